@@ -1,0 +1,1 @@
+"""Compatibility: schema texts in, parsed schemas and the differences between them out; pure."""

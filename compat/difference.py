@@ -1,0 +1,74 @@
+"""Rules, and the differences between two schemas that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from compat.level import Policy
+from compat.schema import Dependencies, ParsedSchema, Pointer, Position, SchemaText
+
+STRICT_AND_LENIENT = frozenset(Policy)
+LENIENT_ONLY = frozenset({Policy.LENIENT})
+NEVER: frozenset[Policy] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of difference, named as the reference names it on the wire.
+
+    Templates may use `{path}`, `{reader}`, `{writer}` and the difference's own arguments.
+    """
+
+    name: str
+    #: The policies under which this difference does not break a reader.
+    allowed: frozenset[Policy]
+    #: The reference's description, word for word.
+    description: str = ""
+    #: For people: what happens to the reader's data or program.
+    harm: str = ""
+    #: For people: what would make the change compatible.
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where a reader schema differs from a writer schema."""
+
+    rule: Rule
+    #: The path as the reference prints it.
+    path: str
+    #: Values for the rule's templates.
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    #: Where the difference stands in the reader's and in the writer's source, if it stands there.
+    reader_at: Pointer | None = None
+    writer_at: Pointer | None = None
+    #: An instance, as JSON text, that the writer's schema accepts and the reader's refuses, if one is known.
+    example: str | None = None
+
+    def fill(self, template: str, reader: str, writer: str) -> str:
+        """The template with this difference's path and arguments and the given words for the two schemas."""
+        return template.format(path=self.path, reader=reader, writer=writer, **self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFormat:
+    """A schema type: everything the engine, the registry and the serdes need to know about it.
+
+    Attributes:
+        name: The type's name on the wire.
+        parse: Makes a ParsedSchema of a text and its dependencies, or raises InvalidSchema. With `strict`, what only
+            new schemas must satisfy is checked too (names and defaults); stored ones are read leniently.
+        differences: What the reader schema changed from the writer schema, in the reference's order, the harmless
+            ones included.
+        message: The reference's message for one difference, given the words for reader and writer.
+        locate: Where a pointer leads in the schema's source.
+        rules: All rules of the type by name.
+    """
+
+    name: str
+    parse: Callable[[SchemaText, Dependencies, bool], ParsedSchema]
+    differences: Callable[[ParsedSchema, ParsedSchema], list[Difference]]
+    message: Callable[[Difference, str, str], str]
+    locate: Callable[[ParsedSchema, Pointer], Position | None]
+    rules: Mapping[str, Rule]

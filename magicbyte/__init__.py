@@ -1,0 +1,3 @@
+"""The shared kit and the command line."""
+
+__version__ = "0.1.0"

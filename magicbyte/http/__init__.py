@@ -1,0 +1,1 @@
+"""The HTTP kit that both servers are built with."""

@@ -1,0 +1,1 @@
+"""Schema registry: a state machine over an ordered log, served over HTTP."""

@@ -1,0 +1,1 @@
+"""HTTP routers of the registry, one for each noun."""

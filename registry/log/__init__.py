@@ -1,0 +1,1 @@
+"""The log port and its adapters."""

@@ -1,0 +1,1 @@
+"""Serializers and deserializers for the Confluent wire format, and the registry client."""

@@ -1,0 +1,1 @@
+"""PySpark functions and pipelines for Confluent-format data."""
