@@ -1,0 +1,72 @@
+"""Runs an ASGI application on its listeners until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import logging.config
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from magicbyte.http.asgi import ASGIApp
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """An address to listen on; the host of `http://0.0.0.0:8081` or `http://:8081` is every interface."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """The address as a URL that a client on this machine can use."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "") else self.host  # noqa: S104  what a user listens on
+        return f"{self.scheme}://[{host}]:{self.port}" if ":" in host else f"{self.scheme}://{host}:{self.port}"
+
+
+def parse_listener(text: str) -> Listener:
+    """Read `http://host:port` or `host:port`.
+
+    Raises:
+        ValueError: The text is no such address.
+    """
+    parts = urlsplit(text if "://" in text else f"http://{text}")
+    if parts.scheme not in ("http", "https") or parts.port is None or parts.path not in ("", "/"):
+        raise ValueError(f"not a listener: {text!r}; write http://HOST:PORT")
+    return Listener(parts.scheme, parts.hostname or "0.0.0.0", parts.port)  # noqa: S104  as the reference reads it
+
+
+def serve(
+    app: ASGIApp,
+    listeners: Sequence[Listener],
+    *,
+    log_level: str = "info",
+    graceful_seconds: int = 5,
+) -> int:
+    """Serve until SIGINT or SIGTERM; requests under way get `graceful_seconds` to end.
+
+    Returns:
+        The exit code: 0 after a stop that was asked for, 1 where the server could not start.
+    """
+    first, *others = listeners
+    if others:
+        logging.getLogger("magicbyte.http").warning("only the first listener is served: %s", first.url)
+    config = uvicorn.Config(
+        app,
+        host=first.host,
+        port=first.port,
+        log_level=log_level,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=graceful_seconds,
+        lifespan="on",
+    )
+    server = uvicorn.Server(config)
+    server.run()
+    return 0 if server.started else 1
