@@ -1,0 +1,246 @@
+"""Everything that serdes raises.
+
+SerdesError
+├── ConfigError                  a setting is unknown, of the wrong type, or contradicts another
+├── RegistryError                the registry answered with an error
+│   ├── SubjectNotFound          40401
+│   ├── VersionNotFound          40402
+│   ├── SchemaNotFound           40403
+│   ├── IncompatibleSchema       409, 40901
+│   ├── SchemaRefused            42201
+│   └── NotAuthorized            401, 403
+├── RegistryUnavailable          no URL of the registry gave an answer
+├── OAuthTokenError              the token endpoint gave no token
+├── SchemaCompileError           a schema's text cannot be made into a codec
+└── SerializationError
+    ├── WireError                the bytes before the payload
+    │   ├── TruncatedMessage
+    │   ├── WrongMagic
+    │   └── InvalidMessageIndexes
+    ├── DatumMismatch            a datum does not fit its schema
+    ├── PayloadError             the payload is not what its schema says
+    └── WrongSchemaType          the id belongs to a schema of another type
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+class SerdesError(Exception):
+    """The root of all errors of this package."""
+
+
+@dataclass(unsafe_hash=True)
+class ConfigError(SerdesError, ValueError):
+    """A configuration that is refused; `name` is the setting at fault."""
+
+    name: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.problem}"
+
+
+@dataclass(unsafe_hash=True)
+class RegistryError(SerdesError):
+    """An error answer of the registry: HTTP status, error code (-1 where the answer has none) and message."""
+
+    status: int
+    code: int
+    message: str
+
+    #: The code of an answer that is not the registry's own.
+    UNKNOWN = -1
+
+    def __str__(self) -> str:
+        return f"{self.message} (HTTP status code {self.status}, SR code {self.code})"
+
+    @property
+    def http_status_code(self) -> int:
+        """The status, by confluent-kafka's name."""
+        return self.status
+
+    @property
+    def error_code(self) -> int:
+        """The code, by confluent-kafka's name."""
+        return self.code
+
+    @property
+    def error_message(self) -> str:
+        """The message, by confluent-kafka's name."""
+        return self.message
+
+
+class SubjectNotFound(RegistryError):
+    """The subject has no visible version (40401)."""
+
+
+class VersionNotFound(RegistryError):
+    """The subject has no such version (40402)."""
+
+
+class SchemaNotFound(RegistryError):
+    """No schema has this id or guid, or the subject does not hold the schema (40403)."""
+
+
+class IncompatibleSchema(RegistryError):
+    """The subject's compatibility level refuses the schema; the message holds the reasons (409 or 40901)."""
+
+
+class SchemaRefused(RegistryError):
+    """The registry cannot parse the schema, or refuses what it says (42201)."""
+
+
+class NotAuthorized(RegistryError):
+    """The registry refuses the credentials, or what they may do (HTTP 401 and 403)."""
+
+
+#: Error codes that have a class of their own; see section "Errors" of the registry's API.
+REGISTRY_ERRORS: Mapping[int, type[RegistryError]] = {
+    401: NotAuthorized,
+    403: NotAuthorized,
+    409: IncompatibleSchema,
+    40101: NotAuthorized,
+    40301: NotAuthorized,
+    40401: SubjectNotFound,
+    40402: VersionNotFound,
+    40403: SchemaNotFound,
+    40901: IncompatibleSchema,
+    42201: SchemaRefused,
+}
+
+#: confluent-kafka's name.
+SchemaRegistryError = RegistryError
+
+
+def registry_error(status: int, code: int, message: str) -> RegistryError:
+    """The exception for an error answer: by its code, else by its status."""
+    kind = REGISTRY_ERRORS.get(code) or REGISTRY_ERRORS.get(status, RegistryError)
+    return kind(status, code, message)
+
+
+@dataclass(unsafe_hash=True)
+class RegistryUnavailable(SerdesError, ConnectionError):
+    """No URL of the registry answered, or each with a failure of its own, in all the attempts that were allowed."""
+
+    request: str
+    urls: tuple[str, ...]
+    attempts: int
+    #: What the last attempt met.
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"schema registry unavailable: {self.request} failed {self.attempts} times at "
+            f"{', '.join(self.urls)}; last failure: {self.reason}"
+        )
+
+
+@dataclass(unsafe_hash=True)
+class OAuthTokenError(SerdesError):
+    """The OAuth token endpoint gave no token; status is None where it gave no answer."""
+
+    url: str
+    status: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        status = "" if self.status is None else f" (HTTP status code {self.status})"
+        return f"no token from {self.url}{status}: {self.reason}"
+
+
+@dataclass(unsafe_hash=True)
+class SchemaCompileError(SerdesError, ValueError):
+    """A schema's text that cannot be made into an encoder, decoder or validator."""
+
+    schema_type: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.schema_type} schema cannot be compiled: {self.detail}"
+
+
+class SerializationError(SerdesError, ValueError):
+    """A message that cannot be serialized or deserialized."""
+
+
+class WireError(SerializationError):
+    """The bytes in front of a payload are not a frame of the wire format."""
+
+
+@dataclass(unsafe_hash=True)
+class TruncatedMessage(WireError):
+    """A message that ends before its frame does: `needed` bytes for `part`, `size` bytes there."""
+
+    part: str
+    needed: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"truncated message: {self.part} needs {self.needed} bytes, the message has {self.size}"
+
+
+@dataclass(unsafe_hash=True)
+class WrongMagic(WireError):
+    """A first byte that is none of the wire format's magic bytes."""
+
+    magic: int
+    expected: tuple[int, ...]
+
+    def __str__(self) -> str:
+        expected = " or ".join(str(byte) for byte in self.expected)
+        return f"unknown magic byte {self.magic}: expected {expected}; the message was not written with a schema id"
+
+
+@dataclass(unsafe_hash=True)
+class InvalidMessageIndexes(WireError):
+    """Protobuf message indexes that are no path into a schema."""
+
+    problem: str
+
+    def __str__(self) -> str:
+        return f"invalid Protobuf message indexes: {self.problem}"
+
+
+@dataclass(unsafe_hash=True)
+class DatumMismatch(SerializationError):
+    """A datum that does not fit its schema.
+
+    `path` leads to the value, `value_type` is that value's Python type and `expected` the type the schema has there.
+    """
+
+    path: str
+    value_type: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"datum does not fit the schema: {self.path or 'the datum'} is {self.value_type}, expected {self.expected}"
+        )
+
+
+@dataclass(unsafe_hash=True)
+class PayloadError(SerializationError):
+    """A payload that is not what its schema says: truncated, with bytes left over, or broken at `offset`."""
+
+    problem: str
+    #: Bytes from the payload's start, where known.
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        at = "" if self.offset is None else f" at byte {self.offset} of the payload"
+        return f"payload does not fit the schema: {self.problem}{at}"
+
+
+@dataclass(unsafe_hash=True)
+class WrongSchemaType(SerializationError):
+    """A schema whose type another deserializer reads."""
+
+    schema: str
+    schema_type: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.schema} is of type {self.schema_type}, expected {self.expected}"
