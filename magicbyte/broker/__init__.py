@@ -1,0 +1,7 @@
+"""A real Apache Kafka broker on this machine: one KRaft node on the loopback, started in about a second."""
+
+from __future__ import annotations
+
+from magicbyte.broker.local import BrokerFailed, LocalBroker, free_port, port_is_free
+
+__all__ = ["BrokerFailed", "LocalBroker", "free_port", "port_is_free"]

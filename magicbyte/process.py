@@ -1,0 +1,129 @@
+"""Child processes that cannot outlive this one, and temporary folders that cannot either.
+
+All children started here join one process group, led by a small guard process that holds the other end of a pipe from
+this process. However this process ends, kill -9 included, the pipe closes; the guard then ends the whole group, and what
+its members started, and removes the temporary folders. A child joins the group before it runs its program, so there is
+no moment at which it could be missed. POSIX only.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+#: What the guard runs; a text, so that nothing but the standard library's core is loaded (8 MB, 15 ms).
+_GUARD = """
+import os, shutil, signal, sys, time
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+folders = [line.rstrip("\\n") for line in sys.stdin]
+group = os.getpid()
+if os.fork():
+    os._exit(0)
+os.setpgid(0, 0)
+def end(number, seconds):
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            os.killpg(group, number)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        if time.monotonic() > until:
+            return False
+        number = 0
+        time.sleep(0.02)
+end(signal.SIGTERM, 2) or end(signal.SIGKILL, 2)
+for folder in folders:
+    shutil.rmtree(folder, ignore_errors=True)
+"""
+
+
+class _Guard:
+    """The guard process and the pipe whose closing tells it that we are gone."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and text
+            [sys.executable, "-I", "-S", "-c", _GUARD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            process_group=0,
+        )
+        atexit.register(self.close)
+
+    @property
+    def group(self) -> int:
+        return self._process.pid
+
+    @property
+    def ours(self) -> bool:
+        """False in a forked child, whose children must get a guard of their own, and once the guard is gone."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def remove_at_end(self, folder: Path) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{folder}\n".encode())
+        self._process.stdin.flush()
+
+    def close(self) -> None:
+        if self._owner == os.getpid() and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait()
+
+
+_guard: _Guard | None = None
+
+
+def _the_guard() -> _Guard:
+    global _guard  # noqa: PLW0603 - one guard for the process, started with its first child
+    if _guard is None or not _guard.ours:
+        _guard = _Guard()
+    return _guard
+
+
+def start(
+    command: Sequence[str | Path],
+    *,
+    log: IO[bytes] | int | None = None,
+    environment: dict[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a child that ends when this process does; its stdin is empty, its stdout and stderr go to `log`.
+
+    A Ctrl-C at the terminal does not reach it: whoever starts it ends it, in the right order.
+    """
+    return subprocess.Popen(  # noqa: S603 - the callers' commands are fixed lists
+        [os.fspath(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=None if log is None else subprocess.STDOUT,
+        env=environment,
+        process_group=_the_guard().group,
+    )
+
+
+def stop(process: subprocess.Popen[bytes], *, seconds: float = 10) -> int:
+    """End a child with SIGTERM, after `seconds` with SIGKILL, and return its exit code."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def temporary_folder(prefix: str = "magicbyte-") -> Path:
+    """Return a new folder, in memory where the system has such a place, that is removed when this process has ended."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder with a random name is made in it, readable by its owner only
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=memory if os.access(memory, os.W_OK) else None))
+    _the_guard().remove_at_end(folder)
+    return folder

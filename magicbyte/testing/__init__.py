@@ -1,0 +1,7 @@
+"""Helpers for tests, ours and our users': real servers in processes of their own, on free ports, gone with the test run."""
+
+from __future__ import annotations
+
+from magicbyte.testing.broker import temporary_broker
+
+__all__ = ["temporary_broker"]

@@ -1,0 +1,26 @@
+"""A real broker for tests."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from magicbyte import process
+from magicbyte.broker import LocalBroker
+
+
+@contextmanager
+def temporary_broker(port: int = 0, properties: Mapping[str, str] | None = None) -> Iterator[LocalBroker]:
+    """Run a broker in a temporary folder, in memory where the system has such a place; both are gone afterwards.
+
+    Args:
+        port: the port for clients; 0 picks a free one.
+        properties: settings of `server.properties` that go over the usual ones.
+    """
+    folder = process.temporary_folder("magicbyte-broker-")
+    try:
+        with LocalBroker(folder, port, properties=properties) as broker:
+            yield broker
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
