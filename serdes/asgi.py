@@ -1,0 +1,98 @@
+"""An httpx transport, blocking and asynchronous, that calls an ASGI app in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import MutableMapping
+from concurrent.futures import Future
+from typing import Any
+
+import httpx
+
+Message = MutableMapping[str, Any]
+
+
+class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Calls an ASGI app on an event loop of its own, so that blocking and asynchronous callers may share the app.
+
+    The app's lifespan starts with the first request and ends with `close`. An app that raises makes the request fail
+    as a connection that broke would.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._inner = httpx.ASGITransport(app)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="asgi-transport", daemon=True)
+        self._thread.start()
+        self._lifespan = _Lifespan(app)
+        self._submit(self._lifespan.start()).result()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Calls the app and waits for its answer."""
+        response: httpx.Response = self._submit(self._respond(request)).result()
+        return response
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Calls the app on its own loop and awaits its answer."""
+        return await asyncio.wrap_future(self._submit(self._respond(request)))
+
+    def close(self) -> None:
+        """Ends the app's lifespan and the loop."""
+        if self._loop.is_closed():
+            return
+        self._submit(self._lifespan.stop()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def aclose(self) -> None:
+        """Ends the app's lifespan and the loop."""
+        await asyncio.to_thread(self.close)
+
+    async def _respond(self, request: httpx.Request) -> httpx.Response:
+        body = request.read()
+        inner = httpx.Request(request.method, request.url, headers=request.headers, content=body)
+        try:
+            response = await self._inner.handle_async_request(inner)
+            content = await response.aread()
+        except Exception as error:
+            raise httpx.RemoteProtocolError(f"the app raised {error!r}") from error
+        return httpx.Response(response.status_code, headers=response.headers, content=content)
+
+    def _submit(self, coroutine: Any) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+
+class _Lifespan:
+    """The ASGI lifespan protocol: start-up and shut-down of an app, where it has them."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._to_app: asyncio.Queue[Message] = asyncio.Queue()
+        self._from_app: asyncio.Queue[Message] = asyncio.Queue()
+        self._task = asyncio.create_task(self._run())
+        await self._exchange("lifespan.startup")
+
+    async def stop(self) -> None:
+        if self._task is not None and not self._task.done():
+            await self._exchange("lifespan.shutdown")
+            await self._task
+
+    async def _run(self) -> None:
+        try:
+            await self._app({"type": "lifespan", "asgi": {"version": "3.0"}}, self._to_app.get, self._from_app.put)
+        except Exception as error:  # noqa: BLE001  # an app without a lifespan may raise whatever it likes
+            await self._from_app.put({"type": "raised", "message": repr(error)})
+        else:
+            await self._from_app.put({"type": "returned"})
+
+    async def _exchange(self, kind: str) -> None:
+        await self._to_app.put({"type": kind})
+        answer = await self._from_app.get()
+        if answer["type"] == f"{kind}.failed":
+            raise RuntimeError(answer.get("message") or f"the app's {kind} failed")

@@ -1,0 +1,272 @@
+"""Clients of a schema registry: a blocking one and an asynchronous one, driving the same flows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+
+from serdes.auth import Auth, Basic, Bearer, ClientCredentials, Target
+from serdes.endpoints import LATEST, CacheLimits, Endpoints
+from serdes.flow import Answer, Flow, Pause, Send, TransportFailure
+from serdes.models import Compatibility, RegisteredSchema, SchemaInfo, SubjectVersion
+from serdes.requester import Requester, Retry, split_urls
+from serdes.transport import Connection, Tls
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = [
+    "LATEST",
+    "AsyncRegistryClient",
+    "Auth",
+    "Basic",
+    "Bearer",
+    "CacheLimits",
+    "ClientCredentials",
+    "Compatibility",
+    "RegisteredSchema",
+    "RegistryClient",
+    "Retry",
+    "SchemaInfo",
+    "SubjectVersion",
+    "Target",
+    "Tls",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Client:
+    """What both clients hold.
+
+    Attributes:
+        urls: The registry's base URLs, without credentials.
+        endpoints: The flows that the methods drive, and their caches.
+    """
+
+    def __init__(  # noqa: PLR0913  # each stands for a setting
+        self,
+        urls: str | Sequence[str],
+        *,
+        transport: Any = None,
+        auth: Auth | None = None,
+        tls: Tls | None = None,
+        proxy: str | None = None,
+        timeout: float = 30.0,
+        retry: Retry | None = None,
+        cache: CacheLimits | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """A client that has not connected yet.
+
+        Args:
+            urls: One URL, several in a list, or several separated by commas: the others serve where one fails.
+                `mock://scope` stands for a registry in memory, the same for the same scope.
+            transport: An httpx transport instead of the network; of an ASGI app: `serdes.asgi.AsgiTransport`.
+            auth: Credentials; those in a URL are used where none are given.
+            tls: What https connections trust and show.
+            proxy: The URL of an HTTP proxy.
+            timeout: Seconds that connecting, or waiting for an answer, may take.
+            retry: How often a request is tried again.
+            cache: What is remembered for how long.
+            headers: Further headers of every request.
+
+        Raises:
+            ConfigError: a URL is none, or an argument is out of its range.
+        """
+        self.urls, url_auth = split_urls(urls)
+        self._connection = Connection(tls or Tls(), proxy, timeout, transport)
+        requester = Requester(self.urls, auth or url_auth, retry or Retry(), headers or {})
+        self.endpoints = Endpoints(requester, cache or CacheLimits())
+
+    def clear_latest_caches(self) -> None:
+        """Forgets which versions are the latest."""
+        self.endpoints.clear_latest()
+
+    def clear_caches(self) -> None:
+        """Forgets everything that was asked."""
+        self.endpoints.clear()
+
+
+def _blocking(
+    flow: Callable[Concatenate[Endpoints, P], Flow[R]],
+) -> Callable[Concatenate[RegistryClient, P], R]:
+    @wraps(flow)
+    def method(self: RegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.drive(flow(self.endpoints, *args, **kwargs))
+
+    return method
+
+
+def _awaitable(
+    flow: Callable[Concatenate[Endpoints, P], Flow[R]],
+) -> Callable[Concatenate[AsyncRegistryClient, P], Coroutine[Any, Any, R]]:
+    @wraps(flow)
+    async def method(self: AsyncRegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.drive(flow(self.endpoints, *args, **kwargs))
+
+    return method
+
+
+class RegistryClient(_Client):
+    """A blocking client of a schema registry; safe to share between threads.
+
+    Every method is the flow of the same name in `serdes.endpoints.Endpoints` and may raise, beside what is said there,
+    RegistryError, RegistryUnavailable and OAuthTokenError.
+    """
+
+    _http: httpx.Client | None = None
+
+    register = _blocking(Endpoints.register)
+    lookup = _blocking(Endpoints.lookup)
+    schema_by_id = _blocking(Endpoints.schema_by_id)
+    schema_by_guid = _blocking(Endpoints.schema_by_guid)
+    version = _blocking(Endpoints.version)
+    latest_with_metadata = _blocking(Endpoints.latest_with_metadata)
+    versions = _blocking(Endpoints.versions)
+    subjects = _blocking(Endpoints.subjects)
+    subjects_of = _blocking(Endpoints.subjects_of)
+    versions_of = _blocking(Endpoints.versions_of)
+    referenced_by = _blocking(Endpoints.referenced_by)
+    schema_types = _blocking(Endpoints.schema_types)
+    contexts = _blocking(Endpoints.contexts)
+    delete_subject = _blocking(Endpoints.delete_subject)
+    delete_version = _blocking(Endpoints.delete_version)
+    check_compatibility = _blocking(Endpoints.check_compatibility)
+    config = _blocking(Endpoints.config)
+    put_config = _blocking(Endpoints.put_config)
+    delete_config = _blocking(Endpoints.delete_config)
+    mode = _blocking(Endpoints.mode)
+    put_mode = _blocking(Endpoints.put_mode)
+    delete_mode = _blocking(Endpoints.delete_mode)
+    associations = _blocking(Endpoints.associations)
+    server_version = _blocking(Endpoints.server_version)
+    dependencies = _blocking(Endpoints.dependencies)
+
+    def drive(self, flow: Flow[R]) -> R:
+        """Carries out a flow's requests and waits, and gives its result."""
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    answer = self._perform(step)
+                except TransportFailure as failure:
+                    step = flow.throw(failure)
+                else:
+                    step = flow.send(answer)
+        except StopIteration as stop:
+            result: R = stop.value
+            return result
+
+    def _perform(self, step: Send | Pause) -> Answer | None:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        import httpx  # noqa: PLC0415  # takes a tenth of a second
+
+        if self._http is None:
+            self._http = self._connection.open(self.urls)
+        try:
+            response = self._http.request(step.method, step.url, headers=step.headers, content=step.body)
+        except httpx.TransportError as error:
+            raise TransportFailure(_reason(error)) from error
+        return Answer(response.status_code, response.content)
+
+    def close(self) -> None:
+        """Closes the connections; a later request opens new ones."""
+        if self._http is not None:
+            self._http.close()
+            self._http = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncRegistryClient(_Client):
+    """An asynchronous client of a schema registry: the methods of RegistryClient, to be awaited."""
+
+    _http: httpx.AsyncClient | None = None
+
+    register = _awaitable(Endpoints.register)
+    lookup = _awaitable(Endpoints.lookup)
+    schema_by_id = _awaitable(Endpoints.schema_by_id)
+    schema_by_guid = _awaitable(Endpoints.schema_by_guid)
+    version = _awaitable(Endpoints.version)
+    latest_with_metadata = _awaitable(Endpoints.latest_with_metadata)
+    versions = _awaitable(Endpoints.versions)
+    subjects = _awaitable(Endpoints.subjects)
+    subjects_of = _awaitable(Endpoints.subjects_of)
+    versions_of = _awaitable(Endpoints.versions_of)
+    referenced_by = _awaitable(Endpoints.referenced_by)
+    schema_types = _awaitable(Endpoints.schema_types)
+    contexts = _awaitable(Endpoints.contexts)
+    delete_subject = _awaitable(Endpoints.delete_subject)
+    delete_version = _awaitable(Endpoints.delete_version)
+    check_compatibility = _awaitable(Endpoints.check_compatibility)
+    config = _awaitable(Endpoints.config)
+    put_config = _awaitable(Endpoints.put_config)
+    delete_config = _awaitable(Endpoints.delete_config)
+    mode = _awaitable(Endpoints.mode)
+    put_mode = _awaitable(Endpoints.put_mode)
+    delete_mode = _awaitable(Endpoints.delete_mode)
+    associations = _awaitable(Endpoints.associations)
+    server_version = _awaitable(Endpoints.server_version)
+    dependencies = _awaitable(Endpoints.dependencies)
+
+    async def drive(self, flow: Flow[R]) -> R:
+        """Carries out a flow's requests and waits, and gives its result."""
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    answer = await self._perform(step)
+                except TransportFailure as failure:
+                    step = flow.throw(failure)
+                else:
+                    step = flow.send(answer)
+        except StopIteration as stop:
+            result: R = stop.value
+            return result
+
+    async def _perform(self, step: Send | Pause) -> Answer | None:
+        if isinstance(step, Pause):
+            import asyncio  # noqa: PLC0415  # the blocking client does without
+
+            await asyncio.sleep(step.seconds)
+            return None
+        import httpx  # noqa: PLC0415  # takes a tenth of a second
+
+        if self._http is None:
+            self._http = self._connection.open_async(self.urls)
+        try:
+            response = await self._http.request(step.method, step.url, headers=step.headers, content=step.body)
+        except httpx.TransportError as error:
+            raise TransportFailure(_reason(error)) from error
+        return Answer(response.status_code, response.content)
+
+    async def close(self) -> None:
+        """Closes the connections; a later request opens new ones."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
