@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from magicbyte.broker.local import BrokerFailed, LocalBroker, free_port, port_is_free
+from magicbyte.broker.local import LocalBroker, free_port, port_is_free
+from magicbyte.broker.properties import BrokerFailed
 
 __all__ = ["BrokerFailed", "LocalBroker", "free_port", "port_is_free"]

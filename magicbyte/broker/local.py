@@ -31,6 +31,10 @@ _LOGGING = (
 )
 
 
+#: Where the log says why the broker ended, the most telling first.
+_REASONS = (r"^Caused by: [\w.$]+: (.+)", r"^[\w.]+(?:Exception|Error): (.+)", r".* ERROR \S+ - (.+)", r"(.+)")
+
+
 class LocalBroker:
     """A single-node Kafka on the loopback that ends when this process does.
 
@@ -151,12 +155,7 @@ class LocalBroker:
     def _reason(self) -> str:
         """Find in the log why the broker ended: the last cause named, else the last error, else the last line."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        for pattern in (
-            r"^Caused by: [\w.$]+: (.+)",
-            r"^[\w.]+(?:Exception|Error): (.+)",
-            r".* ERROR \S+ - (.+)",
-            r"(.+)",
-        ):
+        for pattern in _REASONS:
             found = [match[1] for line in lines if (match := re.match(pattern, line))]
             if found:
                 return found[-1][:300].strip().rstrip(".")
