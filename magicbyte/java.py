@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.failure import Failure, cache_folder
+from magicbyte.failure import Failure, cache_folder, say
 
 #: The oldest Java that Kafka 4 and Spark 4 run on.
 MINIMUM = 17
@@ -88,7 +88,7 @@ def ensure_spark_java() -> Java:
     try:
         return find_spark_java()
     except JavaMissing as missing:
-        print(f"magicbyte: no JDK for Spark here; fetching JDK {_FETCHED[1]} ...", file=sys.stderr)
+        say(f"no JDK for Spark here; fetching JDK {_FETCHED[1]} ...")
         import cjdk  # noqa: PLC0415 - only where one is fetched
 
         vendor, version = _FETCHED
@@ -174,10 +174,11 @@ def main() -> int:
     parser.add_argument("command", choices=("ensure", "show"))
     arguments = parser.parse_args()
     try:
-        print((ensure_spark_java if arguments.command == "ensure" else find_spark_java)().home)
+        home = (ensure_spark_java if arguments.command == "ensure" else find_spark_java)().home
     except JavaMissing as failure:
-        print(f"magicbyte: {failure}", file=sys.stderr)
+        say(str(failure))
         return 1
+    sys.stdout.write(f"{home}\n")
     return 0
 
 

@@ -1,9 +1,9 @@
 """Child processes that cannot outlive this one, and temporary folders that cannot either.
 
-All children started here join one process group, led by a small guard process that holds the other end of a pipe from
-this process. However this process ends, kill -9 included, the pipe closes; the guard then ends the whole group, and what
-its members started, and removes the temporary folders. A child joins the group before it runs its program, so there is
-no moment at which it could be missed. POSIX only.
+All children started here join one process group, led by a small guard process that holds the other end of a pipe
+from this process. However this process ends, kill -9 included, the pipe closes; the guard then ends the whole group,
+and what its members started, and removes the temporary folders. A child joins the group before it runs its program,
+so there is no moment at which it could be missed. POSIX only.
 """
 
 from __future__ import annotations

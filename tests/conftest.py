@@ -11,6 +11,6 @@ from magicbyte.testing import temporary_broker
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[str]:
-    """The bootstrap servers of a real broker, one for the whole run: tests take topics and groups with names of their own."""
+    """Bootstrap servers of a real broker, one for the whole run: tests name topics and groups of their own."""
     with temporary_broker() as broker:
         yield broker.bootstrap_servers

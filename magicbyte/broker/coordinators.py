@@ -27,7 +27,12 @@ def await_coordinators(host: str, port: int, timeout: float) -> bool:
     """Ask until a group's and a transaction's coordinator are there and ready; False if `timeout` seconds do not do."""
     deadline = time.monotonic() + timeout
     with socket.create_connection((host, port), timeout=timeout) as connection:
-        questions = [_find_coordinator(_GROUP), _find_coordinator(_TRANSACTION), _describe_transaction()]
+        questions = [
+            _find_coordinator(_GROUP),
+            _find_coordinator(_TRANSACTION),
+            _describe_transaction(),
+            _init_producer_id(),
+        ]
         while questions and time.monotonic() < deadline:
             questions = [question for question in questions if not question.is_answered(connection)]
             if questions:
@@ -64,6 +69,16 @@ def _describe_transaction() -> _Question:
     header = struct.pack(">hhih", 65, 0, 2, len(_NAME)) + _NAME + b"\0"
     one = bytes([2, len(_NAME) + 1]) + _NAME + b"\0"
     return _Question(header + one, 10, frozenset({_NONE, _TRANSACTIONAL_ID_NOT_FOUND}))
+
+
+def _init_producer_id() -> _Question:
+    """InitProducerId version 0 without a transactional id.
+
+    The first one after a start has the broker fetch its block of producer ids and is itself answered with
+    COORDINATOR_LOAD_IN_PROGRESS, on which clients wait half a second.
+    """
+    header = struct.pack(">hhih", 22, 0, 3, len(_NAME)) + _NAME
+    return _Question(header + struct.pack(">hi", -1, 60_000), 8, frozenset({_NONE}))
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:

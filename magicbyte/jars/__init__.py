@@ -1,4 +1,4 @@
-"""The Java libraries that the broker and Spark need: named by a lock file, fetched from Maven Central, kept in the cache.
+"""The jars that the broker and Spark need: named by a lock file, fetched from Maven Central, kept in the cache.
 
 A lock file (`broker.lock`, `spark.lock` beside this file) has one jar per line, `group:artifact:version:sha256:size`,
 and no address: the `jgo` package knows where Maven Central is, and takes mirrors from its own configuration file.
@@ -93,7 +93,7 @@ def verify(name: str) -> list[Jar]:
 
 
 def maven(repository: Path) -> MavenContext:
-    """Return a Maven client that downloads into `repository`, from Maven Central or the mirrors in jgo's own settings."""
+    """Return a Maven client that downloads into `repository`, from Maven Central or jgo's configured mirrors."""
     # Here, since the import takes 0.2 s and a full cache needs none of it.
     from jgo.config import GlobalSettings  # noqa: PLC0415
     from jgo.maven import MavenContext, PythonResolver  # noqa: PLC0415
@@ -107,13 +107,12 @@ def _fetch(jars: list[Jar], *, what: str) -> None:
 
     folder = cache_folder() / "jars"
     folder.mkdir(parents=True, exist_ok=True)
+    size = sum(jar.size for jar in jars)
     failed: list[tuple[Jar, str]] = []
     with (
         tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as scratch,
         ThreadPoolExecutor(_CONNECTIONS) as pool,
-        tqdm(
-            total=sum(jar.size for jar in jars), desc=f"{what} jars", unit="B", unit_scale=True, file=sys.stderr
-        ) as bar,
+        tqdm(total=size, desc=f"{what} jars", unit="B", unit_scale=True, file=sys.stderr) as bar,
     ):
         context = maven(Path(scratch))
         downloads = {pool.submit(_fetch_one, context, jar): jar for jar in jars}

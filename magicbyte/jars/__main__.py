@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from magicbyte.failure import Failure
+from magicbyte.failure import Failure, say
 from magicbyte.jars import LOCKS, paths, verify
 
 
@@ -19,7 +19,7 @@ def main() -> int:
         for name in arguments.names:
             _COMMANDS[arguments.command](name)
     except Failure as failure:
-        print(f"magicbyte: {failure}", file=sys.stderr)
+        say(str(failure))
         return 1
     return 0
 
@@ -30,14 +30,14 @@ def _fetch(name: str) -> None:
 
 def _verify(name: str) -> None:
     for jar in verify(name):
-        print(f"{name}: {jar.coordinates} was missing or damaged", file=sys.stderr)
+        say(f"{name}: {jar.coordinates} was missing or damaged")
     paths(name)
 
 
 def _lock(name: str) -> None:
     from magicbyte.jars.lock import write_lock  # noqa: PLC0415 - a maintainer's command
 
-    print(f"{name}: {write_lock(name)} jars")
+    say(f"{name}: {write_lock(name)} jars")
 
 
 _COMMANDS = {"fetch": _fetch, "verify": _verify, "lock": _lock}

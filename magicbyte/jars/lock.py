@@ -1,4 +1,4 @@
-"""How the lock files are made: the maintainer's command that resolves the wanted artifacts and hashes what they need."""
+"""How the lock files are made: the wanted artifacts are resolved, and what they need is hashed."""
 
 from __future__ import annotations
 

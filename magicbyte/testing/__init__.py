@@ -1,4 +1,4 @@
-"""Helpers for tests, ours and our users': real servers in processes of their own, on free ports, gone with the test run."""
+"""Helpers for tests, ours and our users': real servers on free ports that are gone with the test run."""
 
 from __future__ import annotations
 
