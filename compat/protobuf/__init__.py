@@ -1,0 +1,1 @@
+"""PROTOBUF: parser, printer, linker and compatibility rules of `.proto` schemas."""

@@ -1,0 +1,118 @@
+"""Tokens of the Protobuf language."""
+
+from __future__ import annotations
+
+import re
+
+from compat.schema import PROTOBUF, InvalidSchema, Position
+
+# Possessive throughout, and what lacks its end (a string, a comment) swallows all that could be scanned again:
+# the time is linear in the text whatever the text.
+_TOKEN = re.compile(
+    r"""
+    (?: \s++ | //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/ )*+
+    (
+        \.?[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)*+
+      | \.?\d(?:[eE][+-]|[\w.])*+
+      | "(?:[^"\\\n]|\\[^\n])*+"?
+      | '(?:[^'\\\n]|\\[^\n])*+'?
+      | /\*[\s\S]*+
+      | [\s\S]
+      | \Z
+    )
+    """,
+    re.ASCII | re.VERBOSE,
+)
+
+_ESCAPE = re.compile(
+    rb"""\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)"""
+)
+_SIMPLE = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+    b"\\": b"\\",
+    b"'": b"'",
+    b'"': b'"',
+    b"?": b"?",
+}
+_MAX_CODE_POINT = 0x10FFFF
+
+
+def tokenize(text: str) -> list[str]:
+    """The tokens of a text, comments and white space left out; at least one empty token ends the list.
+
+    Dotted names are one token where they stand without white space. What is no token of the language comes out as a
+    token of one character, which no rule of the parser accepts.
+
+    Raises:
+        InvalidSchema: The text is not valid Unicode, or a character outside of strings and comments is not ASCII.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidSchema(PROTOBUF, f"The text is not valid Unicode: {error.reason}") from None
+    tokens: list[str] = _TOKEN.findall(text)
+    if not text.isascii():
+        start = 1 if tokens[0] == "\ufeff" else 0  # a byte order mark may begin a file
+        for index in range(start, len(tokens)):
+            token = tokens[index]
+            if len(token) == 1 and not token.isascii():
+                raise syntax_error(text, index, f"unexpected character {token!r}")
+        if start:
+            tokens[0] = ";"
+    return tokens
+
+
+def position(text: str, index: int) -> Position:
+    """Where the token with a number stands in a text; the text's end where there is no such token."""
+    offset = len(text)
+    for number, match in enumerate(_TOKEN.finditer(text)):
+        if number == index:
+            offset = match.start(1)
+            break
+    line_start = text.rfind("\n", 0, offset) + 1
+    return Position(text.count("\n", 0, offset) + 1, offset - line_start + 1)
+
+
+def syntax_error(text: str, index: int, message: str) -> InvalidSchema:
+    """The error for the token with a number, its place in the sentence as well as beside it."""
+    at = position(text, index)
+    return InvalidSchema(PROTOBUF, f"Syntax error at line {at.line}, column {at.column}: {message}", at)
+
+
+def unquote(token: str) -> bytes | None:
+    """The bytes a string token stands for; None where it lacks its closing quote or an escape is wrong."""
+    if len(token) < 2 or token[-1] != token[0]:
+        return None
+    body = token[1:-1]
+    if (len(body) - len(body.rstrip("\\"))) % 2:
+        return None  # the last quote is escaped: the string never ends
+    raw = body.encode()
+    if b"\0" in raw:
+        return None
+    if b"\\" not in raw:
+        return raw
+    bad = False
+
+    def read(match: re.Match[bytes]) -> bytes:
+        nonlocal bad
+        simple, octal, hexadecimal, short, long = match.groups()
+        if simple:
+            return _SIMPLE[simple]
+        if octal:
+            return bytes((int(octal, 8) & 0xFF,))
+        if hexadecimal:
+            return bytes((int(hexadecimal, 16),))
+        code = int(short or long or b"110000", 16)  # no group at all: not an escape
+        if code > _MAX_CODE_POINT or 0xD800 <= code <= 0xDFFF:
+            bad = True
+            return b""
+        return chr(code).encode()
+
+    value = _ESCAPE.sub(read, raw)
+    return None if bad else value
