@@ -1,0 +1,109 @@
+"""A codec: the functions that turn one schema's data into bytes and back, each made when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from serdes.codec import decode_walk, encode_walk
+from serdes.codec.form import DATA, json_form
+from serdes.codec.plan import resolve
+from serdes.codec.schema import parse
+
+Buffer = bytes | bytearray | memoryview
+
+#: How many codecs are kept; the one unused for longest goes first.
+CACHED_CODECS = 1000
+
+
+class Source(NamedTuple):
+    """What a codec is compiled from; the arguments of compile_codec."""
+
+    writer: str
+    reader: str | None
+    named: tuple[str, ...]
+    reader_named: tuple[str, ...]
+    plain_unions: bool
+    json_defaults: bool
+
+
+class AvroCodec:
+    """Encoders and decoders of one schema, and of one reader's schema where there is one; see compile_codec.
+
+    The functions are attributes, so that a call costs no method around it:
+        encode(datum) -> bytes. Raises EncodeError.
+        decode(buffer, offset=0) -> datum; the datum must end where the buffer ends. Raises DecodeError.
+        json_to_avro(value) -> bytes, from parsed Avro JSON. Raises EncodeError.
+        avro_to_json(buffer, offset=0) -> what a JSON library can print. Raises DecodeError.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.schema = parse(source.writer, source.named)
+        self._reader = None if source.reader is None else parse(source.reader, source.reader_named)
+        self._json = json_form(plain=source.plain_unions, defaults=source.json_defaults)
+        self._plan = resolve(self.schema, self._reader)
+
+    @cached_property
+    def encode(self) -> Callable[[Any], bytes]:
+        """The function from a Python datum to its bytes."""
+        return lambda datum: encode_walk.encode(self.schema, datum, DATA)
+
+    def encode_into(self, out: bytearray, datum: Any) -> None:
+        """Append a datum's bytes to `out`, which stays as it is where an EncodeError is raised."""
+        out += self.encode(datum)
+
+    @cached_property
+    def decode(self) -> Callable[..., Any]:
+        """The function from a buffer and an offset to the Python datum."""
+        return lambda buffer, offset=0: decode_walk.decode(self._plan, bytes(buffer), offset, DATA)
+
+    @cached_property
+    def json_to_avro(self) -> Callable[[Any], bytes]:
+        """The function from parsed Avro JSON to the datum's bytes."""
+        return lambda value: encode_walk.encode(self.schema, value, self._json)
+
+    @cached_property
+    def avro_to_json(self) -> Callable[..., Any]:
+        """The function from a buffer and an offset to Avro JSON as Python objects."""
+        return lambda buffer, offset=0: decode_walk.decode(self._plan, bytes(buffer), offset, self._json)
+
+    def avro_to_json_bytes(self, buffer: Buffer, offset: int = 0) -> bytes:
+        """The compact Avro JSON text, in UTF-8, of a buffer's datum."""
+        import orjson  # noqa: PLC0415  (its import takes longer than that of all codecs)
+
+        return orjson.dumps(self.avro_to_json(buffer, offset))
+
+
+def compile_codec(  # noqa: PLR0913  (the options stand by their names)
+    writer: str,
+    reader: str | None = None,
+    named: Sequence[str] = (),
+    *,
+    reader_named: Sequence[str] | None = None,
+    plain_unions: bool = False,
+    json_defaults: bool = False,
+) -> AvroCodec:
+    """The codec of a schema; the same arguments give the same codec for as long as it is cached.
+
+    Args:
+        writer: The schema's JSON text: that of the data's bytes.
+        reader: The text of the schema that decoders present the data as, if another.
+        named: The texts of the schemas that the writer mentions by name, in dependency order.
+        reader_named: As `named`, for the reader; the writer's where left out.
+        plain_unions: Avro JSON shows unions' values without tags, and takes them without.
+        json_defaults: A field that Avro JSON lacks takes its default; else it is an error, as in Java's Avro.
+
+    Raises:
+        SchemaError: A text is no schema.
+    """
+    known = tuple(named)
+    known_to_reader = known if reader_named is None else tuple(reader_named)
+    if reader == writer and known_to_reader == known:
+        reader = None
+    return _compile(Source(writer, reader, known, known_to_reader, plain_unions, json_defaults))
+
+
+@lru_cache(maxsize=CACHED_CODECS)
+def _compile(source: Source) -> AvroCodec:
+    return AvroCodec(source)

@@ -1,0 +1,151 @@
+"""Logical types: Python values to and from what Avro stores, as fastavro converts them.
+
+A table of factories, one per logical type. Each makes, for a node, the function that prepares a value for writing (a
+value that is stored already passes through) and the one that presents what was read. uuid and decimal cost more to
+import than the rest of the codecs, so a factory imports what it needs when a schema asks for it.
+"""
+
+# ruff: noqa: PLC0415  (imports inside the factories are this module's purpose)
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from serdes.codec.schema import Node
+
+Convert = Callable[[Any], Any]
+
+MILLIS_PER_DAY = 86_400_000
+MICROS_PER_DAY = 86_400_000_000
+
+#: The largest power of ten by which a decimal is shifted: a larger one would fill the memory.
+MAX_POWER = 10_000
+
+
+def _timestamp(unit: int, *, local: bool) -> tuple[Convert, Convert]:
+    """Instants in units of `unit` microseconds; a naive datetime is in the machine's zone, or as it is where local."""
+    from datetime import UTC, datetime, timedelta
+
+    epoch = datetime(1970, 1, 1) if local else datetime(1970, 1, 1, tzinfo=UTC)  # noqa: DTZ001
+    step = timedelta(microseconds=unit)
+    per_second = 1_000_000 // unit
+
+    def prepare(value: Any) -> Any:
+        if not isinstance(value, datetime):
+            return value
+        if local:
+            return (value.replace(tzinfo=None) - epoch) // step
+        if value.tzinfo is None:
+            return int(time.mktime(value.timetuple())) * per_second + value.microsecond // unit
+        return (value - epoch) // step
+
+    def present(value: int) -> datetime:
+        return epoch + timedelta(0, 0, value * unit)
+
+    return prepare, present
+
+
+def _date() -> tuple[Convert, Convert]:
+    """Days since 1970-01-01; a text in ISO form is taken too, as fastavro does."""
+    from datetime import date
+
+    shift = date(1970, 1, 1).toordinal()
+    of_ordinal = date.fromordinal
+
+    def prepare(value: Any) -> Any:
+        if isinstance(value, str):
+            value = date.fromisoformat(value)
+        return value.toordinal() - shift if isinstance(value, date) else value
+
+    def present(value: int) -> date:
+        return of_ordinal(value + shift)
+
+    return prepare, present
+
+
+def _time(unit: int, per_day: int) -> tuple[Convert, Convert]:
+    """Times of day in units of `unit` microseconds."""
+    from datetime import time as time_of_day
+
+    def prepare(value: Any) -> Any:
+        if not isinstance(value, time_of_day):
+            return value
+        seconds = (value.hour * 60 + value.minute) * 60 + value.second
+        return (seconds * 1_000_000 + value.microsecond) // unit
+
+    def present(value: int) -> time_of_day:
+        if not 0 <= value < per_day:
+            raise ValueError(f"{value} is no time of day")
+        seconds, micros = divmod(value * unit, 1_000_000)
+        return time_of_day(seconds // 3600, seconds // 60 % 60, seconds % 60, micros)
+
+    return prepare, present
+
+
+def _decimal(node: Node) -> tuple[Convert, Convert]:
+    """Unscaled two's complement integers, of minimal width in bytes and of full width in fixed."""
+    from decimal import Context, Decimal
+
+    scale, precision, width = node.scale, node.precision, node.size if node.kind == "fixed" else None
+    # The context is this codec's own: what it rounds and flags is no business of the caller's.
+    context = Context(prec=precision)
+
+    def prepare(value: Any) -> Any:
+        if not isinstance(value, Decimal):
+            return value
+        sign, digits, exponent = value.as_tuple()
+        if not isinstance(exponent, int):
+            raise ValueError(f"{value} is no number")  # noqa: TRY004
+        if len(digits) > precision:
+            raise ValueError(f"{len(digits)} digits exceed the precision {precision}")
+        shift = exponent + scale
+        if shift < 0:
+            raise ValueError(f"{-exponent} decimals exceed the scale {scale}")
+        if shift > MAX_POWER:
+            raise ValueError(f"the exponent {exponent} is beyond any stored number")
+        unscaled = int("".join(map(str, digits))) * 10**shift
+        # The width for a minus sign is that of the magnitude, as fastavro writes it, even for powers of two.
+        size = (unscaled.bit_length() + 8) // 8 if width is None else width
+        try:
+            return (-unscaled if sign else unscaled).to_bytes(size, "big", signed=True)
+        except OverflowError:
+            raise ValueError(f"{value} does not fit {size} bytes") from None
+
+    def present(value: bytes) -> Decimal:
+        return context.create_decimal(int.from_bytes(value, "big", signed=True)).scaleb(-scale, context)
+
+    return prepare, present
+
+
+def _uuid() -> tuple[Convert, Convert]:
+    from uuid import UUID
+
+    def prepare(value: Any) -> Any:
+        return str(value) if isinstance(value, UUID) else value
+
+    return prepare, UUID
+
+
+_FACTORIES: dict[str, Callable[[Node], tuple[Convert, Convert]]] = {
+    "date": lambda _: _date(),
+    "time-millis": lambda _: _time(1000, MILLIS_PER_DAY),
+    "time-micros": lambda _: _time(1, MICROS_PER_DAY),
+    "timestamp-millis": lambda _: _timestamp(1000, local=False),
+    "timestamp-micros": lambda _: _timestamp(1, local=False),
+    "local-timestamp-millis": lambda _: _timestamp(1000, local=True),
+    "local-timestamp-micros": lambda _: _timestamp(1, local=True),
+    "decimal": _decimal,
+    "uuid": lambda _: _uuid(),
+}
+
+
+def preparer(node: Node) -> Convert:
+    """The function that makes a stored value of a Python value; it raises ValueError where that cannot be."""
+    return _FACTORIES[str(node.logical)](node)[0]
+
+
+def presenter(node: Node) -> Convert:
+    """The function that makes a Python value of a stored one; it raises ValueError or OverflowError beyond range."""
+    return _FACTORIES[str(node.logical)](node)[1]

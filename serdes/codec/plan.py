@@ -1,0 +1,175 @@
+"""What a decoder does with what a writer wrote: the writer's schema resolved against the reader's, as a graph.
+
+Rules are those of the Avro specification ("Schema Resolution") in fastavro's reading: named types match by unqualified
+name or alias, a reader's union gives its first branch that matches, and a writer's logical type is what is presented.
+Where no reader is given every part is read as it was written.
+"""
+
+from __future__ import annotations
+
+from serdes.codec.schema import MISSING, Field, Node
+
+NAMED = frozenset({"record", "enum", "fixed"})
+
+_TO_FLOAT = "float"
+#: How a primitive of one type becomes another's: (writer, reader) to a conversion, None where the value stays.
+PROMOTIONS: dict[tuple[str, str], str | None] = {
+    ("int", "long"): None,
+    ("int", "float"): _TO_FLOAT,
+    ("int", "double"): _TO_FLOAT,
+    ("long", "float"): _TO_FLOAT,
+    ("long", "double"): _TO_FLOAT,
+    ("float", "double"): None,
+    ("string", "bytes"): "encode",
+    ("bytes", "string"): "decode",
+}
+
+
+class Plan:
+    """How one part of a datum is read.
+
+    Attributes:
+        kind: The writer's kind, or `mismatch` (reading it is an error, for the reason in `detail`), or `tagged`
+            (`child` is a branch, tagged `tag`, of a reader's union that the writer does not have).
+        node: The writer's node.
+        target: The reader's node; the writer's where there is no reader.
+        convert: The promotion's conversion: `float`, `encode`, `decode` or None.
+        steps: Of a record, per writer's field: the index of the field in `fields`, or -1 to skip, and its plan.
+        fields: Of a record, the reader's fields; those that no step reads take their defaults.
+        branches: Of a union, per writer's branch: its tag (None for null, and where the reader has no union) and plan.
+        symbols: Of an enum, the reader's symbol per writer's index, None where the reader knows none.
+    """
+
+    __slots__ = (
+        "branches", "child", "convert", "detail", "fields", "kind", "node", "steps", "symbols", "tag", "target",
+    )  # fmt: skip
+
+    def __init__(self, kind: str, node: Node, target: Node) -> None:
+        self.kind = kind
+        self.node = node
+        self.target = target
+        self.convert: str | None = None
+        self.steps: tuple[tuple[int, Plan], ...] = ()
+        self.fields: tuple[Field, ...] = ()
+        self.branches: tuple[tuple[str | None, Plan], ...] = ()
+        self.symbols: tuple[str | None, ...] = ()
+        self.child: Plan = self
+        self.tag: str | None = None
+        self.detail = ""
+
+
+def resolve(writer: Node, reader: Node | None) -> Plan:
+    """The plan for data of `writer`, presented as `reader` says."""
+    return _Resolver().plan(writer, reader)
+
+
+def matches(writer: Node, reader: Node) -> bool:
+    """Whether data of `writer` could be read as `reader`; unions are judged later, branch by branch."""
+    if "union" in (writer.kind, reader.kind):
+        return True
+    if writer.kind in NAMED or reader.kind in NAMED:
+        return writer.kind == reader.kind and _same_name(writer, reader) and writer.size == reader.size
+    if writer.kind == reader.kind:
+        return writer.kind not in {"array", "map"} or matches(writer.item, reader.item)
+    return (writer.kind, reader.kind) in PROMOTIONS
+
+
+def _same_name(writer: Node, reader: Node) -> bool:
+    unqualified = writer.branch.rpartition(".")[2]
+    return (
+        unqualified == reader.branch.rpartition(".")[2]
+        or writer.branch in reader.aliases
+        or unqualified in reader.aliases
+    )
+
+
+def _tag(branch: Node) -> str | None:
+    return None if branch.kind == "null" else branch.branch
+
+
+class _Resolver:
+    """The plans made so far, by pair of nodes: recursive types come back to the same plan."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], Plan] = {}
+
+    def plan(self, writer: Node, reader: Node | None) -> Plan:
+        key = (id(writer), id(reader))
+        if key in self.known:
+            return self.known[key]
+        if writer.kind == "union":
+            plan = self.known[key] = Plan("union", writer, reader or writer)
+            plan.branches = tuple(self.branch(branch, reader) for branch in writer.branches)
+            return plan
+        if reader is None:
+            plan = self.known[key] = Plan(writer.kind, writer, writer)
+            self.fill(plan, writer, None)
+            return plan
+        if reader.kind == "union":
+            return self.from_union(writer, reader)
+        if not matches(writer, reader):
+            return _mismatch(writer, reader)
+        plan = self.known[key] = Plan(writer.kind, writer, reader)
+        self.fill(plan, writer, reader)
+        return plan
+
+    def branch(self, writer: Node, reader: Node | None) -> tuple[str | None, Plan]:
+        """The plan of a writer's branch and the tag under which the reader's union shows it."""
+        if reader is None:
+            return _tag(writer), self.plan(writer, None)
+        if reader.kind != "union":
+            return None, self.plan(writer, reader)
+        chosen = next((branch for branch in reader.branches if matches(writer, branch)), None)
+        return (None, _mismatch(writer, reader)) if chosen is None else (_tag(chosen), self.plan(writer, chosen))
+
+    def from_union(self, writer: Node, reader: Node) -> Plan:
+        tag, child = self.branch(writer, reader)
+        if tag is None:
+            return child
+        plan = Plan("tagged", writer, reader)
+        plan.tag, plan.child = tag, child
+        return plan
+
+    def fill(self, plan: Plan, writer: Node, reader: Node | None) -> None:
+        """What the kind needs beyond the nodes."""
+        if writer.kind in {"array", "map"}:
+            plan.child = self.plan(writer.item, reader.item if reader else None)
+        elif writer.kind == "enum":
+            known, default = (reader.symbols, reader.default) if reader else (writer.symbols, None)
+            plan.symbols = tuple(symbol if symbol in known else default for symbol in writer.symbols)
+        elif writer.kind == "record":
+            self.fill_record(plan, writer, reader)
+        elif reader:
+            plan.convert = PROMOTIONS.get((writer.kind, reader.kind))
+
+    def fill_record(self, plan: Plan, writer: Node, reader: Node | None) -> None:
+        plan.fields = reader.fields if reader else writer.fields
+        if reader is None:
+            plan.steps = tuple((index, self.plan(field.node, None)) for index, field in enumerate(writer.fields))
+            return
+        by_name = {field.name: index for index, field in enumerate(reader.fields)}
+        by_alias = {alias: index for index, field in enumerate(reader.fields) for alias in field.aliases}
+        steps: list[tuple[int, Plan]] = []
+        for field in writer.fields:
+            index = by_name.get(field.name, by_alias.get(field.name, -1))
+            if index in (taken for taken, _ in steps):
+                index = -1
+            steps.append((index, self.plan(field.node, reader.fields[index].node if index >= 0 else None)))
+        plan.steps = tuple(steps)
+
+
+def unread(plan: Plan) -> list[tuple[int, Field]]:
+    """The fields of a record's plan that no step reads, with their indices; the writer did not know them."""
+    read = {index for index, _ in plan.steps}
+    return [(index, field) for index, field in enumerate(plan.fields) if index not in read]
+
+
+def has_default(field: Field) -> bool:
+    """Whether the schema gives the field a default."""
+    return field.default is not MISSING
+
+
+def _mismatch(writer: Node, reader: Node) -> Plan:
+    plan = Plan("mismatch", writer, reader)
+    plan.detail = f"{writer.words()} cannot be read as {reader.words()}"
+    return plan
