@@ -20,11 +20,18 @@ from magicbyte.failure import Failure, cache_folder, say
 #: The oldest Java that Kafka 4 and Spark 4 run on.
 MINIMUM = 17
 
+#: The newest that Spark 4.0 runs on: later ones no longer have the security manager, which Hadoop's client asks for.
+SPARK_MAXIMUM = 23
+
 #: Spark's columnar code needs it; a JRE made for embedding leaves it out.
 VECTOR_MODULE = "jdk.incubator.vector"
 
 #: What cjdk is asked for where no JDK is found.
 _FETCHED = ("temurin", "17")
+
+_SPARK_NEEDS = f"Spark needs a JDK {MINIMUM} or 21 with the module {VECTOR_MODULE}"
+
+_ENSURE = " `python -m magicbyte.java ensure`"
 
 
 class JavaMissing(Failure):
@@ -43,6 +50,11 @@ class Java:
     def executable(self) -> Path:
         """The `java` command."""
         return self.home / "bin" / "java"
+
+    @property
+    def suits_spark(self) -> bool:
+        """Whether Spark 4.0 runs on it."""
+        return MINIMUM <= self.version <= SPARK_MAXIMUM and VECTOR_MODULE in self.modules
 
 
 def find_broker_java() -> Java:
@@ -66,17 +78,14 @@ def find_spark_java() -> Java:
     """Return the JDK for Spark: JAVA_HOME's, PATH's, or one fetched earlier.
 
     Raises:
-        JavaMissing: there is none of at least version 17 with jdk.incubator.vector.
+        JavaMissing: there is none of version 17 to 23 with jdk.incubator.vector.
     """
     seen: list[Java] = []
     for java in _candidates():
-        if java.version >= MINIMUM and VECTOR_MODULE in java.modules:
+        if java.suits_spark:
             return java
         seen.append(java)
-    raise JavaMissing(
-        f"Spark needs a JDK {MINIMUM} or 21 with the module {VECTOR_MODULE}{_found(seen)};"
-        " install one and set JAVA_HOME, or run `python -m magicbyte.java ensure` with network access to fetch one"
-    )
+    raise JavaMissing(_SPARK_NEEDS + _found(seen) + "; install one and set JAVA_HOME, or have one fetched by" + _ENSURE)
 
 
 def ensure_spark_java() -> Java:
@@ -87,20 +96,20 @@ def ensure_spark_java() -> Java:
     """
     try:
         return find_spark_java()
-    except JavaMissing as missing:
-        say(f"no JDK for Spark here; fetching JDK {_FETCHED[1]} ...")
-        import cjdk  # noqa: PLC0415 - only where one is fetched
-
+    except JavaMissing:
         vendor, version = _FETCHED
-        try:
-            home = cjdk.java_home(vendor=vendor, version=version, cache_dir=_fetched_folder())
-        except Exception as error:  # cjdk's own errors and its HTTP client's alike: each means "not fetched"
-            reason = " ".join(str(error).split())[:200]
-            raise JavaMissing(f"{missing}; fetching failed: {reason}") from error
-        java = read_home(Path(home))
-        if java is None or VECTOR_MODULE not in java.modules:
-            raise JavaMissing(f"{missing}; what was fetched to {home} is not such a JDK") from None
-        return java
+        say(f"there is no JDK for Spark here; fetching JDK {version} ...")
+    import cjdk  # noqa: PLC0415 - only where one is fetched
+
+    install = f"{_SPARK_NEEDS}: install JDK {version} and set JAVA_HOME; fetching one failed"
+    try:
+        home = cjdk.java_home(vendor=vendor, version=version, cache_dir=_fetched_folder())
+    except Exception as error:  # cjdk's own errors and its HTTP client's alike: each means "not fetched"
+        raise JavaMissing(f"{install} ({' '.join(str(error).split())[:120]})") from error
+    java = read_home(Path(home))
+    if java is None or not java.suits_spark:
+        raise JavaMissing(f"{install} (what came to {home} is not such a JDK)")
+    return java
 
 
 def read_home(home: Path) -> Java | None:
