@@ -1,4 +1,4 @@
-"""What a command tells its user on stderr, and where the user's cache is."""
+"""What a command tells its user on stderr, and where the user's files are."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ def cache_folder() -> Path:
         return Path(named).expanduser().resolve()
     usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
     return Path(os.environ.get("XDG_CACHE_HOME") or usual).expanduser().resolve() / "magicbyte"
+
+
+def data_folder() -> Path:
+    """Return the folder where `up` and `broker` keep data unless told otherwise.
+
+    It is `magicbyte` in `XDG_DATA_HOME`, or in the system's usual place.
+    """
+    usual = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share"
+    return Path(os.environ.get("XDG_DATA_HOME") or usual).expanduser().resolve() / "magicbyte"
 
 
 def say(text: str) -> None:

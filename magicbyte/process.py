@@ -95,6 +95,7 @@ def start(
     *,
     log: IO[bytes] | int | None = None,
     environment: dict[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start a child that ends when this process does; its stdin is empty, its stdout and stderr go to `log`.
 
@@ -106,6 +107,7 @@ def start(
         stdout=log,
         stderr=None if log is None else subprocess.STDOUT,
         env=environment,
+        pass_fds=pass_fds,
         process_group=_the_guard().group,
     )
 

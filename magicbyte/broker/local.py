@@ -168,8 +168,10 @@ def _train(options: list[str]) -> None:
         broker = LocalBroker(Path(folder), 0)
         prepare_logs(broker.data_dir / "kafka")
         broker._launch([str(find_broker_java().executable)], jars.paths("broker"), options)  # noqa: SLF001 - ours
-        broker.wait_until_ready()
-        broker.stop()
+        try:
+            broker.wait_until_ready()
+        finally:
+            broker.stop()
 
 
 def free_port() -> int:

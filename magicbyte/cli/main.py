@@ -1,0 +1,81 @@
+"""The `magicbyte` command: finds the subcommand in a table and imports that one's module, nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from magicbyte.failure import Failure, say
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand: the module that has its `main(arguments) -> exit code`, and what --help says of it."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "up": Command("magicbyte.cli.up", "run a broker, a schema registry and a REST proxy on this machine"),
+    "broker": Command("magicbyte.cli.broker", "run a single Kafka broker on this machine"),
+    "registry": Command("magicbyte.cli.registry", "run the schema registry"),
+    "rest-proxy": Command("magicbyte.cli.rest_proxy", "run the Kafka REST proxy"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the subcommand named by the first argument and return its exit code: 1 for a failure, 2 for a wrong call."""
+    name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if name in _OPTIONS:
+        sys.stdout.write(_OPTIONS[name]())
+        return 0
+    command = COMMANDS.get(name)
+    if command is None:
+        say(_unknown(name))
+        return 2
+    try:
+        return _load(command)(rest)
+    except Failure as failure:
+        say(str(failure))
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _load(command: Command) -> Callable[[Sequence[str]], int]:
+    import importlib  # noqa: PLC0415 - --help has no use for it
+
+    run: Callable[[Sequence[str]], int] = importlib.import_module(command.module).main
+    return run
+
+
+def _unknown(name: str) -> str:
+    import difflib  # noqa: PLC0415 - as above
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "`magicbyte --help` lists them"
+    return f"there is no command {name!r}; {hint}"
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:{width}}  {command.help}\n" for name, command in COMMANDS.items()]
+    return (
+        "usage: magicbyte COMMAND [OPTION ...]\n\n"
+        + "".join(lines)
+        + "\n`magicbyte COMMAND --help` tells a command's options; `magicbyte --version` the version.\n"
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - as above
+
+    return f"magicbyte {version('magicbyte')}\n"
+
+
+_OPTIONS = {"--help": _help, "-h": _help, "help": _help, "--version": _version, "-V": _version}
+
+if __name__ == "__main__":
+    sys.exit(main())
