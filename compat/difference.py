@@ -25,6 +25,8 @@ class Rule:
     allowed: frozenset[Policy]
     #: The reference's description, word for word.
     description: str = ""
+    #: For people: what differs; where it is empty, the reference's description says it.
+    change: str = ""
     #: For people: what happens to the reader's data or program.
     harm: str = ""
     #: For people: what would make the change compatible.
@@ -49,6 +51,10 @@ class Difference:
     def fill(self, template: str, reader: str, writer: str) -> str:
         """The template with this difference's path and arguments and the given words for the two schemas."""
         return template.format(path=self.path, reader=reader, writer=writer, **self.arguments)
+
+
+class Incomparable(ValueError):
+    """Two schemas that the type's rules cannot compare; the text says why, in the reference's words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,12 @@
+"""Avro: schemas from text to verdict, as strict as the Avro library for Java."""
+
+from __future__ import annotations
+
+from compat.avro.rules import RULES, message
+from compat.avro.schema import AvroSchema, differences, locate, parse
+from compat.difference import SchemaFormat
+from compat.schema import AVRO
+
+__all__ = ["FORMAT", "AvroSchema"]
+
+FORMAT = SchemaFormat(AVRO, parse, differences, message, locate, RULES)

@@ -1,0 +1,189 @@
+"""Compares a reader schema with a writer schema: pairs their types and lets the rules judge each pair.
+
+The walk follows the reference (`SchemaCompatibility` of Avro for Java) where the order and the paths of its findings
+depend on how it walks. Comparisons in progress are kept on a list and not on the stack: two recursive schemas can pair
+up deeper than either of them nests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from compat.avro.nodes import NAMED, Array, Enum, Field, Map, Named, Node, Primitive, Record, Union, type_name
+from compat.avro.printing import print_node
+from compat.avro.rules import (
+    NAMED_RULES,
+    Places,
+    missing_union_branch,
+    names_match,
+    reader_field_missing_default_value,
+    type_mismatch,
+)
+from compat.difference import Difference, Incomparable
+
+#: Which types a reader may have for a primitive type that was written (Avro specification, Schema Resolution).
+PROMOTIONS = {
+    "null": frozenset({"null"}),
+    "boolean": frozenset({"boolean"}),
+    "int": frozenset({"int", "long", "float", "double"}),
+    "long": frozenset({"long", "float", "double"}),
+    "float": frozenset({"float", "double"}),
+    "double": frozenset({"double"}),
+    "bytes": frozenset({"bytes", "string"}),
+    "string": frozenset({"string", "bytes"}),
+}
+
+#: From this many branches on a reader's union is searched by name.
+_LARGE_UNION = 8
+
+_Found = list[Difference]
+#: A comparison under way: it yields comparisons it depends on, and is sent what they found.
+_Comparison = Generator["_Comparison", _Found, _Found]
+
+
+def compare(reader: Node, writer: Node, places: Places) -> list[Difference]:
+    """All incompatibilities, in the reference's order.
+
+    Raises:
+        Incomparable: A reader's field matches two fields of the writer, by name and by alias.
+    """
+    begun = _Walk(places).begin(reader, writer, "")
+    if isinstance(begun, list):
+        return begun
+    stack = [begun]
+    answer: _Found | None = None
+    while True:
+        try:
+            # A generator's first answer must be None.
+            stack.append(stack[-1].send(answer))  # type: ignore[arg-type]
+            answer = None
+        except StopIteration as stop:
+            stack.pop()
+            answer = stop.value
+            if not stack:
+                return stop.value  # type: ignore[no-any-return]
+
+
+class _Walk:
+    """One comparison of two schemas.
+
+    A pair of named types is judged once; what was found is told again wherever the pair comes again, with the path of
+    the first time, as the reference does. While a pair is in progress it counts as compatible.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._judged: dict[tuple[int, int], _Found] = {}
+        self._by_name: dict[int, dict[str, list[Named]]] = {}
+
+    def begin(self, reader: Node, writer: Node, path: str) -> _Found | _Comparison:
+        """What a pair differs in, or the comparison that will tell."""
+        while True:
+            if isinstance(reader, Array) and isinstance(writer, Array):
+                reader, writer, path = reader.items, writer.items, f"{path}/items"
+            elif isinstance(reader, Map) and isinstance(writer, Map):
+                reader, writer, path = reader.values, writer.values, f"{path}/values"
+            else:
+                break
+        if isinstance(writer, Union):
+            return self._from_union(reader, writer, path)
+        if isinstance(reader, Union):
+            return self._into_union(reader, writer, path)
+        if isinstance(reader, Primitive) and isinstance(writer, Primitive) and reader.type in PROMOTIONS[writer.type]:
+            return []
+        if isinstance(reader, NAMED) and isinstance(writer, NAMED) and reader.__class__ is writer.__class__:
+            return self._named(reader, writer, path)
+        return list(type_mismatch(reader, writer, path, self._places))
+
+    def _from_union(self, reader: Node, writer: Union, path: str) -> _Comparison:
+        """Every branch that may have been written must fit."""
+        found: _Found = []
+        for index, branch in enumerate(writer.branches):
+            into_union = isinstance(reader, Union)
+            begun = self.begin(reader, branch, "" if into_union else f"{path}/{index}")
+            differences = begun if isinstance(begun, list) else (yield begun)
+            if differences and isinstance(reader, Union):
+                differences = list(missing_union_branch(reader, branch, f"{path}/{index}", self._places))
+            found += differences
+        return found
+
+    def _into_union(self, reader: Union, writer: Node, path: str) -> _Found | _Comparison:
+        """Some branch of the reader's must fit what was written."""
+        if not isinstance(writer, Primitive):
+            return self._search(reader, writer, path)
+        readable = PROMOTIONS[writer.type]
+        for branch in reader.branches:
+            if branch.type in readable:
+                return []
+        return list(missing_union_branch(reader, writer, path, self._places))
+
+    def _search(self, reader: Union, writer: Node, path: str) -> _Comparison:
+        for branch in self._candidates(reader, writer):
+            begun = self.begin(branch, writer, "")
+            if not (begun if isinstance(begun, list) else (yield begun)):
+                return []
+        return list(missing_union_branch(reader, writer, path, self._places))
+
+    def _candidates(self, reader: Union, writer: Node) -> list[Node]:
+        """The branches whose own type and name are no reason to refuse the writer's."""
+        if not isinstance(writer, NAMED):
+            return [branch for branch in reader.branches if branch.__class__ is writer.__class__]
+        branches: tuple[Node, ...] | list[Named] = reader.branches
+        if len(reader.branches) >= _LARGE_UNION:
+            index = self._index(reader)
+            branches = index.get(writer.name.name, []) + index.get(f"alias {writer.name.full}", [])
+        return [
+            branch
+            for branch in branches
+            if isinstance(branch, NAMED) and branch.__class__ is writer.__class__ and names_match(branch, writer)
+        ]
+
+    def _index(self, union: Union) -> dict[str, list[Named]]:
+        index = self._by_name.get(id(union))
+        if index is None:
+            index = self._by_name[id(union)] = {}
+            for branch in union.branches:
+                if isinstance(branch, NAMED):
+                    for key in (branch.name.name, *(f"alias {alias.full}" for alias in branch.aliases)):
+                        index.setdefault(key, []).append(branch)
+        return index
+
+    def _named(self, reader: Named, writer: Named, path: str) -> _Found | _Comparison:
+        key = (id(reader), id(writer))
+        judged = self._judged.get(key)
+        if judged is not None:
+            return judged
+        found = [
+            difference for rule in NAMED_RULES[reader.type] for difference in rule(reader, writer, path, self._places)
+        ]
+        if isinstance(reader, Record) and isinstance(writer, Record):
+            self._judged[key] = []
+            return self._fields(reader, writer, path, found)
+        self._judged[key] = found
+        return found
+
+    def _fields(self, reader: Record, writer: Record, path: str, found: _Found) -> _Comparison:
+        for index, field in enumerate(reader.fields):
+            written = writer.by_name.get(field.name)
+            if field.aliases:
+                written = _written_field(field, index, writer)
+            if written is None:
+                if field.has_default:
+                    continue
+                if not (isinstance(field.type, Enum) and field.type.default is not None):
+                    found += reader_field_missing_default_value(reader, field, index, writer, path, self._places)
+                    continue
+            begun = self.begin(field.type, writer if written is None else written.type, f"{path}/fields/{index}/type")
+            found += begun if isinstance(begun, list) else (yield begun)
+        self._judged[id(reader), id(writer)] = found
+        return found
+
+
+def _written_field(field: Field, index: int, writer: Record) -> Field | None:
+    matches = [writer.by_name[name] for name in (field.name, *field.aliases) if name in writer.by_name]
+    if len(matches) > 1:
+        raise Incomparable(
+            f"Reader record field {field.name} type:{type_name(field.type)} pos:{index}"
+            f" matches multiple fields in writer record schema {print_node(writer)}"
+        )
+    return matches[0] if matches else None

@@ -1,0 +1,42 @@
+"""Logical types: which types may carry them; one that does not fit is ignored (Avro specification, Logical Types)."""
+
+from __future__ import annotations
+
+from compat.avro.nodes import Fixed, Node, Primitive
+
+_LOGICAL_TYPES = {
+    "date": ("int",),
+    "time-millis": ("int",),
+    "time-micros": ("long",),
+    "timestamp-millis": ("long",),
+    "timestamp-micros": ("long",),
+    "timestamp-nanos": ("long",),
+    "local-timestamp-millis": ("long",),
+    "local-timestamp-micros": ("long",),
+    "local-timestamp-nanos": ("long",),
+    "big-decimal": ("bytes",),
+    "uuid": ("string", "fixed"),
+    "duration": ("fixed",),
+    "decimal": ("bytes", "fixed"),
+}
+_FIXED_SIZES = {"uuid": 16, "duration": 12}
+
+
+def has_logical_type(node: Node) -> bool:
+    """Whether a type carries a logical type that is known and fits it."""
+    if not isinstance(node, Primitive | Fixed):
+        return False
+    name = node.props.get("logicalType")
+    if name.__class__ is not str or node.type not in _LOGICAL_TYPES.get(name, ()):
+        return False
+    if name == "decimal":
+        return _is_decimal(node)
+    return not isinstance(node, Fixed) or node.size == _FIXED_SIZES[name]
+
+
+def _is_decimal(node: Primitive | Fixed) -> bool:
+    precision, scale = node.props.get("precision"), node.props.get("scale", 0)
+    if precision.__class__ is not int or scale.__class__ is not int or not 0 <= scale <= precision or precision < 1:
+        return False
+    # So many decimal digits surely fit in two's complement of the fixed's size.
+    return not isinstance(node, Fixed) or precision <= (8 * node.size - 1) * 0.30103

@@ -1,0 +1,231 @@
+"""Prints Avro schemas as the Avro library for Java does in `Schema.toString`: the canonical text, and the normalised.
+
+The work is kept on a list and not on the stack, since types of many texts may nest deeper than any one text does.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from compat.avro.defaults import is_default
+from compat.avro.logical_types import has_logical_type
+from compat.avro.nodes import (
+    COMPLEX_TYPES,
+    NAMED,
+    NO_DEFAULT,
+    PRIMITIVE_TYPES,
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Name,
+    Named,
+    Node,
+    Primitive,
+    Record,
+    Union,
+)
+from compat.json_text import dumps, java_order, quote
+
+#: What is still to be printed: text as it stands, or a type and the namespace around it.
+_Part = str | tuple[Node, str | None]
+
+
+def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = False) -> str:
+    """The text of a schema, compact.
+
+    Args:
+        node: The schema's outermost type.
+        known: Full names of types that are printed as names only, since a reference defines them.
+        normalized: Whether properties, aliases and objects in values are sorted, empty docs left out and defaults
+            printed as their type has them.
+    """
+    names = set(known)
+    done: list[str] = []
+    todo: list[_Part] = [(node, None)]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            done.append(part)
+            continue
+        node, space = part
+        if isinstance(node, NAMED):
+            if node.name.full in names:
+                done.append(quote(_qualified(node.name, space)))
+                continue
+            names.add(node.name.full)
+        parts = list(_PRINTERS[node.__class__](node, space, normalized=normalized))
+        parts.reverse()
+        todo += parts
+    return "".join(done)
+
+
+def _primitive(node: Primitive, _space: str | None, *, normalized: bool) -> Iterable[_Part]:
+    if not node.props:
+        return (f'"{node.type}"',)
+    return (f'{{"type":"{node.type}"{_props(node, node.props, normalized=normalized)}}}',)
+
+
+def _array(node: Array, space: str | None, *, normalized: bool) -> Iterable[_Part]:
+    return '{"type":"array","items":', (node.items, space), _props(node, node.props, normalized=normalized), "}"
+
+
+def _map(node: Map, space: str | None, *, normalized: bool) -> Iterable[_Part]:
+    return '{"type":"map","values":', (node.values, space), _props(node, node.props, normalized=normalized), "}"
+
+
+def _union(node: Union, space: str | None, **_: bool) -> Iterable[_Part]:
+    separator = "["
+    for branch in node.branches:
+        yield separator
+        yield branch, space
+        separator = ","
+    yield "]" if node.branches else "[]"
+
+
+def _fixed(node: Fixed, space: str | None, *, normalized: bool) -> Iterable[_Part]:
+    return (
+        f'{{"type":"fixed"{_header(node, space, normalized=normalized)},"size":{node.size}',
+        _footer(node, normalized=normalized),
+    )
+
+
+def _enum(node: Enum, space: str | None, *, normalized: bool) -> Iterable[_Part]:
+    default = "" if node.default is None else f',"default":{quote(node.default)}'
+    symbols = ",".join(map(quote, node.symbols))
+    return (
+        f'{{"type":"enum"{_header(node, space, normalized=normalized)},"symbols":[{symbols}]{default}',
+        _footer(node, normalized=normalized),
+    )
+
+
+def _record(node: Record, space: str | None, *, normalized: bool) -> Iterable[_Part]:
+    kind = "error" if node.is_error and not normalized else "record"
+    yield f'{{"type":"{kind}"{_header(node, space, normalized=normalized)},"fields":['
+    separator = ""
+    for field in node.fields:
+        yield f'{separator}{{"name":{quote(field.name)},"type":'
+        yield field.type, node.name.space
+        yield _field_footer(field, normalized=normalized)
+        separator = ","
+    yield "]"
+    yield _footer(node, normalized=normalized)
+
+
+_PRINTERS: Mapping[type, Callable[..., Iterable[_Part]]] = {
+    Primitive: _primitive,
+    Array: _array,
+    Map: _map,
+    Union: _union,
+    Fixed: _fixed,
+    Enum: _enum,
+    Record: _record,
+}
+
+
+def _header(node: Named, space: str | None, *, normalized: bool) -> str:
+    """Name, namespace where it is not the one around, and doc."""
+    header = f',"name":{quote(node.name.name)}'
+    if node.name.space != space:
+        header += f',"namespace":{quote(node.name.space or "")}'
+    if node.doc or (node.doc is not None and not normalized):
+        header += f',"doc":{quote(node.doc)}'
+    return header
+
+
+def _footer(node: Named, *, normalized: bool) -> str:
+    footer = _props(node, node.props, normalized=normalized)
+    if node.aliases:
+        aliases = sorted(node.aliases, key=lambda alias: java_order(alias.full)) if normalized else node.aliases
+        footer += f',"aliases":[{",".join([quote(_alias(alias, node.name.space)) for alias in aliases])}]'
+    return footer + "}"
+
+
+def _field_footer(field: Field, *, normalized: bool) -> str:
+    footer = "" if field.doc is None else f',"doc":{quote(field.doc)}'
+    if field.default is not NO_DEFAULT:
+        default = _typed(field.type, field.default) if normalized else field.default
+        footer += f',"default":{dumps(default, sort_keys=normalized)}'
+    if field.order != "ascending":
+        footer += f',"order":"{field.order}"'
+    if field.aliases:
+        aliases = sorted(field.aliases, key=java_order) if normalized else field.aliases
+        footer += f',"aliases":[{",".join(map(quote, aliases))}]'
+    return footer + _props(None, field.props, normalized=normalized) + "}"
+
+
+def _props(node: Node | None, props: Mapping[str, Any], *, normalized: bool) -> str:
+    if not props:
+        return ""
+    keys: Iterable[str] = props
+    if normalized:
+        keys = sorted(props, key=java_order)
+        if node is not None and has_logical_type(node):
+            first = ["logicalType"]
+            if props["logicalType"] == "decimal":
+                first += ["precision", "scale"] if props.get("scale") else ["precision"]
+            keys = [*first, *(key for key in keys if key not in first)]
+    return "".join([f",{quote(key)}:{dumps(props[key], sort_keys=normalized)}" for key in keys])
+
+
+def _qualified(name: Name, space: str | None) -> str:
+    """The name as a mention inside a namespace writes it."""
+    if name.space == space and not (space is not None and name.name in PRIMITIVE_TYPES | COMPLEX_TYPES):
+        return name.name
+    return name.full
+
+
+def _alias(alias: Name, space: str | None) -> str:
+    # Java prints an alias without namespace bare, and then reads it back as one of the type's namespace.
+    return f".{alias.name}" if alias.space is None and space is not None else _qualified(alias, space)
+
+
+def _typed(node: Node, default: Any) -> Any:
+    """The default as a value of its type: whole numbers as floats where the type is one."""
+    if isinstance(node, Union):
+        return next((_typed(branch, default) for branch in node.branches if is_default(branch, default)), default)
+    if default.__class__ in (int, float):
+        convert = _FLOATS.get(node.type)
+        return default if convert is None else convert(default)
+    if isinstance(node, Array) and default.__class__ is list:
+        return [_typed(node.items, element) for element in default]
+    if isinstance(node, Map | Record) and default.__class__ is dict:
+        return {key: _typed_member(node, key, element) for key, element in default.items()}
+    return default
+
+
+def _typed_member(node: Map | Record, key: str, member: Any) -> Any:
+    if isinstance(node, Map):
+        return _typed(node.values, member)
+    return _typed(node.by_name[key].type, member) if key in node.by_name else member
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _float(value: float) -> float:
+    """The double that prints as the nearest single-precision number does: the one with the fewest digits."""
+    double = _double(value)
+    packed = _packed(double)
+    if packed is None:
+        return math.copysign(math.inf, double)
+    shorter = (float(f"{double:.{digits}g}") for digits in range(1, 10))
+    return next((short for short in shorter if _packed(short) == packed), double)
+
+
+def _packed(value: float) -> bytes | None:
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return None
+
+
+_FLOATS = {"double": _double, "float": _float}

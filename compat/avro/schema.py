@@ -1,0 +1,118 @@
+"""An Avro schema from text to verdict, as the engine, the registry and the serdes use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from compat import json_text
+from compat.avro.checking import compare
+from compat.avro.nodes import NAMED, Named, Node, Record, children
+from compat.avro.parser import Parser
+from compat.avro.printing import print_node
+from compat.avro.rules import Places
+from compat.difference import Difference
+from compat.schema import AVRO, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
+
+
+@dataclass(frozen=True, eq=False)
+class AvroSchema:
+    """A parsed Avro schema.
+
+    Attributes:
+        source: The text that was parsed.
+        root: The schema's outermost type.
+        referenced: The named types that references define, by full name.
+    """
+
+    source: str
+    root: Node
+    referenced: Mapping[str, Named]
+
+    @property
+    def schema_type(self) -> str:
+        """AVRO."""
+        return AVRO
+
+    @cached_property
+    def canonical(self) -> str:
+        """The text that the Avro library for Java prints; types that references define are names in it."""
+        return print_node(self.root, known=self.referenced)
+
+    @property
+    def full_name(self) -> str | None:
+        """The record's full name; None for other types, as in the reference."""
+        return self.root.name.full if isinstance(self.root, Record) else None
+
+    @property
+    def top_level_fields(self) -> tuple[str, ...]:
+        """The record's field names; none for other types."""
+        return tuple(self.root.by_name) if isinstance(self.root, Record) else ()
+
+    def normalized(self) -> str:
+        """The canonical text of the schema with sorted properties and aliases and typed defaults."""
+        return print_node(self.root, known=self.referenced, normalized=True)
+
+    def rendered(self, form: str) -> str:
+        """`resolved` has the types that references define spelled out; any other form is the canonical text."""
+        return print_node(self.root) if form == "resolved" else self.canonical
+
+    @cached_property
+    def pointers(self) -> Mapping[int, Pointer]:
+        """Where each type stands in the source, by the node's id; a named type stands where it is defined."""
+        pointers: dict[int, Pointer] = {}
+        todo: list[tuple[Pointer, Node]] = [((), self.root)]
+        while todo:
+            pointer, node = todo.pop()
+            if id(node) in pointers or (isinstance(node, NAMED) and node.name.full in self.referenced):
+                continue
+            pointers[id(node)] = pointer
+            todo += [((*pointer, *step), child) for step, child in reversed(list(children(node)))]
+        return pointers
+
+    def pointer(self, node: Node) -> Pointer | None:
+        """Where a type stands in the source; None for one that a reference defines."""
+        return self.pointers.get(id(node))
+
+
+def parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> AvroSchema:  # noqa: FBT001 - SchemaFormat's
+    """Reads a schema and the schemas it refers to.
+
+    Args:
+        schema: The text.
+        dependencies: The texts that define names it uses; these were accepted before and are read leniently.
+        strict: Whether names and defaults are checked, as for schemas that are new.
+
+    Raises:
+        InvalidSchema: The text, or that of a dependency, is not an Avro schema.
+    """
+    parser = Parser()
+    for dependency in dependencies:
+        try:
+            parser.parse(dependency.text, strict=False)
+        except InvalidSchema as error:
+            raise InvalidSchema(AVRO, f"Reference {dependency.name}: {error.detail}") from None
+    referenced = dict(parser.names)
+    return AvroSchema(schema.text, parser.parse(schema.text, strict=strict), referenced)
+
+
+def differences(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
+    """The incompatibilities of a reader schema with a writer schema, in the reference's order.
+
+    Raises:
+        Incomparable: A reader's field matches two fields of the writer, by name and by alias.
+    """
+    reader, writer = _avro(reader), _avro(writer)
+    return compare(reader.root, writer.root, Places(reader.pointer, writer.pointer))
+
+
+def locate(schema: ParsedSchema, pointer: Pointer) -> Position | None:
+    """The line and column of a pointer in a schema's source."""
+    return json_text.locate(schema.source, pointer)
+
+
+def _avro(schema: ParsedSchema) -> AvroSchema:
+    if not isinstance(schema, AvroSchema):
+        raise TypeError(f"not an Avro schema but {schema.schema_type}")
+    return schema
