@@ -1,0 +1,13 @@
+"""JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12."""
+
+from __future__ import annotations
+
+from compat.difference import SchemaFormat
+from compat.json_schema.differing import JsonDifference, differences, locate, message
+from compat.json_schema.rules import RULES
+from compat.json_schema.schema import JsonSchema, check_fields, parse
+from compat.schema import JSON
+
+FORMAT = SchemaFormat(name=JSON, parse=parse, differences=differences, message=message, locate=locate, rules=RULES)
+
+__all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields"]

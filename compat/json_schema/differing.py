@@ -1,0 +1,84 @@
+"""From the walk's findings to differences, under both policies at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from compat import json_text
+from compat.difference import Difference, Rule
+from compat.json_schema.judging import Found, Route
+from compat.json_schema.rules import RULES
+from compat.json_schema.schema import JsonSchema
+from compat.json_schema.walk import compare
+from compat.level import Policy
+from compat.schema import ParsedSchema, Pointer, Position
+
+
+@dataclass(frozen=True, slots=True)
+class JsonDifference(Difference):
+    """A difference between two JSON Schemas; `route` leads to the values in an instance that it is about."""
+
+    route: Route = ()
+
+
+def differences(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
+    """What the reader schema changed from the writer schema, in the reference's order, harmless changes included.
+
+    The policy decides not only which differences count but also which members of combined schemas fit each other. So
+    what breaks under one policy only has a rule with just the other policy allowed.
+    """
+    assert isinstance(reader, JsonSchema)
+    assert isinstance(writer, JsonSchema)
+    strict = compare(writer.model, reader.model, Policy.STRICT)
+    if all(Policy.STRICT in RULES[found.name].allowed for found in strict):
+        return [_difference(found, RULES[found.name]) for found in strict]
+    lenient = compare(writer.model, reader.model, Policy.LENIENT)
+    if lenient == strict:
+        return [_difference(found, RULES[found.name]) for found in strict]
+    return _merged(strict, lenient)
+
+
+def _merged(strict: list[Found], lenient: list[Found]) -> list[Difference]:
+    """The findings under STRICT, and those that break under LENIENT only."""
+    breaking = Counter(_key(found) for found in lenient if Policy.LENIENT not in RULES[found.name].allowed)
+    merged: list[Difference] = []
+    for found in strict:
+        rule = RULES[found.name]
+        if Policy.LENIENT not in rule.allowed:
+            if breaking[_key(found)]:
+                breaking[_key(found)] -= 1
+            else:
+                rule = replace(rule, allowed=rule.allowed | {Policy.LENIENT})
+        merged.append(_difference(found, rule))
+    for found in lenient:
+        if breaking[_key(found)]:
+            breaking[_key(found)] -= 1
+            rule = RULES[found.name]
+            merged.append(_difference(found, replace(rule, allowed=rule.allowed | {Policy.STRICT})))
+    return merged
+
+
+def _key(found: Found) -> tuple[str, tuple[str, ...]]:
+    return found.name, found.path
+
+
+def _difference(found: Found, rule: Rule) -> JsonDifference:
+    return JsonDifference(
+        rule=rule,
+        path="#/" + "/".join(found.path),
+        reader_at=found.reader_at,
+        writer_at=found.writer_at,
+        route=found.route,
+    )
+
+
+def message(difference: Difference, reader: str, writer: str) -> str:
+    """The reference's message, with its mismatched closing quote."""
+    description = difference.fill(difference.rule.description, reader, writer)
+    return f'{{errorType:"{difference.rule.name}", description:"{description}\'}}'
+
+
+def locate(schema: ParsedSchema, pointer: Pointer) -> Position | None:
+    """Where a pointer leads in the schema's source."""
+    return json_text.locate(schema.source, pointer)

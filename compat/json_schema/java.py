@@ -1,0 +1,25 @@
+"""The order in which Java's hash sets give strings back: the reference reports properties in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_SMALLEST_TABLE = 16
+_LOAD = 0.75
+
+
+def hash_order(names: Iterable[str]) -> list[str]:
+    """The strings, each once, in the order of a `java.util.HashSet` that they were put into one by one."""
+    unique = list(dict.fromkeys(names))
+    table = _SMALLEST_TABLE
+    while len(unique) > table * _LOAD:
+        table *= 2
+    return sorted(unique, key=lambda name: _spread_hash(name) & (table - 1))
+
+
+def _spread_hash(name: str) -> int:
+    value = 0
+    units = name.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
+    return value ^ value >> 16

@@ -1,0 +1,76 @@
+"""Reading of keywords' values: the kind of value that means something, or a complaint that says where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from compat import json_text
+from compat.schema import Pointer
+
+_LONGEST_SHOWN = 80
+
+
+class Malformed(ValueError):
+    """A schema that cannot be loaded: the arguments are the sentence and the pointer to the place."""
+
+    def __init__(self, detail: str, pointer: Pointer | None) -> None:
+        super().__init__(detail, pointer)
+        self.detail = detail
+        self.pointer = pointer
+
+
+def array(raw: dict[str, Any], keyword: str, pointer: Pointer) -> list[Any]:
+    """A keyword's array; an empty one where the keyword is absent."""
+    value = raw.get(keyword, [])
+    if not isinstance(value, list):
+        raise Malformed(f"'{keyword}' must be an array, not {shown(value)}", (*pointer, keyword))
+    return value
+
+
+def mapping(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Mapping[str, Any]:
+    """A keyword's object; an empty one where the keyword is absent."""
+    value = raw.get(keyword, {})
+    if not isinstance(value, dict):
+        raise Malformed(f"'{keyword}' must be an object, not {shown(value)}", (*pointer, keyword))
+    return value
+
+
+def json_key(value: Any) -> str:
+    """A text that is the same for JSON values that are equal: keys in any order, 1 and 1.0 alike."""
+    return json_text.dumps(_plain_numbers(value), sort_keys=True)
+
+
+def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_plain_numbers(element) for element in value]
+    if isinstance(value, dict):
+        return {key: _plain_numbers(element) for key, element in value.items()}
+    return value
+
+
+def decimal(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Decimal | None:
+    """A keyword's number, if it stands there."""
+    value = raw.get(keyword)
+    if value is None and keyword not in raw:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Malformed(f"'{keyword}' must be a number, not {shown(value)}", (*pointer, keyword))
+    return Decimal(repr(value))
+
+
+def strings(values: list[Any], pointer: Pointer) -> list[str]:
+    """An array's names."""
+    for index, value in enumerate(values):
+        if not isinstance(value, str):
+            raise Malformed(f"{shown(value)} is not a name", (*pointer, index))
+    return values
+
+
+def shown(value: Any) -> str:
+    """A value's text, cut where it is long."""
+    text = json_text.dumps(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

@@ -1,0 +1,126 @@
+"""Parsed JSON Schemas: from text to text, names and model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from compat import json_text
+from compat.json_schema.dialects import Dialect, dialect_of
+from compat.json_schema.loading import load
+from compat.json_schema.metaschemas import violation
+from compat.json_schema.model import Combined, Node, Object, follow
+from compat.json_schema.reading import Malformed
+from compat.schema import JSON, Dependencies, InvalidSchema, Pointer, Position, SchemaText
+
+#: Names of top-level properties that begin like this are reserved for the registry's own use.
+RESERVED_PREFIX = "$$"
+
+
+@dataclass(frozen=True, eq=False)
+class JsonSchema:
+    """A JSON Schema that was parsed; see ParsedSchema.
+
+    Attributes:
+        source: The text as it came.
+        raw: The schema as JSON.
+        dialect: The draft it is written in.
+        model: What is compared.
+        dependencies: The schemas it refers to by name.
+    """
+
+    source: str
+    raw: Any
+    dialect: Dialect
+    model: Node
+    dependencies: Dependencies = ()
+
+    @property
+    def schema_type(self) -> str:
+        """JSON."""
+        return JSON
+
+    @cached_property
+    def canonical(self) -> str:
+        """The compact text, keys in their order."""
+        return json_text.dumps(self.raw)
+
+    @property
+    def full_name(self) -> str | None:
+        """The schema's title, which the reference's record name strategies use."""
+        title = self.raw.get("title") if isinstance(self.raw, dict) else None
+        return title if isinstance(title, str) else None
+
+    @cached_property
+    def top_level_fields(self) -> tuple[str, ...]:
+        """Names of the properties at the top, those of combined schemas' members included."""
+        names: dict[str, None] = {}
+        seen: set[int] = set()
+        todo = [self.model]
+        while todo:
+            node = follow(todo.pop())
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if isinstance(node, Object):
+                names.update(dict.fromkeys(node.properties))
+            elif isinstance(node, Combined):
+                todo.extend(reversed(node.members))
+        return tuple(names)
+
+    def normalized(self) -> str:
+        """The compact text with the keys of every object sorted; the order in arrays means something and stays."""
+        return json_text.dumps(self.raw, sort_keys=True)
+
+    def rendered(self, form: str) -> str:  # noqa: ARG002  JSON Schemas have no other form
+        """The canonical text, whatever the form."""
+        return self.canonical
+
+
+def parse(text: SchemaText, dependencies: Dependencies, strict: bool) -> JsonSchema:  # noqa: FBT001  SchemaFormat's
+    """Parses a JSON Schema.
+
+    Args:
+        text: The schema.
+        dependencies: The schemas that it refers to, under the names of its references.
+        strict: Whether the draft's official metaschema must accept it. Without, it needs only to make sense to the
+            comparison, as the reference reads what it has stored.
+
+    Raises:
+        InvalidSchema: The text is not JSON, not a schema, or has a `$ref` that leads nowhere.
+    """
+    try:
+        raw = json_text.loads(text.text)
+    except json_text.InvalidJson as error:
+        raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
+    dialect = dialect_of(raw)
+    if strict and (found := violation(raw, dialect)):
+        message, pointer = found
+        raise _invalid(text.text, f"the metaschema of {dialect.name} refuses it: {message}", pointer)
+    try:
+        model = load(raw, dependencies)
+    except Malformed as error:
+        raise _invalid(text.text, error.detail, error.pointer) from None
+    return JsonSchema(text.text, raw, dialect, model, dependencies)
+
+
+def check_fields(schema: JsonSchema) -> None:
+    """Applies `validateFields`: no property at the top of a schema may have a name that begins with `$$`.
+
+    Raises:
+        InvalidSchema: One has.
+    """
+    for name in schema.top_level_fields:
+        if name.startswith(RESERVED_PREFIX):
+            detail = f"Field names cannot start with {RESERVED_PREFIX} prefix: '{name}'"
+            raise InvalidSchema(JSON, detail, json_text.locate(schema.source, ("properties", name)))
+
+
+def _invalid(text: str, detail: str, pointer: Pointer | None) -> InvalidSchema:
+    if pointer is None:
+        return InvalidSchema(JSON, detail)
+    position: Position | None = json_text.locate(text, pointer)
+    where = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in pointer)
+    place = f" (#{where or '/'}" + (f", line {position.line}, column {position.column})" if position else ")")
+    return InvalidSchema(JSON, detail + place, position)

@@ -1,0 +1,288 @@
+"""The walk over pairs of subschemas: asks the judges, answers their questions, and knows when to stop.
+
+Each pair is judged once. A pair that is met again while it is in hand counts as compatible; where that proves wrong,
+the walk starts again with all pairs known to fail, until nothing new fails. Answers can only turn from compatible to
+incompatible on the way, so this ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from compat.json_schema.arrays import arrays
+from compat.json_schema.combined import combined, into_combined, negated, out_of_combined
+from compat.json_schema.judging import Ask, Found, Judge
+from compat.json_schema.model import (
+    Array,
+    Boolean,
+    Combined,
+    Conditional,
+    Const,
+    Empty,
+    Enum,
+    Never,
+    Node,
+    Not,
+    Null,
+    Number,
+    Object,
+    String,
+    follow,
+)
+from compat.json_schema.objects import objects
+from compat.json_schema.rules import RULES
+from compat.json_schema.values import annotation_changes, consts, enums, nothing, numbers, strings
+from compat.level import Policy
+
+#: Pairs that one comparison may judge before it is given up: some seconds' work.
+MAX_PAIRS = 500_000
+#: Differences that are kept for one pair; the breaking ones first.
+MAX_FINDINGS = 1_000
+
+_BREAKING = {policy: frozenset(rule.name for rule in RULES.values() if policy not in rule.allowed) for policy in Policy}
+#: Judges of kinds without subschemas.
+_SIMPLE = {
+    Empty: nothing,
+    Never: nothing,
+    Null: nothing,
+    Boolean: nothing,
+    Conditional: nothing,
+    String: strings,
+    Number: numbers,
+    Enum: enums,
+    Const: consts,
+}
+_NESTED = {Object: objects, Array: arrays, Combined: combined, Not: negated}
+
+_Pair = tuple[int, int]
+
+
+class TooManyPairs(RuntimeError):
+    """Two schemas whose comparison would take too long."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the schemas are too large to compare: more than {MAX_PAIRS} pairs of subschemas")
+
+
+def compare(old: Node, new: Node, policy: Policy) -> list[Found]:
+    """What differs between two schemas under a policy, in the reference's order.
+
+    The policy decides which members of combined schemas fit each other.
+
+    Raises:
+        TooManyPairs: The comparison would take too long.
+    """
+    failed: frozenset[_Pair] = frozenset()
+    judged = 0
+    while True:
+        walk = _Pass(_BREAKING[policy], failed, judged)
+        found = walk.run(old, new)
+        if not walk.contradicted():
+            return found
+        failed, judged = walk.failures(), walk.judged
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What was found for a pair: `cut` are the pairs in hand then, whose own differences it lacks."""
+
+    compatible: bool
+    found: tuple[Found, ...]
+    cut: frozenset[_Pair] = frozenset()
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A pair in hand: its judge, and what was found so far."""
+
+    pair: _Pair
+    judge: Judge
+    ask: Ask
+    listing: bool
+    compatible: bool = True
+    found: list[Found] = field(default_factory=list)
+    cut: set[_Pair] = field(default_factory=set)
+
+
+class _Pass:
+    """One walk, with what earlier ones proved to fail."""
+
+    def __init__(self, breaking: frozenset[str], failed: frozenset[_Pair], judged: int) -> None:
+        self._breaking = breaking
+        self._failed = failed
+        self._assumed: set[_Pair] = set()
+        self._verdicts: dict[_Pair, bool] = {}
+        self._results: dict[_Pair, _Result] = {}
+        self._repeated: set[_Pair] = set()
+        self._in_hand: set[_Pair] = set()
+        # Pairs are known by identity: the nodes that references make on the way must outlive the walk.
+        self._alive: list[Node] = []
+        self._stack: list[_Frame] = []
+        self.judged = judged
+
+    def contradicted(self) -> bool:
+        """Whether a pair failed that was taken for compatible while it was in hand."""
+        return any(not self._verdicts[pair] for pair in self._assumed - self._failed)
+
+    def failures(self) -> frozenset[_Pair]:
+        """The pairs that are known to fail."""
+        return self._failed | {pair for pair, compatible in self._verdicts.items() if not compatible}
+
+    def run(self, old: Node, new: Node) -> list[Found]:
+        """Everything found between two schemas."""
+        root = _Frame((0, 0), _root(old, new), Ask(old, new), listing=True)
+        self._stack = [root]
+        answer: bool | None = None
+        while self._stack:
+            frame = self._stack[-1]
+            try:
+                said = frame.judge.send(answer)  # type: ignore[arg-type]  # None starts the judge
+            except StopIteration:
+                answer = self._finish(frame)
+                continue
+            answer = None
+            if isinstance(said, Found):
+                self._take(frame, said)
+                if not frame.compatible and not frame.listing:
+                    answer = self._finish(frame)
+            else:
+                answer = self._answer(frame, said)
+                if answer is False and said.keep and not frame.listing:
+                    answer = self._finish(frame)
+        return root.found
+
+    def _take(self, frame: _Frame, found: Found) -> None:
+        if found.name in self._breaking:
+            frame.compatible = False
+        if frame.listing:
+            frame.found.append(found)
+
+    def _answer(self, frame: _Frame, ask: Ask) -> bool | None:
+        """The answer to a question; None where it has to be worked out first, on the stack."""
+        old, new = follow(ask.old), follow(ask.new)
+        pair = (id(old), id(new))
+        listing = ask.keep and frame.listing
+        if pair in self._in_hand:
+            compatible = pair not in self._failed
+            if compatible:
+                self._assumed.add(pair)
+            self._adopt(frame, ask, _Result(compatible, (), frozenset((pair,))))
+            return compatible
+        result = self._known(pair, listing=listing)
+        if result is None:
+            self.judged += 1
+            if self.judged > MAX_PAIRS:
+                raise TooManyPairs
+            self._alive += (old, new)
+            result = self._judge_simple(pair, old, new)
+        if result is not None:
+            self._adopt(frame, ask, result)
+            return result.compatible
+        self._in_hand.add(pair)
+        self._stack.append(_Frame(pair, _nested(old, new), ask, listing))
+        return None
+
+    def _known(self, pair: _Pair, *, listing: bool) -> _Result | None:
+        if not listing:
+            if pair in self._failed:
+                return _Result(compatible=False, found=())
+            compatible = self._verdicts.get(pair)
+            return None if compatible is None else _Result(compatible, ())
+        result = self._results.get(pair)
+        if result is None or result.compatible or pair in self._repeated or result.cut <= self._in_hand:
+            return result
+        if any(found.name in self._breaking for found in result.found):
+            return result
+        # All that broke it stood in pairs that were in hand then and are not now: list it once more.
+        self._repeated.add(pair)
+        return None
+
+    def _judge_simple(self, pair: _Pair, old: Node, new: Node) -> _Result | None:
+        found = _simple(old, new)
+        if found is None:
+            return None
+        compatible = not any(each.name in self._breaking for each in found)
+        result = self._results[pair] = _Result(compatible, tuple(found))
+        self._verdicts[pair] = compatible
+        return result
+
+    def _adopt(self, frame: _Frame, ask: Ask, result: _Result) -> None:
+        if not ask.keep:
+            return
+        frame.compatible = frame.compatible and result.compatible
+        if frame.listing:
+            frame.cut |= result.cut
+            frame.found += [_placed(found, ask) for found in result.found]
+            if len(frame.found) > 2 * MAX_FINDINGS:
+                frame.found = self._capped(frame.found)
+
+    def _capped(self, found: list[Found]) -> list[Found]:
+        """The first differences, of which the breaking ones go first where there are too many."""
+        if len(found) <= MAX_FINDINGS:
+            return found
+        ranked = sorted(range(len(found)), key=lambda index: (found[index].name not in self._breaking, index))
+        return [found[index] for index in sorted(ranked[:MAX_FINDINGS])]
+
+    def _finish(self, frame: _Frame) -> bool:
+        """Takes a pair off the stack, remembers its result and gives its verdict to the judge that asked."""
+        self._stack.pop()
+        frame.judge.close()
+        frame.found = self._capped(frame.found)
+        frame.cut.discard(frame.pair)
+        self._in_hand.discard(frame.pair)
+        self._verdicts[frame.pair] = frame.compatible
+        result = _Result(frame.compatible, tuple(frame.found), frozenset(frame.cut))
+        if frame.listing:
+            self._results[frame.pair] = result
+        if self._stack:
+            asking = self._stack[-1]
+            self._adopt(asking, frame.ask, result)
+            if frame.ask.keep and not frame.compatible and not asking.listing:
+                return self._finish(asking)
+        return frame.compatible
+
+
+def _placed(found: Found, ask: Ask) -> Found:
+    """A difference as the pair that asked sees it; within a schema referred to by name it stands at the `$ref`."""
+    found = found.below(ask.path, ask.route)
+    if found.reader_at is None and ask.new.at is not None and follow(ask.new).at is None:
+        found = replace(found, reader_at=ask.new.at)
+    if found.writer_at is None and ask.old.at is not None and follow(ask.old).at is None:
+        found = replace(found, writer_at=ask.old.at)
+    return found
+
+
+def _root(old: Node, new: Node) -> Judge:
+    yield Ask(old, new)
+
+
+def _simple(old: Node, new: Node) -> list[Found] | None:
+    """What differs where no question has to be asked; None where one has to be."""
+    kind = type(old)
+    if kind is not type(new):
+        return None if kind is Combined or type(new) is Combined else _of_other_kind(old, new)
+    judge = _SIMPLE.get(kind)
+    if judge is None:
+        return None
+    return [*annotation_changes(old, new), *judge(old, new)]  # type: ignore[operator]  # the table pairs kinds and judges
+
+
+def _of_other_kind(old: Node, new: Node) -> list[Found]:
+    """TYPE_CHANGED, unless nothing was accepted, everything is, or both are what Connect makes of bytes."""
+    if isinstance(old, Never) or isinstance(new, Empty) or old.connect_type == new.connect_type == "bytes":
+        return []
+    return [Found("TYPE_CHANGED", (), (), new.keyword("type") or new.at, old.keyword("type") or old.at)]
+
+
+def _nested(old: Node, new: Node) -> Judge:
+    """The judge of a pair that has subschemas."""
+    if isinstance(new, Combined) and not isinstance(old, Combined):
+        if (yield from into_combined(old, new)):
+            return
+    elif isinstance(old, Combined) and not isinstance(new, Combined) and (yield from out_of_combined(old, new)):
+        return
+    if type(old) is not type(new):
+        yield from _of_other_kind(old, new)
+        return
+    yield from annotation_changes(old, new)
+    yield from _NESTED[type(old)](old, new)  # type: ignore[operator]  # the table pairs kinds and judges
