@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from magicbyte import process
+
+#: A parent that starts a child, which starts a grandchild, and makes a temporary folder; it prints their names.
+PARENT = """
+import os, sys, time
+from magicbyte import process
+reading, writing = os.pipe()
+child = process.start(["/bin/sh", "-c", "trap '{trap}' TERM; sleep 1000 & echo $!; wait; sleep 1000"], log=writing)
+print(process.temporary_folder(), child.pid, int(os.read(reading, 20)), flush=True)
+{ending}
+"""
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def wait_until_gone(pids: list[int], folder: Path, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while (any(map(is_alive, pids)) or folder.exists()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [pid for pid in pids if is_alive(pid)] == []
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("trap", "ending"),
+    [
+        ("exit", "time.sleep(1000)"),
+        ("", "time.sleep(1000)"),
+        ("exit", "sys.exit(3)"),
+        ("exit", "raise RuntimeError"),
+        ("exit", "os._exit(1)"),
+        ("exit", "import threading; threading.Thread(target=time.sleep, args=(0.1,)).start()"),
+    ],
+)
+def test_children_their_children_and_folders_go_however_the_parent_ends(trap: str, ending: str) -> None:
+    code = PARENT.format(trap=trap, ending=ending)
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
+        assert parent.stdout is not None
+        folder, *pids = parent.stdout.readline().split()
+        if "1000" in ending:
+            assert all(is_alive(int(pid)) for pid in pids)
+            assert Path(folder).is_dir()
+            parent.kill()
+    wait_until_gone([int(pid) for pid in pids], Path(folder), 6)
+
+
+def test_a_child_started_in_a_thread_outlives_the_thread() -> None:
+    code = """
+import threading, time
+from magicbyte import process
+started = []
+thread = threading.Thread(target=lambda: started.append(process.start(["sleep", "1000"])))
+thread.start(); thread.join(); time.sleep(0.2)
+print(started[0].poll(), process.stop(started[0]))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == f"None {-signal.SIGTERM}\n"
+
+
+def test_stop_kills_what_does_not_listen() -> None:
+    child = process.start(["/bin/sh", "-c", "trap '' TERM; sleep 1000"])
+    time.sleep(0.3)
+    began = time.monotonic()
+    assert process.stop(child, seconds=0.2) == -signal.SIGKILL
+    assert time.monotonic() - began < 2
+
+
+def test_a_forked_process_has_a_guard_of_its_own() -> None:
+    code = """
+import os
+from magicbyte import process
+first = process.start(["sleep", "1000"])
+if os.fork() == 0:
+    second = process.start(["sleep", "1000"])
+    print(os.getpgid(second.pid) != os.getpgid(first.pid), flush=True)
+    os._exit(0)
+os.wait()
+print(first.poll(), flush=True)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "True\nNone\n"
