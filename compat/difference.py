@@ -31,6 +31,8 @@ class Rule:
     harm: str = ""
     #: For people: what would make the change compatible.
     remedy: str = ""
+    #: The same where the new schema is the writer, if that makes a difference: readers in use cannot be changed.
+    writer_remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

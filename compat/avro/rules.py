@@ -19,6 +19,7 @@ NAME_MISMATCH = Rule(
     change="The {reader} schema names the type {reader_name}, the {writer} schema names it {writer_name}.",
     harm="A reader takes the data of {writer_name} for another type than {reader_name} and refuses it.",
     remedy='Keep the name {writer_name}, or give the type in the {reader} schema the alias "{writer_name}".',
+    writer_remedy="Keep the name {reader_name}; an alias would help only in the readers' schema.",
 )
 FIXED_SIZE_MISMATCH = Rule(
     "FIXED_SIZE_MISMATCH",
@@ -29,6 +30,7 @@ FIXED_SIZE_MISMATCH = Rule(
     change="{name} has {reader_size} bytes in the {reader} schema and {writer_size} in the {writer} schema.",
     harm="A reader expects {reader_size} bytes where {writer_size} were written, so it fails or reads garbage.",
     remedy="Keep the size of {writer_size}, or add a field of another fixed type with a default.",
+    writer_remedy="Keep the size of {reader_size}, or add a field of another fixed type.",
 )
 MISSING_ENUM_SYMBOLS = Rule(
     "MISSING_ENUM_SYMBOLS",
@@ -37,6 +39,7 @@ MISSING_ENUM_SYMBOLS = Rule(
     change="The enum {name} of the {reader} schema lacks symbols of the {writer} schema, {info}, and has no default.",
     harm="A reader fails on every value that is one of {info}.",
     remedy="Keep the symbols, or give the enum in the {reader} schema a default among its symbols.",
+    writer_remedy="Leave out {info} until all readers have them, or have an enum with a default.",
 )
 READER_FIELD_MISSING_DEFAULT_VALUE = Rule(
     "READER_FIELD_MISSING_DEFAULT_VALUE",
@@ -48,6 +51,7 @@ READER_FIELD_MISSING_DEFAULT_VALUE = Rule(
     change="The record {name} has the field {info} in the {reader} schema only, and the field has no default.",
     harm="A reader looks for {info}, which was never written, and fails on every record.",
     remedy="Give the field {info} in the {reader} schema a default, or name the written field as its alias.",
+    writer_remedy="Keep the field {info} until all readers have a default for it.",
 )
 TYPE_MISMATCH = Rule(
     "TYPE_MISMATCH",
@@ -56,8 +60,12 @@ TYPE_MISMATCH = Rule(
     change="The {reader} schema has {reader_type} where the {writer} schema has {writer_type}.",
     harm="A reader cannot make {reader_type} of the {writer_type} that was written.",
     remedy=(
-        "Keep {writer_type}, make it a union that holds both types,"
-        " or promote: int to long, float or double; long to float or double; float to double; string to bytes and back."
+        "Keep {writer_type}, or take a union that holds it, or a type it promotes to:"
+        " int to long, float or double; long to float or double; float to double; string to bytes and back."
+    ),
+    writer_remedy=(
+        "Keep {reader_type}, or write a type that promotes to it:"
+        " int to long, float or double; long to float or double; float to double; string to bytes and back."
     ),
 )
 MISSING_UNION_BRANCH = Rule(
@@ -67,6 +75,7 @@ MISSING_UNION_BRANCH = Rule(
     change="The union of the {reader} schema has no branch that reads {branch} of the {writer} schema.",
     harm="A reader fails on every value that is {branch}.",
     remedy="Keep a branch that reads {branch} in the union of the {reader} schema.",
+    writer_remedy="Leave {branch} out of the {writer} schema until all readers have a branch that reads it.",
 )
 
 RULES: Mapping[str, Rule] = {

@@ -1,0 +1,227 @@
+"""Decides whether a new schema is compatible with earlier versions, and says why not in the reference's words.
+
+The order and the texts of the messages are those of Confluent's Schema Registry.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from compat.difference import NEVER, Difference, Incomparable, Rule
+from compat.explain import Finding, Incompatibility, explain
+from compat.formats import FORMATS
+from compat.level import Direction, Level, Policy
+from compat.schema import InvalidSchema, ParsedSchema
+
+#: Longest text of an earlier version that a message carries, in UTF-16 code units as Java counts.
+MAX_TEXT_IN_MESSAGE = 10 * 1024
+
+SCHEMA_TYPE_CHANGED = Rule(
+    "SCHEMA_TYPE_CHANGED",
+    NEVER,
+    description="Incompatible because of different schema type",
+    change="The {reader} schema is of type {reader_type}, the {writer} schema of type {writer_type}.",
+    harm="A reader cannot decode data of another schema type.",
+    remedy="Register the schema under another subject, or keep the type {writer_type}.",
+)
+NOT_COMPARABLE = Rule(
+    "NOT_COMPARABLE",
+    NEVER,
+    description="Unexpected exception during compatibility check: {info}",
+    change="The {reader} schema cannot be compared with the {writer} schema: {info}.",
+    harm="Nobody can tell whether a reader understands the data.",
+    remedy="Change the schema so that the comparison is possible.",
+)
+
+_log = logging.getLogger(__name__)
+_Version = TypeVar("_Version")
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """An earlier live version of a subject.
+
+    Attributes:
+        version: Its number; None for a schema that has none, such as a file's.
+        schema: The parsed schema, or what parses it when it is needed.
+    """
+
+    version: int | None
+    schema: ParsedSchema | Callable[[], ParsedSchema]
+
+    def parsed(self) -> ParsedSchema:
+        """The parsed schema.
+
+        Raises:
+            InvalidSchema: The stored text is not what its type's parser reads.
+        """
+        return self.schema() if callable(self.schema) else self.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of a check.
+
+    Attributes:
+        messages: The reference's messages, in its order; none where all is compatible.
+        findings: What broke, for explanations.
+    """
+
+    messages: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def compatible(self) -> bool:
+        """Whether the new schema may follow the earlier versions."""
+        return not self.messages
+
+    @property
+    def incompatibilities(self) -> tuple[Incompatibility, ...]:
+        """The findings explained for people, with positions in the sources; computed on every call."""
+        return tuple(map(explain, self.findings))
+
+
+def check(
+    new: ParsedSchema,
+    previous: Sequence[Previous],
+    level: Level,
+    policy: Policy = Policy.STRICT,
+    *,
+    validate_fields: bool = False,
+    reserved_messages: Sequence[str] = (),
+    every_version: bool = False,
+) -> Verdict:
+    """Compares a new schema with earlier versions as the level demands.
+
+    Args:
+        new: The schema that is to become the next version.
+        previous: The earlier live versions, oldest first. Only those needed are parsed, newest first.
+        level: Which directions are compared, and whether with the newest version only or with all.
+        policy: How strictly differences are judged.
+        validate_fields: The setting of that name, which the last message repeats.
+        reserved_messages: What `reserved_field_messages` said; these come first.
+        every_version: Whether a transitive check goes on after the first version that fails, and collects all.
+    """
+    messages = list(reserved_messages)
+    findings: list[Finding] = []
+    if level.directions:
+        for version in reversed(previous if level.transitive else previous[-1:]):
+            found = list(_compare(new, version, level, policy))
+            findings += found
+            if found:
+                messages += _version_messages(found, version, level)
+                if not every_version:
+                    break
+    if messages:
+        shown = str(validate_fields).lower()
+        messages.append(f"{{validateFields: '{shown}', compatibility: '{level.name}'}}")
+    return Verdict(tuple(messages), tuple(findings))
+
+
+def reserved_field_messages(new: ParsedSchema, reserved: str | None, previous_reserved: str | None) -> list[str]:
+    """What is wrong with a new schema's reserved fields.
+
+    Args:
+        new: The schema.
+        reserved: Its metadata property `confluent:reserved`: field names with commas between.
+        previous_reserved: The same property of the version before.
+    """
+    names = _names(reserved)
+    removed = [name for name in _names(previous_reserved) if name not in names]
+    fields = set(new.top_level_fields) if names else set()
+    return [
+        *(
+            f"The new schema has reserved field {name} removed from its metadata"
+            " which is present in the old schema's metadata."
+            for name in removed
+        ),
+        *(
+            f"The new schema has field that conflicts with the reserved field {name}."
+            for name in names
+            if name in fields
+        ),
+    ]
+
+
+def same_group(
+    versions: Iterable[_Version], group: str | None, group_of: Callable[[_Version], str | None]
+) -> list[_Version]:
+    """The versions of a new schema's compatibility group, in their order.
+
+    Args:
+        versions: The versions of the subject.
+        group: The new schema's value of the metadata property that `compatibilityGroup` names; None where it has none.
+        group_of: A version's value of that property.
+    """
+    return [version for version in versions if group_of(version) == group]
+
+
+def _compare(new: ParsedSchema, previous: Previous, level: Level, policy: Policy) -> Iterator[Finding]:
+    try:
+        old: ParsedSchema | None = previous.parsed()
+        unreadable = ""
+    except InvalidSchema as error:
+        old, unreadable = None, error.detail
+    for direction in level.directions:
+        if old is None:
+            difference = Difference(NOT_COMPARABLE, "/", {"info": unreadable})
+            yield Finding(difference, _special_message(difference), direction, previous.version, new, None)
+            continue
+        reader, writer = (new, old) if direction.new_reads_old else (old, new)
+        yield from _one_way(reader, writer, direction, policy, previous.version)
+
+
+def _one_way(
+    reader: ParsedSchema, writer: ParsedSchema, direction: Direction, policy: Policy, version: int | None
+) -> Iterator[Finding]:
+    new, old = (reader, writer) if direction.new_reads_old else (writer, reader)
+    if reader.schema_type != writer.schema_type:
+        types = {"reader_type": reader.schema_type, "writer_type": writer.schema_type}
+        difference = Difference(SCHEMA_TYPE_CHANGED, "/", types)
+        yield Finding(difference, _special_message(difference), direction, version, new, old)
+        return
+    schema_format = FORMATS[reader.schema_type]
+    try:
+        differences = schema_format.differences(reader, writer)
+    except Exception as error:  # noqa: BLE001 - as in the reference, whatever stops a checker makes for incompatible
+        if not isinstance(error, Incomparable):
+            _log.exception("the check of %s schemas failed", reader.schema_type)
+        difference = Difference(NOT_COMPARABLE, "/", {"info": str(error)})
+        yield Finding(difference, _special_message(difference), direction, version, new, old)
+        return
+    for difference in differences:
+        if policy not in difference.rule.allowed:
+            message = schema_format.message(difference, direction.reader, direction.writer)
+            yield Finding(difference, message, direction, version, new, old)
+
+
+def _special_message(difference: Difference) -> str:
+    return difference.fill(difference.rule.description, "", "")
+
+
+def _version_messages(found: list[Finding], previous: Previous, level: Level) -> Iterator[str]:
+    yield from (finding.message for finding in found)
+    # With two directions the reference appends the earlier version to the last one's messages only.
+    last = [finding for finding in found if finding.direction is level.directions[-1]]
+    if not last:
+        return
+    if previous.version is not None:
+        yield f"{{oldSchemaVersion: {previous.version}}}"
+    old = last[0].old
+    if old is not None:
+        yield _old_schema(old.canonical)
+
+
+def _old_schema(text: str) -> str:
+    units = text.encode("utf-16-le")
+    if len(units) <= 2 * MAX_TEXT_IN_MESSAGE:
+        return f"{{oldSchema: '{text}'}}"
+    cut = units[: 2 * MAX_TEXT_IN_MESSAGE].decode("utf-16-le", "ignore")
+    return f"{{oldSchema: <truncated to {MAX_TEXT_IN_MESSAGE} characters> '{cut}'}}"
+
+
+def _names(listed: str | None) -> list[str]:
+    return [name for name in dict.fromkeys(map(str.strip, (listed or "").split(","))) if name]
