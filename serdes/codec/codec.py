@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from serdes.codec import decode_walk, encode_walk
+from serdes.codec.decode_source import decoder
+from serdes.codec.encode_source import encoder
 from serdes.codec.form import DATA, json_form
 from serdes.codec.plan import resolve
 from serdes.codec.schema import parse
@@ -45,9 +46,9 @@ class AvroCodec:
         self._plan = resolve(self.schema, self._reader)
 
     @cached_property
-    def encode(self) -> Callable[[Any], bytes]:
+    def encode(self) -> Callable[..., bytes]:
         """The function from a Python datum to its bytes."""
-        return lambda datum: encode_walk.encode(self.schema, datum, DATA)
+        return encoder(self.schema, DATA)
 
     def encode_into(self, out: bytearray, datum: Any) -> None:
         """Append a datum's bytes to `out`, which stays as it is where an EncodeError is raised."""
@@ -56,17 +57,17 @@ class AvroCodec:
     @cached_property
     def decode(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to the Python datum."""
-        return lambda buffer, offset=0: decode_walk.decode(self._plan, bytes(buffer), offset, DATA)
+        return decoder(self._plan, DATA)
 
     @cached_property
-    def json_to_avro(self) -> Callable[[Any], bytes]:
+    def json_to_avro(self) -> Callable[..., bytes]:
         """The function from parsed Avro JSON to the datum's bytes."""
-        return lambda value: encode_walk.encode(self.schema, value, self._json)
+        return encoder(self.schema, self._json)
 
     @cached_property
     def avro_to_json(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to Avro JSON as Python objects."""
-        return lambda buffer, offset=0: decode_walk.decode(self._plan, bytes(buffer), offset, self._json)
+        return decoder(self._plan, self._json)
 
     def avro_to_json_bytes(self, buffer: Buffer, offset: int = 0) -> bytes:
         """The compact Avro JSON text, in UTF-8, of a buffer's datum."""
@@ -75,7 +76,7 @@ class AvroCodec:
         return orjson.dumps(self.avro_to_json(buffer, offset))
 
 
-def compile_codec(  # noqa: PLR0913  (the options stand by their names)
+def compile_codec(
     writer: str,
     reader: str | None = None,
     named: Sequence[str] = (),

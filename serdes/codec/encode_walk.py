@@ -81,7 +81,7 @@ class _Walk:
             stored = value
             if node.logical and not self.form.json:
                 stored = preparer(node)(value)
-            self.put(_WRITE[node.kind](node, self.form.checks[node.kind](node, stored)))
+            self.put(WRITE[node.kind](node, self.form.checks[node.kind](node, stored)))
         except (ValueError, OverflowError) as error:
             raise _unfit(path, value, node, str(error)) from None
 
@@ -153,7 +153,7 @@ def _sized(value: bytes) -> bytes:
     return write_long(len(value)) + value
 
 
-_WRITE: Mapping[str, Any] = {
+WRITE: Mapping[str, Any] = {
     "null": lambda _, __: b"",
     "boolean": lambda _, value: b"\1" if value else b"\0",
     "int": lambda _, value: write_long(value),

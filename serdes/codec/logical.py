@@ -149,3 +149,20 @@ def preparer(node: Node) -> Convert:
 def presenter(node: Node) -> Convert:
     """The function that makes a Python value of a stored one; it raises ValueError or OverflowError beyond range."""
     return _FACTORIES[str(node.logical)](node)[1]
+
+
+def python_types(node: Node) -> frozenset[type]:
+    """The exact types that the node's logical type takes beside those that are stored."""
+    import datetime as dt
+
+    if node.logical == "decimal":
+        from decimal import Decimal
+
+        return frozenset({Decimal})
+    if node.logical == "uuid":
+        from uuid import UUID
+
+        return frozenset({UUID})
+    if node.logical == "date":
+        return frozenset({dt.date, dt.datetime, str})
+    return frozenset({dt.time if str(node.logical).startswith("time-") else dt.datetime})

@@ -12,8 +12,9 @@ MORE = [_PAIRS[at : at + 2] for at in range(0, 32768, 2)]
 VARINT = [bytes((value,)) for value in range(128)] + [
     bytes((low, high)) for high in range(1, 128) for low in range(128, 256)
 ]
-#: The varints of the lengths and counts 0..8191.
-LENGTH = VARINT[::2]
+#: The varint of each value from -8192 to 8191, under that very index: a negative one counts from the end.
+SMALL = VARINT[::2] + VARINT[::-2]
+SMALL_MIN, SMALL_END = -8192, 8192
 
 
 def write_long(value: int) -> bytes:
