@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import socket
@@ -11,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from magicbyte import jars, process
 from magicbyte.broker.class_data import JVM_OPTIONS, archive_options
@@ -98,6 +99,8 @@ class LocalBroker:
         """Start the process and return at once; raises as `start`."""
         java = find_broker_java()
         classpath = jars.paths("broker")
+        if not 0 < self.port < 65536:
+            raise BrokerFailed(f"{self.port} is no port: 1 to 65535")
         if not port_is_free(self.port, self.host):
             raise BrokerFailed(f"port {self.port} is in use: stop what listens there, or choose another port")
         prepare_logs(self.data_dir / "kafka")
@@ -114,8 +117,11 @@ class LocalBroker:
         )
         settings.write_text(text, encoding="utf-8")
         command = [*java, *JVM_OPTIONS, *options, *_LOGGING, "-cp", os.pathsep.join(map(str, classpath))]
-        with self.log.open("wb") as log:
-            self._process = process.start([*command, "kafka.Kafka", settings], log=log.fileno())
+        with _lock(self.data_dir) as lock, self.log.open("wb") as log:
+            # The broker inherits the lock's descriptor, and so holds the lock for as long as it lives.
+            self._process = process.start(
+                [*command, "kafka.Kafka", settings], log=log.fileno(), pass_fds=[lock.fileno()]
+            )
 
     def wait_until_ready(self, timeout: float = 60) -> None:
         """Wait until the launched broker answers clients; raises BrokerFailed if it ends or keeps silent."""
@@ -160,6 +166,17 @@ class LocalBroker:
             if found:
                 return found[-1][:300].strip().rstrip(".")
         return f"exit code {self._process.poll() if self._process else None}"
+
+
+def _lock(data_dir: Path) -> IO[bytes]:
+    """Lock the folder: Kafka's own lock comes too late, two brokers have then already written to one metadata log."""
+    lock = (data_dir / ".lock").open("wb")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise BrokerFailed(f"the data folder {data_dir} is in use by another broker: stop that one first") from None
+    return lock
 
 
 def _train(options: list[str]) -> None:

@@ -16,6 +16,11 @@ class BrokerFailed(Failure):
     """The local broker cannot start, or did not."""
 
 
+_REMEDY = "it is not a local broker's, or it is damaged; name another with --data-dir, or remove it"
+
+#: The bytes of a record batch up to and with its magic, whose offset is the last.
+_BATCH_HEADER = 17
+
 #: Where a single node for development differs from Kafka's defaults.
 _SINGLE_NODE = {
     "process.roles": "broker,controller",
@@ -34,6 +39,9 @@ _SINGLE_NODE = {
     "group.initial.rebalance.delay.ms": "0",
     # The cleaner takes 128 MB of a 256 MB heap by default; 4 MB still hold 150,000 keys.
     "log.cleaner.dedupe.buffer.size": str(4 * 1024 * 1024),
+    # After a crash the controller takes the same broker back only when the session of the one before is over: 9 s.
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
     "num.network.threads": "2",
     "num.io.threads": "4",
     "auto.create.topics.enable": "true",
@@ -67,17 +75,30 @@ def prepare_logs(logs: Path) -> None:
             meta.write_text(f"version=1\ncluster.id={_new_cluster_id()}\nnode.id={NODE_ID}\n", encoding="ascii")
             return
         text = meta.read_bytes().decode("latin-1")
-    except FileNotFoundError:
-        raise BrokerFailed(f"the data folder {logs} holds files but no meta.properties: {_REMEDY}") from None
     except OSError as error:
+        if logs.is_dir() and not meta.exists():
+            raise BrokerFailed(f"the data folder {logs} holds files but no meta.properties: {_REMEDY}") from None
         raise BrokerFailed(f"the data folder {logs} cannot be used: {error.strerror}") from error
     lines = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
     values = {name.strip(): value.strip() for name, _, value in lines}
     if values.get("version") != "1" or not values.get("cluster.id") or values.get("node.id") != NODE_ID:
         raise BrokerFailed(f"the data folder {logs} has a damaged or foreign meta.properties: {_REMEDY}")
+    for segment in (logs / "__cluster_metadata-0").glob("*.log"):
+        if not _begins_with_a_batch(segment):
+            raise BrokerFailed(
+                f"the cluster's metadata in {segment} is damaged; name another folder with --data-dir or remove this one"
+            )
 
 
-_REMEDY = "it is not a local broker's, or is damaged; name another with --data-dir or remove it"
+def _begins_with_a_batch(segment: Path) -> bool:
+    """Whether a log segment begins with a record batch of its first offset and magic 2, or is empty.
+
+    Kafka takes a metadata log that does not for an empty one, and then drops every topic that it does not know.
+    """
+    with segment.open("rb") as stream:
+        header = stream.read(_BATCH_HEADER)
+    first_offset, magic = int.from_bytes(header[:8]), header[16:]
+    return not header or (magic == b"\x02" and first_offset == int(segment.stem))
 
 
 def _new_cluster_id() -> str:
