@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from magicbyte.testing.broker import temporary_broker
+from magicbyte.testing.servers import running_registry, running_rest_proxy
 
-__all__ = ["temporary_broker"]
+__all__ = ["running_registry", "running_rest_proxy", "temporary_broker"]

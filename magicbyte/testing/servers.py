@@ -1,0 +1,79 @@
+"""Our registry and REST proxy for tests, each in a process of its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from magicbyte import process
+from magicbyte.broker import free_port
+from magicbyte.server_process import ServerProcess
+
+
+@contextmanager
+def running_registry(
+    storage: str = "memory:",
+    *,
+    bootstrap_servers: str | None = None,
+    port: int = 0,
+    properties: Mapping[str, str] | None = None,
+) -> Iterator[ServerProcess]:
+    """Run a registry; it answers when the block begins and is gone after it.
+
+    Inside, `kill()` and `start()` make it crash and come back at the same URL.
+
+    Args:
+        storage: `memory:`, `sqlite:///FILE`, or `kafka:` with `bootstrap_servers`.
+        bootstrap_servers: the Kafka that keeps the schemas.
+        port: 0 picks a free one.
+        properties: settings under Confluent's names.
+    """
+    arguments = ["registry", "--storage", storage]
+    if bootstrap_servers is not None:
+        arguments += ["--bootstrap-servers", bootstrap_servers]
+    yield from _running("registry", arguments, port, properties, probe="/subjects")
+
+
+@contextmanager
+def running_rest_proxy(
+    bootstrap_servers: str,
+    schema_registry_url: str,
+    *,
+    port: int = 0,
+    properties: Mapping[str, str] | None = None,
+) -> Iterator[ServerProcess]:
+    """Run a REST proxy; it answers when the block begins and is gone after it.
+
+    Args:
+        bootstrap_servers: the Kafka cluster it is for.
+        schema_registry_url: the registry of its Avro, JSON Schema and Protobuf records.
+        port: 0 picks a free one.
+        properties: settings under kafka-rest's names.
+    """
+    arguments = ["rest-proxy", "--bootstrap-servers", bootstrap_servers, "--schema-registry-url", schema_registry_url]
+    yield from _running("REST proxy", arguments, port, properties, probe="/")
+
+
+def _running(
+    name: str, arguments: Sequence[str], port: int, properties: Mapping[str, str] | None, *, probe: str
+) -> Iterator[ServerProcess]:
+    folder = process.temporary_folder("magicbyte-server-")
+    address = f"127.0.0.1:{port or free_port()}"
+    command = [*arguments, "--listen", address, "--config", str(_write(folder, properties or {}))]
+    server = ServerProcess(name, command, f"http://{address}", log=folder / "log", probe=probe)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write(folder: Path, properties: Mapping[str, str]) -> Path:
+    file = folder / "settings.properties"
+    # A backslash begins an escape in a .properties file.
+    lines = (f"{name}={value}\n".replace("\\", "\\\\") for name, value in properties.items())
+    file.write_text("".join(lines), encoding="utf-8")
+    return file
