@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 
-from compat.json_schema.judging import Ask, Found, Judge, attempt
+from compat.json_schema.judging import Ask, Doomed, Found, Judge, attempt
 from compat.json_schema.matching import maximum_matching
 from compat.json_schema.model import Combined, Node, Not
 
 
-def into_combined(old: Node, new: Combined) -> Generator[Found | Ask, bool, bool]:
+def into_combined(old: Node, new: Combined) -> Generator[Found | Ask | Doomed, bool, bool]:
     """SUM_TYPE_EXTENDED: whether a plain schema is read by one of the new alternatives, or by the only member."""
     if new.size == 1:
         return (yield from _read_by(old, new.members[0]))
@@ -21,7 +21,7 @@ def into_combined(old: Node, new: Combined) -> Generator[Found | Ask, bool, bool
     return False
 
 
-def out_of_combined(old: Combined, new: Node) -> Generator[Found | Ask, bool, bool]:
+def out_of_combined(old: Combined, new: Node) -> Generator[Found | Ask | Doomed, bool, bool]:
     """PRODUCT_TYPE_NARROWED: whether a plain schema reads one of the old allOf's members, or the only member."""
     if old.size == 1:
         return (yield from _read_by(old.members[0], new))
@@ -33,7 +33,7 @@ def out_of_combined(old: Combined, new: Node) -> Generator[Found | Ask, bool, bo
     return False
 
 
-def _read_by(old: Node, new: Node) -> Generator[Found | Ask, bool, bool]:
+def _read_by(old: Node, new: Node) -> Generator[Found | Ask | Doomed, bool, bool]:
     if not (yield from attempt(old, new)):
         return False
     yield Ask(old, new)
@@ -55,18 +55,49 @@ def combined(old: Combined, new: Combined) -> Judge:
     elif len(before) > len(after):
         kind = "PRODUCT" if old.criterion == "allOf" else "SUM"
         yield Found(f"{kind}_TYPE_NARROWED", (), (), reader_at, writer_at)
-    edges: list[list[int]] = []
-    for old_member in before:
-        readers: list[int] = []
-        for index, new_member in enumerate(after):
-            if (yield from attempt(old_member, new_member)):
-                readers.append(index)
-        edges.append(readers)
-    pairs = maximum_matching(edges, len(after))
+    pairs = yield from _pair(before, after)
     for old_index, new_index in pairs:
         yield Ask(before[old_index], after[new_index], (f"{old.criterion}/{old_index}",))
     if len(pairs) < min(len(before), len(after)):
         yield Found("COMBINED_TYPE_SUBSCHEMAS_CHANGED", (), (), reader_at, writer_at)
+
+
+def _pair(
+    before: Sequence[Node], after: Sequence[Node]
+) -> Generator[Found | Ask | Doomed, bool, list[tuple[int, int]]]:
+    """Pairs as many members as can be paired so that each reads its partner.
+
+    Members are tried at their own places first, and all with all only where that does not settle it: most schemas
+    change little.
+    """
+    edges: list[list[int]] = [[] for _ in before]
+    untried: list[Iterator[int]] = []
+    partners: dict[int, int] = {}
+    for index, old in enumerate(before):
+        untried.append(_own_place_first(index, len(after)))
+        for place in untried[index]:
+            if (yield from attempt(old, after[place])):
+                edges[index].append(place)
+                if place not in partners:
+                    partners[place] = index
+                    break
+        if not edges[index] and len(before) <= len(after):
+            yield Doomed()
+    if len(partners) == min(len(before), len(after)):
+        return sorted((old_index, new_index) for new_index, old_index in partners.items())
+    for index, old in enumerate(before):
+        for place in untried[index]:
+            if (yield from attempt(old, after[place])):
+                edges[index].append(place)
+    return maximum_matching(edges, len(after))
+
+
+def _own_place_first(index: int, size: int) -> Iterator[int]:
+    if index < size:
+        yield index
+    for place in range(size):
+        if place != index:
+            yield place
 
 
 def _is_extended(old: Combined, new: Combined) -> bool:

@@ -27,18 +27,23 @@ def harmless(*names: str) -> Iterator[Rule]:
         yield Rule(name, STRICT_AND_LENIENT)
 
 
+def breaking(name: str, allowed: frozenset[Policy], description: str, harm: str, remedy: str) -> Rule:
+    """A rule that some policy does not allow."""
+    return Rule(name, allowed, description, harm=harm, remedy=remedy)
+
+
 def _content(name: str, keyword: str, things: str, allowed: frozenset[Policy]) -> Iterator[Rule]:
     """The four rules of a keyword that says what else an object or array may hold."""
     lenient = "; or choose the LENIENT policy where readers skip what they do not know" if allowed else ""
     yield from harmless(f"{name}_ADDED", f"{name}_EXTENDED")
-    yield Rule(
+    yield breaking(
         f"{name}_REMOVED",
         allowed,
         ADDED,
         f"The {{reader}} schema refuses {things} that it does not describe; the {{writer}} schema allowed them.",
         f"Keep {keyword} open{lenient}.",
     )
-    yield Rule(
+    yield breaking(
         f"{name}_NARROWED",
         allowed,
         FEWER,
@@ -50,7 +55,7 @@ def _content(name: str, keyword: str, things: str, allowed: frozenset[Policy]) -
 
 def property_rules() -> Iterator[Rule]:
     """Rules of what objects hold."""
-    yield Rule(
+    yield breaking(
         "REQUIRED_ATTRIBUTE_ADDED",
         NEVER,
         ADDED,
@@ -58,7 +63,7 @@ def property_rules() -> Iterator[Rule]:
         "Give the property a default, or leave it optional.",
     )
     yield from harmless("REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED", "REQUIRED_ATTRIBUTE_REMOVED")
-    yield Rule(
+    yield breaking(
         "DEPENDENCY_ARRAY_ADDED",
         NEVER,
         ADDED,
@@ -66,21 +71,21 @@ def property_rules() -> Iterator[Rule]:
         "Leave the dependency out.",
     )
     yield from harmless("DEPENDENCY_ARRAY_REMOVED", "DEPENDENCY_ARRAY_NARROWED")
-    yield Rule(
+    yield breaking(
         "DEPENDENCY_ARRAY_EXTENDED",
         NEVER,
         MORE,
         "Where the property occurs the {reader} schema requires more others than the {writer} schema.",
         "Keep the dependency's list as it was, or shorten it.",
     )
-    yield Rule(
+    yield breaking(
         "DEPENDENCY_ARRAY_CHANGED",
         NEVER,
         DIFFERENT,
         "Where the property occurs the {reader} schema requires other properties than the {writer} schema.",
         "Keep the dependency's list as it was, or shorten it.",
     )
-    yield Rule(
+    yield breaking(
         "DEPENDENCY_SCHEMA_ADDED",
         NEVER,
         ADDED,
@@ -92,8 +97,20 @@ def property_rules() -> Iterator[Rule]:
     yield from _content("UNEVALUATED_PROPERTIES", "unevaluatedProperties", "properties", LENIENT_ONLY)
     yield from _added_properties()
     yield from _removed_properties()
-    yield Rule("RESERVED_PROPERTY_REMOVED", NEVER, RESERVED_REMOVED, "", "Keep the name in the list of reserved ones.")
-    yield Rule("RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY", NEVER, RESERVED_CONFLICT, "", "Choose another name.")
+    yield breaking(
+        "RESERVED_PROPERTY_REMOVED",
+        NEVER,
+        RESERVED_REMOVED,
+        "Writers may still use it.",
+        "Keep the name in the list of reserved ones.",
+    )
+    yield breaking(
+        "RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY",
+        NEVER,
+        RESERVED_CONFLICT,
+        "The name is kept free.",
+        "Choose another name.",
+    )
 
 
 def _added_properties() -> Iterator[Rule]:
@@ -107,8 +124,8 @@ def _added_properties() -> Iterator[Rule]:
     )
     lenient = "; or choose the LENIENT policy where nobody writes properties that no schema names"
     # Servers before 8.x report all three kinds under this name; the 8.x servers have a name for each.
-    yield Rule("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", NEVER, OPEN, open_harm, f"{close}.")
-    yield Rule(
+    yield breaking("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", NEVER, OPEN, open_harm, f"{close}.")
+    yield breaking(
         "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
         NEVER,
         OPEN,
@@ -118,9 +135,9 @@ def _added_properties() -> Iterator[Rule]:
         "before properties are added.",
     )
     for kind in ("REQUIRED_PROPERTY_WITH_DEFAULT_ADDED", "OPTIONAL_PROPERTY_ADDED"):
-        yield Rule(f"{kind}_TO_OPEN_CONTENT_MODEL", LENIENT_ONLY, OPEN, open_harm, f"{close}{lenient}.")
+        yield breaking(f"{kind}_TO_OPEN_CONTENT_MODEL", LENIENT_ONLY, OPEN, open_harm, f"{close}{lenient}.")
     yield from harmless("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL")
-    yield Rule(
+    yield breaking(
         "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL",
         NEVER,
         UNOPEN,
@@ -132,7 +149,7 @@ def _added_properties() -> Iterator[Rule]:
         "OPTIONAL_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL",
         "PROPERTY_ADDED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
     )
-    yield Rule(
+    yield breaking(
         "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
         LENIENT_ONLY,
         ADDED_NOT_COVERED,
@@ -146,7 +163,7 @@ def _removed_properties() -> Iterator[Rule]:
     yield from harmless(
         "PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", "PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL"
     )
-    yield Rule(
+    yield breaking(
         "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL",
         LENIENT_ONLY,
         CLOSED,
@@ -155,7 +172,7 @@ def _removed_properties() -> Iterator[Rule]:
         "skip what they do not know.",
     )
     yield from harmless("PROPERTY_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
-    yield Rule(
+    yield breaking(
         "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
         LENIENT_ONLY,
         REMOVED_NOT_COVERED,
@@ -167,7 +184,7 @@ def _removed_properties() -> Iterator[Rule]:
 
 def item_rules() -> Iterator[Rule]:
     """Rules of what arrays hold."""
-    yield Rule(
+    yield breaking(
         "UNIQUE_ITEMS_ADDED",
         NEVER,
         ADDED,
@@ -177,7 +194,7 @@ def item_rules() -> Iterator[Rule]:
     yield from harmless("UNIQUE_ITEMS_REMOVED")
     yield from _content("ADDITIONAL_ITEMS", "additional items", "items", NEVER)
     yield from _content("UNEVALUATED_ITEMS", "unevaluatedItems", "items", NEVER)
-    yield Rule(
+    yield breaking(
         "ITEM_ADDED_TO_OPEN_CONTENT_MODEL",
         NEVER,
         OPEN,
@@ -191,7 +208,7 @@ def item_rules() -> Iterator[Rule]:
         "ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL",
         "ITEM_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL",
     )
-    yield Rule(
+    yield breaking(
         "ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL",
         NEVER,
         CLOSED,
@@ -199,7 +216,7 @@ def item_rules() -> Iterator[Rule]:
         "Keep the item, or allow additional items.",
     )
     yield from harmless("ITEM_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
-    yield Rule(
+    yield breaking(
         "ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
         NEVER,
         REMOVED_NOT_COVERED,
@@ -207,7 +224,7 @@ def item_rules() -> Iterator[Rule]:
         "Keep the item, or let additional items accept what it held.",
     )
     yield from harmless("ITEM_ADDED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
-    yield Rule(
+    yield breaking(
         "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
         NEVER,
         ADDED_NOT_COVERED,

@@ -31,12 +31,9 @@ def differences(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)
     strict = compare(writer.model, reader.model, Policy.STRICT)
-    if all(Policy.STRICT in RULES[found.name].allowed for found in strict):
-        return [_difference(found, RULES[found.name]) for found in strict]
-    lenient = compare(writer.model, reader.model, Policy.LENIENT)
-    if lenient == strict:
-        return [_difference(found, RULES[found.name]) for found in strict]
-    return _merged(strict, lenient)
+    if strict.depends_on_policy:
+        return _merged(strict.found, compare(writer.model, reader.model, Policy.LENIENT).found)
+    return [_difference(found, RULES[found.name]) for found in strict.found]
 
 
 def _merged(strict: list[Found], lenient: list[Found]) -> list[Difference]:

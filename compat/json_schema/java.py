@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import lru_cache
 
 _SMALLEST_TABLE = 16
 _LOAD = 0.75
 
 
-def hash_order(names: Iterable[str]) -> list[str]:
+@lru_cache(maxsize=4_096)
+def hash_order(names: tuple[str, ...]) -> tuple[str, ...]:
     """The strings, each once, in the order of a `java.util.HashSet` that they were put into one by one."""
     unique = list(dict.fromkeys(names))
     table = _SMALLEST_TABLE
     while len(unique) > table * _LOAD:
         table *= 2
-    return sorted(unique, key=lambda name: _spread_hash(name) & (table - 1))
+    return tuple(sorted(unique, key=lambda name: _spread_hash(name) & (table - 1)))
 
 
+@lru_cache(maxsize=65_536)
 def _spread_hash(name: str) -> int:
     value = 0
     units = name.encode("utf-16-be", "surrogatepass")

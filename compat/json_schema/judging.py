@@ -64,10 +64,15 @@ class Ask:
     keep: bool = True
 
 
-Judge = Generator[Found | Ask, bool, None]
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """Word that the pair is incompatible, whatever else is found: where only that is wanted, nothing more need be."""
 
 
-def attempt(old: Node, new: Node) -> Generator[Ask, bool, bool]:
+Judge = Generator[Found | Ask | Doomed, bool, None]
+
+
+def attempt(old: Node, new: Node) -> Generator[Found | Ask | Doomed, bool, bool]:
     """Asks whether one schema reads another, without counting what differs."""
     return (yield Ask(old, new, keep=False))
 

@@ -171,12 +171,15 @@ class Reference(Node):
         return self.targets[self.key]
 
 
+_UNCONSTRAINED = Empty(at=None, raw=True)
+
+
 def follow(node: Node) -> Node:
     """The schema at the end of a chain of references; one that only leads back to itself constrains nothing."""
     seen: set[int] = set()
     while isinstance(node, Reference):
         if id(node) in seen:
-            return Empty(at=node.at, raw=node.raw)
+            return _UNCONSTRAINED
         seen.add(id(node))
         node = node.target
     return node

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from compat.json_schema import content
 from compat.json_schema.java import hash_order
-from compat.json_schema.judging import Ask, Found, Judge, child, first_keyword
-from compat.json_schema.model import Empty, Node, Object
+from compat.json_schema.judging import Ask, Doomed, Found, Judge, child, first_keyword
+from compat.json_schema.model import Const, Empty, Node, Object
 from compat.json_schema.values import bound
 
 #: A property's name that stands for those that no keyword names.
@@ -16,6 +16,8 @@ OTHER = "other"
 
 def objects(old: Object, new: Object) -> Judge:
     """All differences between two object schemas."""
+    if _have_other_constants(old, new):
+        yield Doomed()
     yield from _required(old, new)
     yield from _properties(old, new)
     yield from _required_dependencies(old, new)
@@ -26,9 +28,18 @@ def objects(old: Object, new: Object) -> Judge:
     yield from bound("MIN_PROPERTIES", "minProperties", (old, old.min_properties), (new, new.min_properties))
 
 
+def _have_other_constants(old: Object, new: Object) -> bool:
+    """Whether a property is one constant in one schema and another in the other, as the tags of alternatives are."""
+    for name, before in old.properties.items():
+        after = new.properties.get(name)
+        if isinstance(before, Const) and isinstance(after, Const) and before.value != after.value:
+            return True
+    return False
+
+
 def _required(old: Object, new: Object) -> Iterator[Found]:
     """REQUIRED_ATTRIBUTE_*, for properties that both schemas name."""
-    for name in hash_order(old.properties):
+    for name in hash_order(tuple(old.properties)):
         if name not in new.properties or (name in old.required) == (name in new.required):
             continue
         if name in old.required:

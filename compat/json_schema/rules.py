@@ -7,9 +7,10 @@ no explanation and has none.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compat.difference import NEVER, Rule
-from compat.json_schema.content_rules import harmless, item_rules, property_rules
+from compat.json_schema.content_rules import breaking, harmless, item_rules, property_rules
 from compat.json_schema.descriptions import ADDED, DECREASED, DIFFERENT, FEWER, INCREASED, MORE, TYPE
 
 #: Bounds by the part of their rules' names: the keyword, and what is refused beyond it.
@@ -37,14 +38,14 @@ def _bounds() -> Iterator[Rule]:
         (_UPPER, "DECREASED", "INCREASED", DECREASED),
     ):
         for name, (keyword, refused) in bounds.items():
-            yield Rule(
+            yield breaking(
                 f"{name}_ADDED",
                 NEVER,
                 ADDED,
                 f"The {{reader}} schema refuses {refused} than its {keyword}; the {{writer}} schema set no bound.",
                 f"Leave {keyword} out, and check the bound in the application.",
             )
-            yield Rule(
+            yield breaking(
                 f"{name}_{tighter}",
                 NEVER,
                 description,
@@ -56,21 +57,25 @@ def _bounds() -> Iterator[Rule]:
 
 def _annotations_and_types() -> Iterator[Rule]:
     yield from harmless("ID_CHANGED", "DESCRIPTION_CHANGED", "TITLE_CHANGED", "DEFAULT_CHANGED")
-    yield Rule(
-        "SCHEMA_ADDED",
-        NEVER,
-        harm="The {reader} schema restricts what the {writer} schema left free at '{path}'.",
-        remedy="Leave the schema out there, or say `true`.",
+    yield replace(
+        breaking(
+            "SCHEMA_ADDED",
+            NEVER,
+            "",
+            "The {reader} schema restricts what the {writer} schema left free at '{path}'.",
+            "Leave the schema out there, or say `true`.",
+        ),
+        change="The {reader} schema has a schema where the {writer} schema has none.",
     )
     yield from harmless("SCHEMA_REMOVED", "TYPE_EXTENDED")
-    yield Rule(
+    yield breaking(
         "TYPE_NARROWED",
         NEVER,
         TYPE,
         "The {reader} schema accepts whole numbers only; the {writer} schema allowed fractions.",
         "Keep `number`.",
     )
-    yield Rule(
+    yield breaking(
         "TYPE_CHANGED",
         NEVER,
         TYPE,
@@ -80,7 +85,7 @@ def _annotations_and_types() -> Iterator[Rule]:
 
 
 def _values() -> Iterator[Rule]:
-    yield Rule(
+    yield breaking(
         "PATTERN_ADDED",
         NEVER,
         ADDED,
@@ -88,7 +93,7 @@ def _values() -> Iterator[Rule]:
         "Leave the pattern out, and check it in the application.",
     )
     yield from harmless("PATTERN_REMOVED")
-    yield Rule(
+    yield breaking(
         "PATTERN_CHANGED",
         NEVER,
         DIFFERENT,
@@ -96,7 +101,7 @@ def _values() -> Iterator[Rule]:
         "patterns are compared as texts, not by what they match.",
         "Keep the pattern, or remove it.",
     )
-    yield Rule(
+    yield breaking(
         "MULTIPLE_OF_ADDED",
         NEVER,
         ADDED,
@@ -104,7 +109,7 @@ def _values() -> Iterator[Rule]:
         "Leave multipleOf out.",
     )
     yield from harmless("MULTIPLE_OF_REMOVED")
-    yield Rule(
+    yield breaking(
         "MULTIPLE_OF_EXPANDED",
         NEVER,
         INCREASED,
@@ -112,7 +117,7 @@ def _values() -> Iterator[Rule]:
         "Keep multipleOf, or make it a divisor of what it was.",
     )
     yield from harmless("MULTIPLE_OF_REDUCED")
-    yield Rule(
+    yield breaking(
         "MULTIPLE_OF_CHANGED",
         NEVER,
         DIFFERENT,
@@ -120,14 +125,14 @@ def _values() -> Iterator[Rule]:
         "Keep multipleOf, or make it a divisor of what it was.",
     )
     yield from harmless("ENUM_ARRAY_EXTENDED")
-    yield Rule(
+    yield breaking(
         "ENUM_ARRAY_NARROWED",
         NEVER,
         FEWER,
         "The {reader} schema refuses values that the {writer} schema lists.",
         "Keep all values in the enum, and stop writing those that are out of use.",
     )
-    yield Rule(
+    yield breaking(
         "ENUM_ARRAY_CHANGED",
         NEVER,
         TYPE,
@@ -138,14 +143,14 @@ def _values() -> Iterator[Rule]:
 
 def _combined() -> Iterator[Rule]:
     yield from harmless("COMBINED_TYPE_EXTENDED")
-    yield Rule(
+    yield breaking(
         "COMBINED_TYPE_CHANGED",
         NEVER,
         TYPE,
         "The {reader} schema combines its members by another criterion than the {writer} schema.",
         "Keep the combinator, or change it to anyOf.",
     )
-    yield Rule(
+    yield breaking(
         "PRODUCT_TYPE_EXTENDED",
         NEVER,
         MORE,
@@ -153,14 +158,14 @@ def _combined() -> Iterator[Rule]:
         "Keep the members of the allOf, or remove some.",
     )
     yield from harmless("PRODUCT_TYPE_NARROWED", "SUM_TYPE_EXTENDED")
-    yield Rule(
+    yield breaking(
         "SUM_TYPE_NARROWED",
         NEVER,
         FEWER,
         "The {reader} schema offers fewer alternatives: it refuses what only the missing ones accepted.",
         "Keep all alternatives, and stop writing those that are out of use.",
     )
-    yield Rule(
+    yield breaking(
         "COMBINED_TYPE_SUBSCHEMAS_CHANGED",
         NEVER,
         TYPE,
@@ -168,7 +173,7 @@ def _combined() -> Iterator[Rule]:
         "Change members only in ways that are compatible one by one, and add alternatives rather than replace them.",
     )
     yield from harmless("NOT_TYPE_NARROWED")
-    yield Rule(
+    yield breaking(
         "NOT_TYPE_EXTENDED",
         NEVER,
         MORE,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from compat.difference import Incomparable
 from compat.json_schema.arrays import arrays
 from compat.json_schema.combined import combined, into_combined, negated, out_of_combined
-from compat.json_schema.judging import Ask, Found, Judge
+from compat.json_schema.judging import Ask, Doomed, Found, Judge
 from compat.json_schema.model import (
     Array,
     Boolean,
@@ -40,6 +41,7 @@ MAX_PAIRS = 500_000
 MAX_FINDINGS = 1_000
 
 _BREAKING = {policy: frozenset(rule.name for rule in RULES.values() if policy not in rule.allowed) for policy in Policy}
+_DISPUTED = _BREAKING[Policy.STRICT] ^ _BREAKING[Policy.LENIENT]
 #: Judges of kinds without subschemas.
 _SIMPLE = {
     Empty: nothing,
@@ -57,20 +59,19 @@ _NESTED = {Object: objects, Array: arrays, Combined: combined, Not: negated}
 _Pair = tuple[int, int]
 
 
-class TooManyPairs(RuntimeError):
-    """Two schemas whose comparison would take too long."""
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two schemas, and whether a policy has had a say in it: which members fit each other."""
 
-    def __init__(self) -> None:
-        super().__init__(f"the schemas are too large to compare: more than {MAX_PAIRS} pairs of subschemas")
+    found: list[Found]
+    depends_on_policy: bool
 
 
-def compare(old: Node, new: Node, policy: Policy) -> list[Found]:
+def compare(old: Node, new: Node, policy: Policy) -> Comparison:
     """What differs between two schemas under a policy, in the reference's order.
 
-    The policy decides which members of combined schemas fit each other.
-
     Raises:
-        TooManyPairs: The comparison would take too long.
+        Incomparable: The comparison would take too long.
     """
     failed: frozenset[_Pair] = frozenset()
     judged = 0
@@ -78,7 +79,7 @@ def compare(old: Node, new: Node, policy: Policy) -> list[Found]:
         walk = _Pass(_BREAKING[policy], failed, judged)
         found = walk.run(old, new)
         if not walk.contradicted():
-            return found
+            return Comparison(found, walk.depends_on_policy)
         failed, judged = walk.failures(), walk.judged
 
 
@@ -115,10 +116,10 @@ class _Pass:
         self._results: dict[_Pair, _Result] = {}
         self._repeated: set[_Pair] = set()
         self._in_hand: set[_Pair] = set()
-        # Pairs are known by identity: the nodes that references make on the way must outlive the walk.
-        self._alive: list[Node] = []
         self._stack: list[_Frame] = []
         self.judged = judged
+        #: Whether anything was found on which the policies differ.
+        self.depends_on_policy = False
 
     def contradicted(self) -> bool:
         """Whether a pair failed that was taken for compatible while it was in hand."""
@@ -145,6 +146,10 @@ class _Pass:
                 self._take(frame, said)
                 if not frame.compatible and not frame.listing:
                     answer = self._finish(frame)
+            elif isinstance(said, Doomed):
+                if not frame.listing:
+                    frame.compatible = False
+                    answer = self._finish(frame)
             else:
                 answer = self._answer(frame, said)
                 if answer is False and said.keep and not frame.listing:
@@ -154,6 +159,8 @@ class _Pass:
     def _take(self, frame: _Frame, found: Found) -> None:
         if found.name in self._breaking:
             frame.compatible = False
+        if found.name in _DISPUTED:
+            self.depends_on_policy = True
         if frame.listing:
             frame.found.append(found)
 
@@ -172,8 +179,7 @@ class _Pass:
         if result is None:
             self.judged += 1
             if self.judged > MAX_PAIRS:
-                raise TooManyPairs
-            self._alive += (old, new)
+                raise Incomparable(f"the schemas are too large to compare: more than {MAX_PAIRS} pairs of subschemas")
             result = self._judge_simple(pair, old, new)
         if result is not None:
             self._adopt(frame, ask, result)
