@@ -1,1 +1,82 @@
-"""Serializers and deserializers for the Confluent wire format, and the registry client."""
+"""Serializers and deserializers for the Confluent wire format, and the registry client.
+
+Submodules and names are those of `confluent_kafka.schema_registry`: an application that imports them from here instead
+needs no other change. Names are imported when they are first used, so that `import serdes.client` stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from serdes.avro import AvroDeserializer, AvroSerializer
+    from serdes.client import AsyncRegistryClient, RegisteredSchema, RegistryClient
+    from serdes.error import SerdesError
+    from serdes.json_schema import JSONDeserializer, JSONSerializer
+    from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
+    from serdes.schema import Schema, SchemaReference
+    from serdes.schema_registry_client import SchemaRegistryClient, SchemaRegistryError
+    from serdes.serialization import MessageField, SerializationContext, SerializationError
+    from serdes.subject import (
+        record_subject_name_strategy,
+        reference_subject_name_strategy,
+        topic_record_subject_name_strategy,
+        topic_subject_name_strategy,
+    )
+
+__all__ = [
+    "AsyncRegistryClient",
+    "AvroDeserializer",
+    "AvroSerializer",
+    "JSONDeserializer",
+    "JSONSerializer",
+    "MessageField",
+    "ProtobufDeserializer",
+    "ProtobufSerializer",
+    "RegisteredSchema",
+    "RegistryClient",
+    "Schema",
+    "SchemaReference",
+    "SchemaRegistryClient",
+    "SchemaRegistryError",
+    "SerdesError",
+    "SerializationContext",
+    "SerializationError",
+    "dual_schema_id_deserializer",
+    "header_schema_id_serializer",
+    "prefix_schema_id_deserializer",
+    "prefix_schema_id_serializer",
+    "record_subject_name_strategy",
+    "reference_subject_name_strategy",
+    "topic_record_subject_name_strategy",
+    "topic_subject_name_strategy",
+]
+
+_MODULES = {
+    "avro": "AvroDeserializer AvroSerializer",
+    "client": "AsyncRegistryClient RegisteredSchema RegistryClient",
+    "error": "SerdesError",
+    "json_schema": "JSONDeserializer JSONSerializer",
+    "protobuf": "ProtobufDeserializer ProtobufSerializer",
+    "schema": "Schema SchemaReference",
+    "schema_registry_client": "SchemaRegistryClient SchemaRegistryError",
+    "serialization": "MessageField SerializationContext SerializationError",
+    "subject": "record_subject_name_strategy reference_subject_name_strategy topic_record_subject_name_strategy "
+    "topic_subject_name_strategy",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+#: confluent-kafka's functions are values of settings; here they are the settings' own names for them.
+prefix_schema_id_serializer = "prefix"
+header_schema_id_serializer = "header"
+prefix_schema_id_deserializer = "prefix"
+dual_schema_id_deserializer = "dual"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value

@@ -46,6 +46,7 @@ class _Client:
     Attributes:
         urls: The registry's base URLs, without credentials.
         endpoints: The flows that the methods drive, and their caches.
+        latest_ttl: Seconds for which a subject's latest version is believed; None for ever.
     """
 
     def __init__(  # noqa: PLR0913  # each stands for a setting
@@ -81,7 +82,9 @@ class _Client:
         self.urls, url_auth = split_urls(urls)
         self._connection = Connection(tls or Tls(), proxy, timeout, transport)
         requester = Requester(self.urls, auth or url_auth, retry or Retry(), headers or {})
-        self.endpoints = Endpoints(requester, cache or CacheLimits())
+        limits = cache or CacheLimits()
+        self.endpoints = Endpoints(requester, limits)
+        self.latest_ttl = limits.latest_ttl
 
     def clear_latest_caches(self) -> None:
         """Forgets which versions are the latest."""

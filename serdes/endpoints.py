@@ -53,7 +53,7 @@ class Endpoints:
         self._by_schema: Cache[tuple[str, str, bool, bytes], RegisteredSchema] = Cache(limits.capacity)
         self._latest: Cache[tuple[str, str | bytes], RegisteredSchema] = Cache(limits.capacity, limits.latest_ttl)
 
-    def register(  # noqa: PLR0913  # the request's parts
+    def register(
         self,
         subject: str,
         schema: SchemaText,
@@ -220,12 +220,19 @@ class Endpoints:
         return answer
 
     def subjects(
-        self, prefix: str | None = None, *, deleted: bool = False, offset: int = 0, limit: int = -1
+        self,
+        prefix: str | None = None,
+        *,
+        deleted: bool = False,
+        deleted_only: bool = False,
+        offset: int = 0,
+        limit: int = -1,
     ) -> Flow[list[str]]:
         """The subjects' names, sorted; the prefix `:*:` asks for those of every context."""
         query = {
             "subjectPrefix": prefix,
             "deleted": deleted,
+            "deletedOnly": deleted_only,
             "offset": offset or None,
             "limit": limit if limit > 0 else None,
         }
@@ -275,7 +282,7 @@ class Endpoints:
         self._forget(subject)
         return answer
 
-    def check_compatibility(  # noqa: PLR0913  # the request's parts
+    def check_compatibility(
         self,
         subject: str,
         schema: SchemaText,
@@ -352,7 +359,13 @@ class Endpoints:
         answer: dict[str, str] = yield from self._call("GET", "/v1/metadata/version")
         return answer
 
-    def dependencies(self, schema: SchemaText, subject: str | None = None) -> Flow[Dependencies]:
+    def dependencies(
+        self,
+        schema: SchemaText,
+        subject: str | None = None,
+        *,
+        format: str | None = None,  # noqa: A002  # the API's name
+    ) -> Flow[Dependencies]:
         """The transitive closure of a schema's references, depth-first; the first definition of a name wins.
 
         References of unqualified subjects are looked for in the context of `subject`, if that is a qualified one.
@@ -362,19 +375,24 @@ class Endpoints:
             VersionNotFound: a reference names a version that does not exist.
         """
         found: dict[str, str] = {}
-        yield from self._collect(schema.references, context_of(subject), found, ())
+        yield from self._collect(schema.references, context_of(subject), format, found, ())
         return tuple(Dependency(name, text) for name, text in found.items())
 
     def _collect(
-        self, references: Sequence[Reference], context: str, found: dict[str, str], above: tuple[str, ...]
+        self,
+        references: Sequence[Reference],
+        context: str,
+        form: str | None,
+        found: dict[str, str],
+        above: tuple[str, ...],
     ) -> Flow[None]:
         for reference in references:
             if reference.name in found or reference.name in above:
                 continue
             subject = reference.subject if reference.subject.startswith(":.") else context + reference.subject
             # What is stored may refer to a version that was deleted since.
-            held = yield from self.version(subject, reference.version, deleted=True)
-            yield from self._collect(held.schema.references, context, found, (*above, reference.name))
+            held = yield from self.version(subject, reference.version, deleted=True, format=form)
+            yield from self._collect(held.schema.references, context, form, found, (*above, reference.name))
             found.setdefault(reference.name, held.schema.text)
 
     def clear_latest(self) -> None:

@@ -19,6 +19,8 @@ SerdesError
     │   └── InvalidMessageIndexes
     ├── DatumMismatch            a datum does not fit its schema
     ├── PayloadError             the payload is not what its schema says
+    ├── IncompatibleReader       the schema to use cannot read what the serializer's own schema writes
+    ├── RulesNotSupported        the schema has rules for clients
     └── WrongSchemaType          the id belongs to a schema of another type
 """
 
@@ -226,12 +228,23 @@ class PayloadError(SerializationError):
     """A payload that is not what its schema says: truncated, with bytes left over, or broken at `offset`."""
 
     problem: str
-    #: Bytes from the payload's start, where known.
+    #: Bytes from the message's start, where known.
     offset: int | None = None
 
     def __str__(self) -> str:
-        at = "" if self.offset is None else f" at byte {self.offset} of the payload"
+        at = "" if self.offset is None else f" at byte {self.offset}"
         return f"payload does not fit the schema: {self.problem}{at}"
+
+
+@dataclass(unsafe_hash=True)
+class RulesNotSupported(SerializationError):
+    """A schema with rules that clients must carry out, such as encryption: serdes runs none, and passes over none."""
+
+    schema: str
+    rules: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.schema} has rules that this library does not carry out: {', '.join(self.rules)}"
 
 
 @dataclass(unsafe_hash=True)
@@ -244,3 +257,18 @@ class WrongSchemaType(SerializationError):
 
     def __str__(self) -> str:
         return f"{self.schema} is of type {self.schema_type}, expected {self.expected}"
+
+
+@dataclass(unsafe_hash=True)
+class IncompatibleReader(SerializationError):
+    """The schema to use cannot read data of the serializer's own schema; `setting` switches the check."""
+
+    schema: str
+    setting: str
+    differences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.schema} cannot read data of the serializer's own schema: {'; '.join(self.differences)}; "
+            f"set {self.setting}=false to disable this check"
+        )

@@ -1,0 +1,237 @@
+"""The settings of serializers and deserializers: their names, types and defaults, and nothing unknown among them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from serdes.error import ConfigError
+from serdes.subject import Naming, ReferenceStrategy, naming, reference_strategy, reference_subject_name_strategy
+
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
+
+PREFIX = "prefix"
+HEADER = "header"
+DUAL = "dual"
+
+
+def setting(parse: Callable[[str, Any], Any], default: Any, *names: str) -> Any:
+    """A field of a configuration, its names in the order in which they are looked for."""
+    return field(default=default, metadata={"names": names, "parse": parse})
+
+
+def boolean(name: str, value: Any) -> bool:
+    """True or False, as such or as text."""
+    truth = value if isinstance(value, bool) else _TRUTH.get(str(value).lower())
+    if truth is None:
+        raise ConfigError(name, f"must be true or false, not {value!r}")
+    return truth
+
+
+def integer(name: str, value: Any) -> int:
+    """An integer, as such or as text."""
+    if not isinstance(value, bool):
+        try:
+            return int(str(value))
+        except ValueError:
+            pass
+    raise ConfigError(name, f"must be an integer, not {value!r}")
+
+
+def number(name: str, value: Any) -> float:
+    """A number, as such or as text."""
+    if not isinstance(value, bool):
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            pass
+    raise ConfigError(name, f"must be a number, not {value!r}")
+
+
+def text(name: str, value: Any) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise ConfigError(name, f"must be a text, not {type(value).__name__}")
+    return value
+
+
+def pairs(name: str, value: Any) -> dict[str, str]:
+    """A mapping of texts, as such or as `key=value,key=value`."""
+    if isinstance(value, str):
+        value = dict(item.partition("=")[::2] for item in value.split(",") if item)
+    if not isinstance(value, Mapping) or not value:
+        raise ConfigError(name, "must be a mapping of property names to values")
+    return {str(key): str(item) for key, item in value.items()}
+
+
+def schema_id(name: str, value: Any) -> int | None:
+    """A schema id; -1 stands for none, as in Java."""
+    return None if (found := integer(name, value)) == -1 else found
+
+
+def one_of(**choices: str) -> Callable[[str, Any], str]:
+    """A choice by its name, by the name of Java's class, or by confluent-kafka's function."""
+
+    def parse(name: str, value: Any) -> str:
+        spelled = value if isinstance(value, str) else getattr(value, "__name__", repr(value))
+        short = spelled.rpartition(".")[2]
+        for choice, names in choices.items():
+            if short == choice or short in names.split():
+                return choice
+        raise ConfigError(name, f"must be one of {', '.join(choices)}, not {spelled}")
+
+    return parse
+
+
+_id_place = one_of(
+    prefix="prefix_schema_id_serializer PrefixSchemaIdSerializer",
+    header="header_schema_id_serializer HeaderSchemaIdSerializer",
+)
+_id_source = one_of(
+    dual="dual_schema_id_deserializer DualSchemaIdDeserializer",
+    prefix="prefix_schema_id_deserializer PrefixSchemaIdDeserializer",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommonConfig:
+    """What serializers and deserializers of all types have in common."""
+
+    use_latest_version: bool = setting(boolean, False, "use.latest.version")
+    use_latest_with_metadata: dict[str, str] | None = setting(  # noqa: RUF009  # a field, as dataclasses.field is
+        pairs, None, "use.latest.with.metadata"
+    )
+    #: Seconds for which a latest version is believed; None: as long as the client believes it; -1: for ever.
+    latest_ttl: float | None = setting(number, None, "latest.cache.ttl.sec")
+    #: Topics and schemas whose codecs are kept; all are made anew when there are more.
+    capacity: int = setting(integer, 1000, "max.schemas.per.subject")
+    naming: Naming = field(default_factory=Naming)
+
+    @classmethod
+    def load(cls, conf: Mapping[str, Any] | None) -> Self:
+        """The configuration in a mapping of settings by name; those that are None count as absent.
+
+        Raises:
+            ConfigError: a name is unknown, or a value is not of its type.
+        """
+        given = {name: value for name, value in (conf or {}).items() if value is not None}
+        values: dict[str, Any] = {"naming": naming(given)}
+        for row in fields(cls):
+            for name in row.metadata.get("names", ()):
+                if name in given:
+                    values.setdefault(row.name, row.metadata["parse"](name, given.pop(name)))
+        if given:
+            raise _unknown(cls, sorted(given))
+        return cls(**values)
+
+    @property
+    def uses_latest(self) -> bool:
+        """True where a subject's latest version is asked for, which may change."""
+        return self.use_latest_version or self.use_latest_with_metadata is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SerializerConfig(CommonConfig):
+    """What serializers of all types have in common."""
+
+    #: None where it is not set: true, unless another setting says which schema to use.
+    auto_register: bool | None = setting(boolean, None, "auto.register.schemas", "auto.register")
+    normalize: bool = setting(boolean, False, "normalize.schemas")
+    use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
+    use_schema_guid: str | None = setting(text, None, "use.schema.guid")
+    id_strict: bool = setting(boolean, True, "id.compatibility.strict")
+    latest_strict: bool = setting(boolean, True, "latest.compatibility.strict")
+    propagate_tags: bool = setting(boolean, False, "propagate.schema.tags")
+    schema_format: str | None = setting(text, None, "schema.format")
+    key_id_place: str | None = setting(_id_place, None, "key.schema.id.serializer")
+    value_id_place: str | None = setting(_id_place, None, "value.schema.id.serializer")
+    id_place: str = setting(_id_place, PREFIX, "schema.id.serializer")
+
+    def __post_init__(self) -> None:
+        chosen = [
+            name
+            for name, value in (
+                ("use.schema.id", self.use_schema_id),
+                ("use.schema.guid", self.use_schema_guid),
+                ("use.latest.with.metadata", self.use_latest_with_metadata),
+                ("use.latest.version", self.use_latest_version or None),
+            )
+            if value is not None
+        ]
+        if chosen and self.auto_register:
+            raise ConfigError("auto.register.schemas", f"cannot be true together with {chosen[0]}")
+
+    @property
+    def registers(self) -> bool:
+        """True where the serializer registers its own schema."""
+        if self.auto_register is not None:
+            return self.auto_register
+        return not (self.uses_latest or self.use_schema_id is not None or self.use_schema_guid is not None)
+
+    def in_header(self, *, is_key: bool) -> bool:
+        """True where the schema's guid goes into a header instead of its id before the payload."""
+        return ((self.key_id_place if is_key else self.value_id_place) or self.id_place) == HEADER
+
+
+@dataclass(frozen=True, slots=True)
+class DeserializerConfig(CommonConfig):
+    """What deserializers of all types have in common."""
+
+    key_id_source: str | None = setting(_id_source, None, "key.schema.id.deserializer")
+    value_id_source: str | None = setting(_id_source, None, "value.schema.id.deserializer")
+    id_source: str = setting(_id_source, DUAL, "schema.id.deserializer")
+
+    def reads_header(self, *, is_key: bool) -> bool:
+        """True where a header with a schema's guid outranks what stands before the payload."""
+        return ((self.key_id_source if is_key else self.value_id_source) or self.id_source) == DUAL
+
+
+@dataclass(frozen=True, slots=True)
+class AvroSerializerConfig(SerializerConfig):
+    """AvroSerializer's settings."""
+
+    validate_strict: bool = setting(boolean, False, "validate.strict")
+    validate_strict_allow_default: bool = setting(boolean, False, "validate.strict.allow.default")
+
+
+@dataclass(frozen=True, slots=True)
+class JSONSerializerConfig(SerializerConfig):
+    """JSONSerializer's settings."""
+
+    validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
+
+
+@dataclass(frozen=True, slots=True)
+class JSONDeserializerConfig(DeserializerConfig):
+    """JSONDeserializer's settings."""
+
+    validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtobufSerializerConfig(SerializerConfig):
+    """ProtobufSerializer's settings."""
+
+    skip_known_types: bool = setting(boolean, True, "skip.known.types")
+    reference_lookup_only: bool = setting(boolean, False, "reference.lookup.only")
+    reference_naming: ReferenceStrategy = setting(  # noqa: RUF009  # a field, as dataclasses.field is
+        reference_strategy, reference_subject_name_strategy, "reference.subject.name.strategy"
+    )
+    plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtobufDeserializerConfig(DeserializerConfig):
+    """ProtobufDeserializer's settings."""
+
+    plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
+
+
+def _unknown(cls: type[CommonConfig], names: list[str]) -> ConfigError:
+    known = [name for row in fields(cls) for name in row.metadata.get("names", ())]
+    close = difflib.get_close_matches(names[0], known, 1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    others = f" (nor are {', '.join(names[1:])})" if names[1:] else ""
+    return ConfigError(names[0], f"is no setting of {cls.__name__.removesuffix('Config')}{others}{hint}")

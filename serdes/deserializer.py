@@ -1,0 +1,176 @@
+"""The one way from a message to a datum, whatever the schema's type: read the frame, find the schema, decode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from compat.schema import Dependencies, SchemaText
+from serdes import wire
+from serdes.client import RegistryClient
+from serdes.config import DeserializerConfig
+from serdes.error import ConfigError, WrongSchemaType
+from serdes.flow import Flow
+from serdes.models import RegisteredSchema, SchemaInfo
+from serdes.schema import READ, refuse_rules
+from serdes.serialization import Context
+
+FromDict = Callable[[Any, Any], Any]
+#: From the message and the payload's offset in it to the datum.
+Decode = Callable[[bytes, int], Any]
+#: A schema and what it refers to.
+Resolved = tuple[SchemaText, Dependencies]
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderFormat:
+    """A schema type's part in deserializing.
+
+    Attributes:
+        schema_type: The type's name on the wire.
+        record_name: The name in a schema that the record subject strategies use, if there is one.
+        decoder: Makes the decoder of a writer's schema and of the reader's, if there is one.
+        errors: What decoders raise.
+        explain: The exception for one of these.
+        fetch_format: In what form the registry is asked for schemas.
+        indexed: True where message indexes stand before the payload; decoders of messages framed by a header are
+            given them before it.
+        needs_writer: False where the payload can be read without the writer's schema.
+    """
+
+    schema_type: str
+    record_name: Callable[[SchemaText], str | None]
+    decoder: Callable[[Resolved | None, Resolved | None], Decode]
+    errors: tuple[type[Exception], ...]
+    explain: Callable[[Exception], Exception]
+    fetch_format: str | None = None
+    indexed: bool = False
+    needs_writer: bool = True
+
+
+class Deserializer:
+    """Deserializes messages of any schema of one type; safe to share between threads.
+
+    The first message of a schema asks the registry; later ones do not.
+    """
+
+    def __init__(
+        self,
+        client: RegistryClient | None,
+        form: ReaderFormat,
+        config: DeserializerConfig,
+        reader: SchemaText | None = None,
+        from_dict: FromDict | None = None,
+    ) -> None:
+        if client is None and (form.needs_writer or config.uses_latest):
+            raise ConfigError("schema_registry_client", "needed to find the schemas that messages were written with")
+        self._client = client
+        self._form = form
+        self._config = config
+        self._reader = reader
+        self._from_dict = from_dict
+        #: Decoders by topic, field and the first five bytes of the message.
+        self._ready: dict[tuple[str, str, bytes], Decode] = {}
+        #: Decoders by topic, field and frame, with the time of their end where the reader's schema may change.
+        self._known: dict[tuple[str | None, str | None, object], tuple[Decode, float | None]] = {}
+
+    def __call__(self, data: bytes | None, ctx: Any = None) -> Any:
+        """The datum of a message; None, a tombstone, stays None.
+
+        Args:
+            data: The message's bytes.
+            ctx: Topic, field and headers of the message; may be None where the subject's name needs no topic.
+
+        Raises:
+            WireError: the bytes do not begin with a frame.
+            SchemaNotFound: the registry does not know the schema.
+            PayloadError: the payload is not what the schema says.
+            SerializationError: it cannot be deserialized for another reason; see `serdes.error`.
+            RegistryError, RegistryUnavailable: the registry refuses or does not answer.
+        """
+        if data is None:
+            return None
+        try:
+            decode = self._ready[ctx.topic, ctx.field, data[:5]]
+        except (KeyError, AttributeError, TypeError):
+            return self._deserialize(bytes(data), ctx)
+        if ctx.headers:
+            return self._deserialize(bytes(data), ctx)
+        try:
+            datum = decode(data, 5)
+        except self._form.errors as error:
+            raise self._form.explain(error) from error
+        return datum if self._from_dict is None else self._from_dict(datum, ctx)
+
+    def _deserialize(self, data: bytes, ctx: Context | None) -> Any:
+        is_key = ctx is not None and ctx.field == "key"
+        if ctx is not None and self._config.reads_header(is_key=is_key):
+            frame = wire.read_dual(data, ctx.headers, is_key=is_key)
+        else:
+            frame = wire.read_prefix(data)
+        decode = self._decoder(frame, ctx)
+        if self._form.indexed and frame.offset == 0:
+            data = frame.rest + data
+        try:
+            datum = decode(data, frame.offset)
+        except self._form.errors as error:
+            raise self._form.explain(error) from error
+        return datum if self._from_dict is None else self._from_dict(datum, ctx)
+
+    def _decoder(self, frame: wire.Frame, ctx: Context | None) -> Decode:
+        topic, field = (None, None) if ctx is None else (ctx.topic, ctx.field)
+        key = (topic, field, frame.guid if frame.schema_id is None else frame.schema_id)
+        known = self._known.get(key)
+        if known is not None and (known[1] is None or monotonic() < known[1]):
+            return known[0]
+        if known is not None and self._client is not None:
+            self._client.clear_latest_caches()
+        if len(self._known) >= self._config.capacity:
+            self._known.clear()
+            self._ready.clear()
+        if self._client is None or not (self._form.needs_writer or self._config.uses_latest):
+            decode = self._form.decoder(None, None if self._reader is None else (self._reader, ()))
+        else:
+            decode = self._client.drive(self._resolve(self._client, frame, ctx))
+        end = self._end_of_belief()
+        self._known[key] = (decode, end)
+        if topic is not None and field is not None and frame.schema_id is not None and end is None:
+            self._ready[topic, field, wire.prefix(frame.schema_id)] = decode
+        return decode
+
+    def _end_of_belief(self) -> float | None:
+        if not self._config.uses_latest or self._client is None:
+            return None
+        ttl = self._client.latest_ttl if self._config.latest_ttl is None else self._config.latest_ttl
+        return None if ttl is None or ttl < 0 else monotonic() + ttl
+
+    def _resolve(self, client: RegistryClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
+        endpoints, form = client.endpoints, self._form.fetch_format
+        # The subject says in which context an id is looked for; a strategy that needs the schema comes after it.
+        asked = None if ctx is None else f"{self._config.naming.in_context(ctx)}{ctx.topic}-{ctx.field}"
+        if frame.schema_id is not None:
+            name = f"the schema of id {frame.schema_id}"
+            info = yield from endpoints.schema_by_id(frame.schema_id, asked, format=form)
+        else:
+            name = f"the schema of guid {frame.guid}"
+            info = yield from endpoints.schema_by_guid(str(frame.guid), format=form)
+        if info.schema.schema_type != self._form.schema_type:
+            raise WrongSchemaType(name, info.schema.schema_type, self._form.schema_type)
+        refuse_rules(name, info.rule_set, READ)
+        writer = (info.schema, (yield from endpoints.dependencies(info.schema, asked, format=form)))
+        reader: Resolved | None = None
+        if self._config.uses_latest:
+            held = yield from self._latest(client, ctx, info)
+            reader = (held.schema, (yield from endpoints.dependencies(held.schema, held.subject, format=form)))
+        elif self._reader is not None:
+            reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked, format=form)))
+        return self._form.decoder(writer, reader)
+
+    def _latest(self, client: RegistryClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
+        endpoints, config, form = client.endpoints, self._config, self._form.fetch_format
+        subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name(info.schema))
+        if config.use_latest_with_metadata is not None:
+            return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata, format=form))
+        return (yield from endpoints.version(subject, format=form))

@@ -1,0 +1,90 @@
+"""Schemas as confluent-kafka's users write them down, and the rules that a registry may attach to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compat.schema import AVRO, Reference, SchemaText
+from serdes.error import RulesNotSupported
+
+#: confluent-kafka's name.
+SchemaReference = Reference
+
+WRITE = frozenset({"WRITE", "WRITEREAD"})
+READ = frozenset({"READ", "WRITEREAD"})
+#: Values of a rule set's `enableAt` that leave clients out.
+_NOT_AT_CLIENTS = frozenset({"NONE", "SERVER", "GATEWAY"})
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema's text with its type, references, metadata and rules, to be registered or as registered."""
+
+    schema_str: str
+    schema_type: str = AVRO
+    references: Sequence[Reference] = ()
+    metadata: Any = None
+    rule_set: Any = None
+
+    @property
+    def text(self) -> SchemaText:
+        """The schema as the rest of this package knows it."""
+        references = tuple(
+            Reference(str(reference.name), str(reference.subject), int(reference.version))
+            for reference in self.references or ()
+        )
+        return SchemaText(self.schema_type or AVRO, self.schema_str, references)
+
+    @property
+    def metadata_json(self) -> Mapping[str, Any] | None:
+        """The metadata as the API has it."""
+        return _as_mapping(self.metadata)
+
+    @property
+    def rule_set_json(self) -> Mapping[str, Any] | None:
+        """The rule set as the API has it."""
+        return _as_mapping(self.rule_set)
+
+
+def as_schema(schema: Any, schema_type: str) -> Schema | None:
+    """A Schema of a text, a SchemaText, or whatever has a Schema's attributes."""
+    if schema is None or isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, str):
+        return Schema(schema, schema_type)
+    if isinstance(schema, SchemaText):
+        return Schema(schema.text, schema.schema_type, schema.references)
+    return Schema(
+        schema.schema_str,
+        schema.schema_type or schema_type,
+        tuple(schema.references or ()),
+        getattr(schema, "metadata", None),
+        getattr(schema, "rule_set", None),
+    )
+
+
+def refuse_rules(name: str, rule_set: Mapping[str, Any] | None, modes: frozenset[str]) -> None:
+    """Stops at rules that a client must carry out on messages: passing over ENCRYPT would publish what is secret.
+
+    Raises:
+        RulesNotSupported: an enabled rule of these modes stands in the rule set.
+    """
+    if not rule_set or rule_set.get("enableAt") in _NOT_AT_CLIENTS:
+        return
+    names = tuple(
+        str(rule.get("name"))
+        for phase in ("domainRules", "encodingRules")
+        for rule in rule_set.get(phase) or ()
+        if rule.get("mode") in modes and not rule.get("disabled")
+    )
+    if names:
+        raise RulesNotSupported(name, names)
+
+
+def _as_mapping(value: Any) -> Mapping[str, Any] | None:
+    if value is None or isinstance(value, Mapping):
+        return value
+    mapping: Mapping[str, Any] = value.to_dict()
+    return mapping

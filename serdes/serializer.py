@@ -1,0 +1,228 @@
+"""The one way from a datum to a message, whatever the schema's type: choose the schema, encode, frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from compat.schema import Dependencies, SchemaText
+from serdes import wire
+from serdes.client import RegistryClient
+from serdes.config import SerializerConfig
+from serdes.error import ConfigError, SerializationError, WrongSchemaType
+from serdes.flow import Flow
+from serdes.models import RegisteredSchema, SchemaInfo
+from serdes.schema import WRITE, Schema, refuse_rules
+from serdes.serialization import Context
+
+ToDict = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """The function from a datum to its payload, and Protobuf's message indexes as bytes."""
+
+    encode: Callable[[Any], bytes]
+    indexes: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class WriterFormat:
+    """A schema type's part in serializing.
+
+    Attributes:
+        schema_type: The type's name on the wire.
+        record_name: What the record subject strategies use; None where the schema has none or there is no schema.
+        own: The serializer's own schema, with whatever it refers to registered; None where it has none.
+        encoder: Makes the encoder of a schema: its own, or (`own=False`) one that the registry gave.
+        errors: What encoders raise.
+        explain: The exception for one of these.
+        fetch_format: In what form the registry is asked for schemas.
+    """
+
+    schema_type: str
+    record_name: str | None
+    own: Callable[[Context | None, str], Flow[SchemaText | None]]
+    encoder: Callable[[SchemaText, Dependencies, bool], Encoder]
+    errors: tuple[type[Exception], ...]
+    explain: Callable[[Exception], Exception]
+    fetch_format: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The schema that a subject's messages are written with."""
+
+    id: int | None
+    guid: str | None
+    encoder: Encoder
+
+
+class Serializer:
+    """Serializes data of one schema; safe to share between threads.
+
+    The first message of a topic's key or value asks the registry, as the configuration says; later ones do not.
+    """
+
+    def __init__(
+        self,
+        client: RegistryClient,
+        form: WriterFormat,
+        config: SerializerConfig,
+        schema: Schema | None = None,
+        to_dict: ToDict | None = None,
+    ) -> None:
+        self._client = client
+        self._form = form
+        self._config = config
+        self._to_dict = to_dict
+        self._metadata = schema.metadata_json if schema else None
+        self._rule_set = schema.rule_set_json if schema else None
+        #: What is needed for each message whose frame goes before the payload, by topic and field.
+        self._ready: dict[tuple[str, str], tuple[bytes, Callable[[Any], bytes]]] = {}
+        #: The same where the frame goes into a header, or where the schema may change; with the time of its end.
+        self._chosen: dict[tuple[str | None, str | None], tuple[_Chosen, float | None]] = {}
+
+    def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
+        """The message's bytes; None, a tombstone, stays None.
+
+        Args:
+            obj: The datum, or what `to_dict` makes one of.
+            ctx: Topic, field and headers of the message; may be None where the subject's name needs no topic.
+
+        Raises:
+            DatumMismatch: the datum does not fit the schema.
+            SerializationError: it cannot be serialized for another reason; see `serdes.error`.
+            RegistryError, RegistryUnavailable: the registry refuses the schema or does not answer.
+        """
+        if obj is None:
+            return None
+        try:
+            prefix, encode = self._ready[ctx.topic, ctx.field]
+        except (KeyError, AttributeError):
+            return self._serialize(obj, ctx)
+        if self._to_dict is not None:
+            obj = self._to_dict(obj, ctx)
+        try:
+            return prefix + encode(obj)
+        except self._form.errors as error:
+            raise self._form.explain(error) from error
+
+    def _serialize(self, obj: Any, ctx: Context | None) -> bytes:
+        is_key = ctx is not None and ctx.field == "key"
+        chosen = self._choose(ctx)
+        in_header = self._config.in_header(is_key=is_key)
+        if in_header and (ctx is None or ctx.headers is None):
+            raise SerializationError("the schema's guid goes into a header: the context needs a list of headers")
+        if self._to_dict is not None:
+            obj = self._to_dict(obj, ctx)
+        try:
+            payload = chosen.encoder.encode(obj)
+        except self._form.errors as error:
+            raise self._form.explain(error) from error
+        if not in_header:
+            return _prefix(chosen) + payload
+        if chosen.guid is None:
+            raise SerializationError("the registry gives no guid, which the header mode of the wire format needs")
+        assert ctx is not None
+        header = wire.guid_bytes(chosen.guid) + chosen.encoder.indexes
+        wire.write_header(ctx.headers, wire.header_name(is_key=is_key), header)
+        return payload
+
+    def _choose(self, ctx: Context | None) -> _Chosen:
+        key = (None, None) if ctx is None else (ctx.topic, ctx.field)
+        known = self._chosen.get(key)
+        if known is not None and (known[1] is None or monotonic() < known[1]):
+            return known[0]
+        if known is not None:
+            self._client.clear_latest_caches()
+        if len(self._chosen) >= self._config.capacity:
+            self._chosen.clear()
+            self._ready.clear()
+        chosen = self._client.drive(self._resolve(ctx))
+        end = self._end_of_belief()
+        self._chosen[key] = (chosen, end)
+        if ctx is not None and end is None and not self._config.in_header(is_key=ctx.field == "key"):
+            self._ready[ctx.topic, ctx.field] = (_prefix(chosen), chosen.encoder.encode)
+        return chosen
+
+    def _end_of_belief(self) -> float | None:
+        if not self._config.uses_latest:
+            return None
+        ttl = self._client.latest_ttl if self._config.latest_ttl is None else self._config.latest_ttl
+        return None if ttl is None or ttl < 0 else monotonic() + ttl
+
+    def _resolve(self, ctx: Context | None) -> Flow[_Chosen]:
+        endpoints, config = self._client.endpoints, self._config
+        subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
+        own = yield from self._form.own(ctx, subject)
+        held: RegisteredSchema | SchemaInfo
+        if config.registers or not self._uses_registrys():
+            if own is None:
+                raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
+            if config.registers:
+                held = yield from endpoints.register(
+                    subject,
+                    own,
+                    normalize=config.normalize,
+                    metadata=self._metadata,
+                    rule_set=self._rule_set,
+                    propagate_schema_tags=config.propagate_tags,
+                    format=config.schema_format,
+                )
+            else:
+                held = yield from endpoints.lookup(
+                    subject, own, normalize=config.normalize, format=config.schema_format
+                )
+            used = own
+        else:
+            held = yield from self._registrys(subject)
+            used = held.schema
+        name = f"the schema of subject {subject}"
+        if used.schema_type != self._form.schema_type:
+            raise WrongSchemaType(name, used.schema_type, self._form.schema_type)
+        refuse_rules(name, held.rule_set, WRITE)
+        form = self._form.fetch_format if used is not own else None
+        dependencies = yield from endpoints.dependencies(used, subject, format=form)
+        if used is not own and own is not None and own != used:
+            yield from self._check(name, used, dependencies, own, subject)
+        schema_id = held.id
+        if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
+            schema_id = (yield from endpoints.lookup(subject, used)).id
+        return _Chosen(schema_id, held.guid, self._form.encoder(used, dependencies, used is own))
+
+    def _uses_registrys(self) -> bool:
+        config = self._config
+        return config.uses_latest or config.use_schema_id is not None or config.use_schema_guid is not None
+
+    def _registrys(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
+        endpoints, config, form = self._client.endpoints, self._config, self._form.fetch_format
+        if config.use_schema_id is not None:
+            return (yield from endpoints.schema_by_id(config.use_schema_id, subject, format=form))
+        if config.use_schema_guid is not None:
+            return (yield from endpoints.schema_by_guid(config.use_schema_guid, format=form))
+        if config.use_latest_with_metadata is not None:
+            return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata, format=form))
+        return (yield from endpoints.version(subject, format=form))
+
+    def _check(
+        self, name: str, used: SchemaText, dependencies: Dependencies, own: SchemaText, subject: str
+    ) -> Flow[None]:
+        config = self._config
+        strict, setting = (
+            (config.latest_strict, "latest.compatibility.strict")
+            if config.uses_latest
+            else (config.id_strict, "id.compatibility.strict")
+        )
+        if strict:
+            from serdes.strict import assert_reads  # noqa: PLC0415  # most serializers never compare schemas
+
+            needed = yield from self._client.endpoints.dependencies(own, subject)
+            assert_reads(name, setting, reader=(used, dependencies), writer=(own, needed))
+
+
+def _prefix(chosen: _Chosen) -> bytes:
+    assert chosen.id is not None
+    return wire.prefix(chosen.id) + chosen.encoder.indexes
