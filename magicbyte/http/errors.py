@@ -37,6 +37,8 @@ class ApiError(Exception):
 
     kind: ErrorKind
     fields: dict[str, object] = field(default_factory=dict, hash=False)
+    #: What the answer's object carries besides, such as explanations.
+    extra: dict[str, object] = field(default_factory=dict, hash=False, compare=False)
     #: Headers that the answer carries besides, such as Retry-After.
     headers: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
 
@@ -57,12 +59,16 @@ class ApiError(Exception):
 
     def body(self) -> dict[str, object]:
         """The answer's JSON object."""
-        return {"error_code": self.code, "message": self.message}
+        return {"error_code": self.code, "message": self.message, **self.extra}
 
     def with_headers(self, **headers: str) -> ApiError:
         """The same error, answered with more headers; `_` in a name stands for `-`."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return ApiError(self.kind, self.fields, {**self.headers, **named})
+        return ApiError(self.kind, self.fields, self.extra, {**self.headers, **named})
+
+    def with_extra(self, **extra: object) -> ApiError:
+        """The same error, answered with more fields in its object."""
+        return ApiError(self.kind, self.fields, {**self.extra, **extra}, self.headers)
 
     def __str__(self) -> str:
         return self.message

@@ -1,0 +1,48 @@
+"""Logs on standard error: a line a record for people, or JSON where a machine reads them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+
+#: What every log record has; the rest is what its caller added.
+_STANDARD = frozenset(vars(logging.makeLogRecord({})))
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a record: time, level, logger, message, and what the caller added."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line."""
+        entry: dict[str, object] = {
+            "ts": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
+            "level": record.levelname,
+            "logger": record.name,
+            "msg": record.getMessage(),
+        }
+        entry |= {name: value for name, value in vars(record).items() if name not in _STANDARD and name != "message"}
+        if record.exc_info:
+            entry["exception"] = self.formatException(record.exc_info)
+        return json.dumps(entry, default=str, ensure_ascii=False)
+
+
+class TextFormatter(logging.Formatter):
+    """Time, level, message and request id, for a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a line, and its traceback where it has one."""
+        request_id = getattr(record, "request_id", None)
+        line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname:<7} {record.name}: {record.getMessage()}"
+        if request_id:
+            line += f" [{request_id}]"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def set_up_logs(level: str) -> None:
+    """Send all logs to standard error, as text to a terminal and as JSON elsewhere."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(TextFormatter() if sys.stderr.isatty() else JsonFormatter())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("httpx").setLevel(logging.WARNING)

@@ -1,0 +1,93 @@
+"""The registry's application: settings in, an ASGI app out, and the server that runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from prometheus_client import CollectorRegistry
+
+from compat.schema import InvalidSchema
+from magicbyte.http.application import create_application
+from magicbyte.http.asgi import ASGIApp, BodyLimit, EncodedPath, RequestLog
+from magicbyte.http.errors import ApiError
+from magicbyte.http.server import serve as serve_http
+from magicbyte.logs import set_up_logs
+from registry import errors
+from registry.decide import Terms
+from registry.http import compatibility, schemas, server, settings, subjects
+from registry.http.answers import error_response
+from registry.http.layers import ContextPrefix, Negotiation, RememberedAnswers
+from registry.log.open import open_node
+from registry.log.port import NotLeader
+from registry.metrics import NodeMetrics
+from registry.node import Node
+from registry.parsing import Parser, invalid_schema
+from registry.service import Registry
+from registry.settings import RegistrySettings
+
+log = logging.getLogger("magicbyte.registry")
+
+
+def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
+    """Build the application over a node, or over the one that the settings ask for; it starts with the app."""
+    node = node or open_node(given)
+    registry = Registry(node, given, terms_of(given))
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(node.start)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(node.stop)
+
+    app = create_application(
+        contract="registry.yaml",
+        routers=[subjects.router, schemas.router, compatibility.router, settings.router, server.router],
+        error_response=error_response,
+        lifespan=lifespan,
+        translate={InvalidSchema: _on_invalid_schema},
+    )
+    app.state.registry = registry
+    app.state.metrics = CollectorRegistry()
+    app.state.metrics.register(NodeMetrics(node))
+
+    async def on_not_leader(request: Request, _error: Exception) -> Response:
+        return error_response(request, errors.UNKNOWN_LEADER())
+
+    app.add_exception_handler(NotLeader, on_not_leader)
+    layered: ASGIApp = Negotiation(app)
+    layered = ContextPrefix(layered)
+    layered = EncodedPath(layered)
+    layered = BodyLimit(layered, given.max_body_bytes)
+    layered = RequestLog(layered)
+    return RememberedAnswers(layered, lambda: node.view.offset)
+
+
+def _on_invalid_schema(error: Exception) -> ApiError:
+    assert isinstance(error, InvalidSchema)
+    return invalid_schema(error)
+
+
+def terms_of(given: RegistrySettings) -> Terms:
+    """What decisions depend on, from the settings."""
+    codes = {409: errors.INCOMPATIBLE_SCHEMA, 40901: errors.INCOMPATIBLE_SCHEMA_8}
+    return Terms(
+        parse=Parser(given.schema_cache_size),
+        default_level=given.compatibility_level,
+        validate_fields=given.validate_fields,
+        validate_new_schemas=given.validate_new_schemas,
+        modes_mutable=given.mode_mutability,
+        incompatible=codes[given.incompatible_error_code],
+    )
+
+
+def serve(properties: Mapping[str, str]) -> int:
+    """Run the registry until it is told to stop; answers the exit code."""
+    given = RegistrySettings.from_properties(properties)
+    set_up_logs(given.log_level)
+    return serve_http(create_app(given), given.listeners, log_level=given.log_level)

@@ -1,0 +1,176 @@
+"""The committer: one thread that decides the commands that wait, appends what they decided at once, and answers."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from registry.decide import Decision
+from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, WriteConflict
+from registry.view import View
+
+log = logging.getLogger("magicbyte.registry.committer")
+
+T = TypeVar("T")
+
+#: Decides on a view at a time in ms since the epoch; raises what the command is to be answered with.
+Command = Callable[[View, int], Decision[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    command: Command[Any]
+    future: Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    waiting: _Waiting
+    result: Any = None
+    error: Exception | None = None
+
+    def answer(self) -> None:
+        """Tell the one who waits."""
+        if self.error is not None:
+            self.waiting.future.set_exception(self.error)
+        else:
+            self.waiting.future.set_result(self.result)
+
+
+class Committer:
+    """Group commit over a log: each command is decided on the view and on what the batch decided before it.
+
+    One `append` takes the records of a batch. Where it fails none of the batch happened and all are told; where the
+    log has grown in between, the view is brought up to date and all are decided again. Nobody is answered before the
+    records that the answer rests on are in the log.
+    """
+
+    def __init__(self, store: Log, view: View, *, most_in_batch: int = 256, most_attempts: int = 100) -> None:
+        self._log = store
+        self._view = view
+        self._most_in_batch = most_in_batch
+        self._most_attempts = most_attempts
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="committer", daemon=True)
+        #: Held while the view is changed.
+        self.applying = threading.Lock()
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what waits and end the thread."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def submit(self, command: Command[T]) -> Future[T]:
+        """Queue a command.
+
+        Returns:
+            A future that has the decision's result once its records are in the log, or what the command or the log
+            raised.
+        """
+        future: Future[T] = Future()
+        self._queue.put(_Waiting(command, future))
+        return future
+
+    def catch_up(self) -> None:
+        """Apply what others have appended to the log.
+
+        Raises:
+            LogError: The log can't be read.
+        """
+        with self.applying:
+            for entry in self._log.read(self._view.offset):
+                self._view.apply(entry)
+
+    def _run(self) -> None:
+        stopping = False
+        while not stopping:
+            first = self._queue.get()
+            batch = [first] if first is not None else []
+            stopping = first is None
+            while not self._queue.empty() and len(batch) < self._most_in_batch:
+                following = self._queue.get()
+                if following is None:
+                    stopping = True
+                else:
+                    batch.append(following)
+            # A caller that gave up before its command was decided gets no effect.
+            batch = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
+            if batch:
+                self._commit(batch)
+
+    def _commit(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            for decided in self._decide_and_append(batch):
+                decided.answer()
+        except LogError as error:
+            self._refuse(batch, error)
+        except Exception as error:  # a defect must not end the thread that everybody waits for
+            log.exception("a batch of %d commands failed", len(batch))
+            self._refuse(batch, error)
+
+    def _refuse(self, batch: Sequence[_Waiting], error: Exception) -> None:
+        for waiting in batch:
+            if not waiting.future.done():
+                waiting.future.set_exception(error)
+
+    def _decide_and_append(self, batch: Sequence[_Waiting]) -> list[_Decided]:
+        for _ in range(self._most_attempts):
+            now = int(time.time() * 1000)
+            decided, records = self._decide(batch, now)
+            if not records:
+                return decided
+            after = self._view.offset
+            try:
+                last = self._log.append(records, after)
+            except WriteConflict:
+                self.catch_up()
+                continue
+            except OutcomeUnknown:
+                # The log knows: either all of the batch stands behind `after` now, or none of it.
+                if self._found(records, after):
+                    return decided
+                continue
+            self._apply(records, last)
+            return decided
+        raise LogError(f"gave up after {self._most_attempts} attempts: other writers were always faster")
+
+    def _decide(self, batch: Sequence[_Waiting], now: int) -> tuple[list[_Decided], list[Record]]:
+        overlay = View(self._view)
+        records: list[Record] = []
+        decided: list[_Decided] = []
+        for waiting in batch:
+            try:
+                decision = waiting.command(overlay, now)
+            except Exception as error:  # noqa: BLE001  whatever it is belongs to the one who waits
+                decided.append(_Decided(waiting, error=error))
+                continue
+            for record in decision.records:
+                overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
+            records.extend(decision.records)
+            decided.append(_Decided(waiting, decision.result))
+        return decided, records
+
+    def _apply(self, records: Sequence[Record], last: int) -> None:
+        first = last - len(records) + 1
+        with self.applying:
+            for index, record in enumerate(records):
+                self._view.apply(LogEntry(first + index, record.key, record.value, record.timestamp))
+
+    def _found(self, records: Sequence[Record], after: int) -> bool:
+        """Bring the view up to date and tell whether the records were the first that came."""
+        came: list[tuple[bytes | None, bytes | None]] = []
+        with self.applying:
+            for entry in self._log.read(after):
+                self._view.apply(entry)
+                came.append((entry.key, entry.value))
+        return came[: len(records)] == [(record.key, record.value) for record in records]

@@ -1,0 +1,29 @@
+"""Decisions: what a command makes of the view, as records to append and a result to answer with; pure."""
+
+from __future__ import annotations
+
+from registry.decide.configure import (
+    decide_delete_config,
+    decide_delete_context,
+    decide_delete_mode,
+    decide_put_config,
+    decide_put_mode,
+)
+from registry.decide.decision import Decision, Terms
+from registry.decide.delete import decide_delete_subject, decide_delete_version, decide_undelete
+from registry.decide.register import Registration, decide_register
+
+__all__ = [
+    "Decision",
+    "Registration",
+    "Terms",
+    "decide_delete_config",
+    "decide_delete_context",
+    "decide_delete_mode",
+    "decide_delete_subject",
+    "decide_delete_version",
+    "decide_put_config",
+    "decide_put_mode",
+    "decide_register",
+    "decide_undelete",
+]

@@ -1,0 +1,226 @@
+"""Settings: configs, modes and contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from compat.level import LEVELS
+from registry import errors, records
+from registry.contract import InvalidRuleSet, Metadata, RuleSet
+from registry.decide.decision import Decision, Terms, require_writable, tombstones
+from registry.log.port import Record
+from registry.model import (
+    CONFIG_NAMES,
+    DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
+    MODES,
+    Config,
+    SubjectName,
+    context_of,
+    parse_subject,
+)
+from registry.records import Key
+from registry.resolve import effective_config, effective_mode
+from registry.view import View
+
+POLICIES = ("STRICT", "LENIENT", "LOGICAL")
+#: In PUT bodies and answers the level has another name than in GET answers.
+UPDATE_NAMES = {**CONFIG_NAMES, "compatibility_level": "compatibility"}
+
+
+def decide_put_config(view: View, subject: str | None, update: Mapping[str, Any], now: int) -> Decision[Config]:
+    """Change a config: fields that are absent stay, null clears, a value sets. None is the global config.
+
+    Args:
+        view: The state to change.
+        now: In ms since the epoch.
+        subject: A subject or context in wire form, or None for the global config.
+        update: The request body's fields.
+
+    Raises:
+        ApiError: 42203, 42205, 42210.
+    """
+    require_writable(view, subject)
+    stored = view.config(subject)
+    changes = {field: _checked(field, update[name]) for field, name in UPDATE_NAMES.items() if name in update}
+    config = replace(stored or Config(), **changes)
+    if config == stored:
+        return Decision(config)
+    key = Key(records.CONFIG, subject)
+    return Decision(config, (Record(view.key_bytes(key), records.encode_config(key, config), now),))
+
+
+def _checked(field: str, value: Any) -> Any:
+    return None if value is None else _CHECKS.get(field, _text)(field, value)
+
+
+def _text(field: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise errors.INVALID_PARAMETER(detail=f"{UPDATE_NAMES[field]} must be a string")
+    return value
+
+
+def _flag(field: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise errors.INVALID_PARAMETER(detail=f"{UPDATE_NAMES[field]} must be true or false")
+    return value
+
+
+def _level(_field: str, value: Any) -> str:
+    name = value.upper() if isinstance(value, str) else ""
+    if name not in LEVELS:
+        raise errors.INVALID_COMPATIBILITY_LEVEL()
+    return name
+
+
+def _policy(_field: str, value: Any) -> str:
+    name = value.upper() if isinstance(value, str) else ""
+    if name not in POLICIES:
+        raise errors.INVALID_COMPATIBILITY_POLICY()
+    return name
+
+
+def _metadata(_field: str, value: Any) -> Metadata | None:
+    try:
+        return Metadata.from_json(value)
+    except TypeError as error:
+        raise errors.INVALID_PARAMETER(detail=error) from None
+
+
+def _rule_set(_field: str, value: Any) -> RuleSet | None:
+    try:
+        rule_set = RuleSet.from_json(value)
+        if rule_set is not None:
+            rule_set.validate()
+    except TypeError as error:
+        raise errors.INVALID_PARAMETER(detail=error) from None
+    except InvalidRuleSet as error:
+        raise errors.INVALID_RULE_SET(detail=error) from None
+    return rule_set
+
+
+_CHECKS = {
+    "normalize": _flag,
+    "validate_fields": _flag,
+    "validate_new_schemas": _flag,
+    "validate_rules": _flag,
+    "compatibility_level": _level,
+    "compatibility_policy": _policy,
+    "default_metadata": _metadata,
+    "override_metadata": _metadata,
+    "default_rule_set": _rule_set,
+    "override_rule_set": _rule_set,
+}
+
+
+def decide_delete_config(view: View, now: int, *, subject: str | None, terms: Terms) -> Decision[Config]:
+    """Remove a config; answers what was stored, for the global one what was in force.
+
+    Raises:
+        ApiError: 40401, 42205.
+    """
+    require_writable(view, subject)
+    stored = view.config(subject)
+    if stored is None:
+        if subject is not None:
+            raise errors.SUBJECT_NOT_FOUND(subject=subject)
+        return Decision(effective_config(view, None, terms.default_level))
+    record = Record(view.key_bytes(Key(records.CONFIG, subject)), None, now)
+    answer = stored if subject is not None else effective_config(view, None, terms.default_level)
+    return Decision(answer, (record,))
+
+
+def decide_put_mode(
+    view: View, now: int, *, subject: str | None, name: str | None, terms: Terms, force: bool
+) -> Decision[str | None]:
+    """Set the mode of a subject, a context or everything (None); a name of None clears it.
+
+    Raises:
+        ApiError: 42204, 42205, 42206.
+    """
+    if not terms.modes_mutable:
+        raise errors.MODE_IMMUTABLE()
+    key = view.key_bytes(Key(records.MODE, subject))
+    if name is None:
+        found = () if view.mode(subject) is None else (Record(key, None, now),)
+        return Decision(None, found)
+    mode = MODES.get(name.upper())
+    if mode is None:
+        raise errors.INVALID_MODE()
+    if mode.global_only and subject != str(SubjectName(GLOBAL_CONTEXT, "")):
+        raise errors.FORWARD_MODE_NOT_GLOBAL()
+    removals: list[Record] = []
+    if mode.name == "IMPORT" and not force and effective_mode(view, subject).name != "IMPORT":
+        removals = _clear_for_import(view, subject, now)
+    record = Record(key, records.encode_mode(Key(records.MODE, subject), mode.name), now)
+    return Decision(mode.name, (*removals, record))
+
+
+def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
+    """Hard deletes of what soft deletes left behind; refused where anything lives or is referred to from outside."""
+    leftovers = [version for subject in _matching(view, target) for version in view.versions(subject)]
+    if any(not version.deleted for version in leftovers):
+        raise errors.SUBJECTS_EXIST()
+    going = {(version.subject, version.number) for version in leftovers}
+    for version in leftovers:
+        if any((each.subject, each.number) not in going for each in view.referrers(version.subject, version.number)):
+            raise errors.REFERENCE_EXISTS(subject=version.subject, version=version.number)
+    return tombstones(view, leftovers, now) + [
+        Record(view.key_bytes(Key(records.CLEAR_SUBJECT, subject)), records.encode_clearing(subject), now)
+        for subject in sorted({version.subject for version in leftovers})
+    ]
+
+
+def _matching(view: View, target: str | None) -> list[str]:
+    """The subjects that a mode set on a target would hold for."""
+    if target is None:
+        return [name for name in view.subjects() if context_of(name) == DEFAULT_CONTEXT]
+    wanted = parse_subject(target)
+    if wanted.context == GLOBAL_CONTEXT:
+        return view.subjects()
+    if wanted.name:
+        return [target]
+    return [name for name in view.subjects() if context_of(name) == wanted.context]
+
+
+def decide_delete_mode(view: View, now: int, *, subject: str | None, recursive: bool) -> Decision[str | None]:
+    """Remove the mode of a subject or context, with `recursive` those of its subjects too; answers the one removed.
+
+    Raises:
+        ApiError: 40401.
+    """
+    stored = view.mode(subject)
+    if stored is None and not recursive:
+        if subject is None:
+            return Decision(effective_mode(view, None).name)
+        raise errors.SUBJECT_NOT_FOUND(subject=subject)
+    targets = [subject, *(_matching(view, subject) if recursive else [])]
+    found = [
+        Record(view.key_bytes(Key(records.MODE, target)), None, now)
+        for target in dict.fromkeys(targets)
+        if view.mode(target) is not None
+    ]
+    return Decision(stored, tuple(found))
+
+
+def decide_delete_context(view: View, now: int, *, context: str) -> Decision[None]:
+    """Forget an empty context with its settings.
+
+    Raises:
+        ApiError: 42211.
+    """
+    if any(context_of(subject) == context for subject in view.subjects()):
+        raise errors.CONTEXT_NOT_EMPTY(context=context)
+    owner = str(SubjectName(context, ""))
+    found = [
+        Record(view.key_bytes(key), None, now)
+        for key, present in (
+            (Key(records.CONTEXT, context), context in view.contexts()),
+            (Key(records.CONFIG, owner), view.config(owner) is not None),
+            (Key(records.MODE, owner), view.mode(owner) is not None),
+        )
+        if present
+    ]
+    return Decision(None, tuple(found))

@@ -1,0 +1,75 @@
+"""The shape of a decision, and what decisions depend on besides the view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from magicbyte.http.errors import ErrorKind
+from registry import errors, records
+from registry.log.port import Record
+from registry.model import Version, context_of
+from registry.parsing import Parser
+from registry.records import Key
+from registry.resolve import effective_mode, qualified_context
+from registry.view import View
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[T_co]):
+    """What a command comes to: records to append, none where there is nothing to do, and the result."""
+
+    result: T_co
+    records: tuple[Record, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The server's settings that decisions depend on."""
+
+    parse: Parser = field(default_factory=Parser)
+    default_level: str = "BACKWARD"
+    validate_fields: bool = False
+    validate_new_schemas: bool = True
+    modes_mutable: bool = True
+    incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
+    #: The largest record that the log takes, in bytes.
+    max_record_bytes: int = 10 * 1024 * 1024
+
+
+def require_writable(view: View, subject: str | None) -> None:
+    """Refuse a write where the mode is read-only.
+
+    Raises:
+        ApiError: 42205.
+    """
+    if effective_mode(view, subject).read_only:
+        name = subject or ""
+        raise errors.READ_ONLY(subject=name, context=qualified_context(name))
+
+
+def tombstones(view: View, removed: Sequence[Version], now: int) -> list[Record]:
+    """Records that hard delete versions, and marks for the ids that would otherwise be forgotten."""
+    found = [
+        Record(view.key_bytes(Key(records.SCHEMA, each.subject, each.number)), None, now)
+        for each in sorted(removed, key=lambda version: -version.number)
+    ]
+    for context in sorted({context_of(each.subject) for each in removed}):
+        highest = view.highest_id(context)
+        if any(each.schema_id == highest and context_of(each.subject) == context for each in removed):
+            key = Key(records.ID_MARK, context)
+            found.insert(0, Record(view.key_bytes(key), records.encode_id_mark(context, highest), now))
+    return found
+
+
+def settings_tombstones(view: View, subject: str, now: int) -> list[Record]:
+    """Records that remove the config and the mode of a subject, where it has them."""
+    found = []
+    if view.config(subject) is not None:
+        found.append(Record(view.key_bytes(Key(records.CONFIG, subject)), None, now))
+    if view.mode(subject) is not None:
+        found.append(Record(view.key_bytes(Key(records.MODE, subject)), None, now))
+    return found

@@ -1,0 +1,78 @@
+"""The registry's error table: the reference's codes and texts."""
+
+from __future__ import annotations
+
+from magicbyte.http.errors import NOT_FOUND, ErrorKind
+
+HTTP_NOT_FOUND = NOT_FOUND
+
+SUBJECT_NOT_FOUND = ErrorKind(40401, "Subject '{subject}' not found.")
+VERSION_NOT_FOUND = ErrorKind(40402, "Version {version} not found.")
+SCHEMA_NOT_FOUND = ErrorKind(40403, "Schema not found")
+ID_NOT_FOUND = ErrorKind(40403, "Schema {id} not found")
+SUBJECT_SOFT_DELETED = ErrorKind(40404, "Subject '{subject}' was soft deleted.Set permanent=true to delete permanently")
+SUBJECT_NOT_SOFT_DELETED = ErrorKind(
+    40405, "Subject '{subject}' was not deleted first before being permanently deleted"
+)
+VERSION_SOFT_DELETED = ErrorKind(
+    40406, "Subject '{subject}' Version {version} was soft deleted.Set permanent=true to delete permanently"
+)
+VERSION_NOT_SOFT_DELETED = ErrorKind(
+    40407, "Subject '{subject}' Version {version} was not deleted first before being permanently deleted"
+)
+SUBJECT_CONFIG_NOT_FOUND = ErrorKind(40408, "Subject '{subject}' does not have subject-level compatibility configured")
+SUBJECT_MODE_NOT_FOUND = ErrorKind(40409, "Subject '{subject}' does not have subject-level mode configured")
+
+INCOMPATIBLE_SCHEMA = ErrorKind(
+    409, 'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: {details}'
+)
+INCOMPATIBLE_SCHEMA_8 = ErrorKind(40901, INCOMPATIBLE_SCHEMA.message)
+
+PRECONDITION_FAILED = ErrorKind(41201, "The latest version of subject '{subject}' is {latest}, not {expected}.")
+
+INVALID_SCHEMA = ErrorKind(42201, "Invalid schema of type {type}, details: {details}")
+INVALID_SCHEMA_VERSION = ErrorKind(
+    42201, "Invalid schema {{subject={subject},version={version},id={id},schemaType={type}}}, details: {details}"
+)
+UNKNOWN_SCHEMA_TYPE = ErrorKind(42201, "Invalid schema type {type}")
+EMPTY_SCHEMA = ErrorKind(42201, "Empty schema")
+VERSION_OUT_OF_TURN = ErrorKind(42201, "Version is not one more than previous version")
+INVALID_VERSION = ErrorKind(
+    42202,
+    "The specified version '{version}' is not a valid version id. "
+    'Allowed values are between [1, 2^31-1] and the string "latest"',
+)
+INVALID_COMPATIBILITY_LEVEL = ErrorKind(
+    42203,
+    "Invalid compatibility level. Valid values are none, backward, forward, full, backward_transitive, "
+    "forward_transitive, and full_transitive",
+)
+INVALID_COMPATIBILITY_POLICY = ErrorKind(
+    42203, "Invalid compatibility policy. Valid values are strict, lenient, and logical"
+)
+INVALID_MODE = ErrorKind(42204, "Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.")
+FORWARD_MODE_NOT_GLOBAL = ErrorKind(42204, "Forward mode only supported on global level")
+READ_ONLY = ErrorKind(42205, "Subject {subject} in context {context} is in read-only mode")
+NOT_IN_IMPORT_MODE = ErrorKind(42205, "Subject {subject} in context {context} is not in import mode")
+NOT_IN_READ_WRITE_MODE = ErrorKind(42205, "Subject {subject} in context {context} is not in read-write mode")
+ID_OVERWRITE = ErrorKind(42205, "Overwrite new schema with id {id} in context {context} is not permitted.")
+SUBJECTS_EXIST = ErrorKind(42205, "Cannot import since found existing subjects")
+MODE_IMMUTABLE = ErrorKind(42205, "Mode changes are not allowed")
+REFERENCE_EXISTS = ErrorKind(
+    42206,
+    "One or more references exist to the schema {{magic=1,keytype=SCHEMA,subject={subject},version={version}}}.",
+)
+ID_MISMATCH = ErrorKind(42207, "The id {id} does not match the id {expected} of the existing schema")
+INVALID_SUBJECT = ErrorKind(42208, "The specified subject '{subject}' is not a valid.")
+SCHEMA_TOO_LARGE = ErrorKind(42209, "Register operation failed because schema is too large")
+INVALID_RULE_SET = ErrorKind(42210, "{detail}")
+CONTEXT_NOT_EMPTY = ErrorKind(42211, "The specified context '{context}' is not empty.")
+CONTEXT_WITH_COLON = ErrorKind(400, "Context name '{context}' cannot contain a colon")
+MISSING_BODY = ErrorKind(422, "{detail}")
+INVALID_PARAMETER = ErrorKind(400, "{detail}")
+
+STORE_FAILED = ErrorKind(50001, "{operation} operation failed while writing to the store: {detail}")
+OPERATION_TIMED_OUT = ErrorKind(50002, "{operation} operation timed out")
+FORWARDING_FAILED = ErrorKind(50003, "Error while forwarding {operation} request to the leader")
+UNKNOWN_LEADER = ErrorKind(50004, "Leader not known.")
+CONTEXT_OPERATION_FAILED = ErrorKind(50001, "Error while {operation}: {detail}")

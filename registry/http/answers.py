@@ -1,0 +1,104 @@
+"""What the routes answer: the reference's objects, with their keys in its order, in the negotiated media type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from fastapi import Request, Response
+
+from compat.schema import InvalidSchema, ParsedSchema
+from magicbyte.http.errors import ApiError
+from magicbyte.http.negotiation import Produced
+from registry.decide.configure import UPDATE_NAMES
+from registry.http.request import registry_of
+from registry.identity import guid_of
+from registry.model import CONFIG_NAMES, Config, Version, context_of
+from registry.records import content_extras
+from registry.resolve import dependencies
+from registry.service import Registry
+
+V1 = "application/vnd.schemaregistry.v1+json"
+PRODUCED = (Produced(V1, 1.0), Produced("application/vnd.schemaregistry+json", 0.9), Produced("application/json", 0.5))
+CONSUMED = frozenset({*(each.essence for each in PRODUCED), "application/octet-stream"})
+
+
+def answer(request: Request, value: Any, status: int = 200) -> Response:
+    """A JSON answer in the media type that was negotiated."""
+    return Response(orjson.dumps(value), status, media_type=media_type_of(request))
+
+
+def media_type_of(request: Request) -> str:
+    """The media type that this request's answer has."""
+    return str(request.scope.get("state", {}).get("media_type", V1))
+
+
+def error_response(request: Request, error: ApiError) -> Response:
+    """The answer to an error."""
+    response = answer(request, error.body(), error.status)
+    response.headers.update(error.headers)
+    return response
+
+
+def schema_object(version: Version, text: str | None = None) -> dict[str, Any]:
+    """A version as GET by subject and version, and look-up, answer it."""
+    return {"subject": version.subject, "version": version.number, "id": version.schema_id} | _content(version, text)
+
+
+def registered_object(version: Version) -> dict[str, Any]:
+    """A version as registering answers it."""
+    return {"id": version.schema_id, "version": version.number} | _content(version, None)
+
+
+def schema_string_object(version: Version, text: str | None = None, *, with_subject: bool) -> dict[str, Any]:
+    """A content as GET by id answers it."""
+    where = {"subject": version.subject, "version": version.number} if with_subject else {}
+    return where | _content(version, text)
+
+
+def _content(version: Version, text: str | None) -> dict[str, Any]:
+    content = version.content
+    return {
+        "guid": guid_of(content),
+        "schemaType": content.schema_type,
+        **content_extras(content),
+        "schema": content.text if text is None else text,
+        "ts": version.timestamp,
+        "deleted": version.deleted,
+    }
+
+
+def config_object(config: Config) -> dict[str, Any]:
+    """A config as GET and DELETE answer it."""
+    return _config(config, CONFIG_NAMES)
+
+
+def config_update_object(config: Config) -> dict[str, Any]:
+    """A config as PUT answers it."""
+    return _config(config, UPDATE_NAMES)
+
+
+def _config(config: Config, names: dict[str, str]) -> dict[str, Any]:
+    stored = config.to_json()
+    return {names[field]: stored[name] for field, name in CONFIG_NAMES.items() if name in stored}
+
+
+def parsed(registry: Registry, version: Version) -> ParsedSchema:
+    """The parse of a stored schema.
+
+    Raises:
+        InvalidSchema: The stored text does not parse, which old topics may hold.
+    """
+    view, content = registry.view, version.content
+    return registry.terms.parse(content.schema, dependencies(view, context_of(version.subject), content), strict=False)
+
+
+def text_in_form(request: Request, version: Version) -> str:
+    """The text of a version in the form that the `format` parameter asks for; the stored text where there is none."""
+    form = request.query_params.get("format", "").strip().lower()
+    if form in ("", "default"):
+        return version.content.text
+    try:
+        return parsed(registry_of(request), version).rendered(form)
+    except InvalidSchema:
+        return version.content.text

@@ -1,0 +1,80 @@
+"""Routes under /compatibility: may this schema follow those versions?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from magicbyte.http.errors import ApiError
+from registry import errors
+from registry.decide import Registration
+from registry.decide.register import canonicalize, judge
+from registry.http.answers import answer
+from registry.http.request import flag, registration_of, registry_of, subject_of, version_of
+from registry.model import Version
+from registry.resolve import effective_config
+from registry.service import Registry
+from registry.view import View
+
+router = APIRouter()
+
+
+@router.post("/compatibility/subjects/{subject}/versions/{version}")
+async def check_against_version(request: Request) -> Response:
+    """Check a schema against one version; `latest` of an unknown subject is compatible with anything."""
+    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+
+    def look_up(view: View) -> Version | None:
+        found = view.latest(subject) if number is None else view.version(subject, number)
+        return found if found is not None and not found.deleted else None
+
+    version = await registry.find(look_up)
+    if version is None and number is not None:
+        raise errors.VERSION_NOT_FOUND(version=number)
+    return await _answer_verdict(request, subject, [version] if version else [])
+
+
+@router.post("/compatibility/subjects/{subject}/versions")
+async def check_against_all(request: Request) -> Response:
+    """Check a schema against the live versions of a subject, by its level."""
+    registry, subject = registry_of(request), subject_of(request)
+    versions = await registry.find(lambda view: view.live_versions(subject) or None)
+    return await _answer_verdict(request, subject, versions or [])
+
+
+async def _answer_verdict(request: Request, subject: str, versions: Sequence[Version]) -> Response:
+    registry = registry_of(request)
+    wanted = await registration_of(request, subject)
+    verbose, explain = flag(request, "verbose"), flag(request, "explain")
+    return answer(
+        request,
+        await asyncio.to_thread(_verdict, registry, wanted, versions, verbose=verbose, explain=explain),
+    )
+
+
+def _verdict(
+    registry: Registry,
+    wanted: Registration,
+    versions: Sequence[Version],
+    *,
+    verbose: bool,
+    explain: bool,
+) -> dict[str, Any]:
+    view, terms = registry.view, registry.terms
+    config = effective_config(view, wanted.subject, terms.default_level)
+    try:
+        candidate = canonicalize(view, wanted, config, terms, strict=True)
+    except ApiError as error:
+        if verbose and error.kind is errors.INVALID_SCHEMA:
+            return {"is_compatible": False, "messages": [error.message]}
+        raise
+    verdict = judge(view, wanted.subject, candidate, config, terms, versions)
+    found: dict[str, Any] = {"is_compatible": verdict.compatible}
+    if verbose:
+        found["messages"] = list(verdict.messages)
+    if explain:
+        found["explanations"] = [each.to_json() for each in verdict.incompatibilities]
+    return found

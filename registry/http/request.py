@@ -1,0 +1,213 @@
+"""What a request says: subjects, versions, flags and bodies, checked."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+from urllib.parse import unquote
+
+import orjson
+from fastapi import Request
+
+from compat.schema import AVRO, Reference
+from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.negotiation import charset_of
+from registry import errors
+from registry.contract import Metadata, RuleSet
+from registry.decide import Registration
+from registry.model import (
+    DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
+    MAX_VERSION,
+    Content,
+    SubjectName,
+    in_context,
+    parse_subject,
+)
+from registry.resolve import resolve_alias, settings_key
+from registry.service import Registry
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
+
+
+def registry_of(request: Request) -> Registry:
+    """The registry that serves this request."""
+    return cast("Registry", request.app.state.registry)
+
+
+def context_of_request(request: Request) -> str:
+    """The context that a /contexts/... prefix named, else the default one."""
+    return str(request.scope.get("state", {}).get("context", DEFAULT_CONTEXT))
+
+
+def subject_of(request: Request) -> str:
+    """The subject that the path names, in wire form, an alias followed.
+
+    Raises:
+        ApiError: 42208.
+    """
+    subject = _checked_subject(request, allow_global=False)
+    return resolve_alias(registry_of(request).view, subject)
+
+
+def settings_subject_of(request: Request) -> str | None:
+    """The subject or context whose config or mode the path names; None for the global one.
+
+    Raises:
+        ApiError: 42208.
+    """
+    if "subject" not in request.path_params:
+        context = context_of_request(request)
+        return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
+    return settings_key(_checked_subject(request, allow_global=True))
+
+
+def _checked_subject(request: Request, *, allow_global: bool) -> str:
+    raw = unquote(request.path_params["subject"])
+    subject = str(parse_subject(in_context(context_of_request(request), raw)))
+    context, name = parse_subject(subject)
+    refused = (
+        bool(_CONTROL.search(subject))
+        or name in _RESERVED_NAMES
+        or (context == GLOBAL_CONTEXT and not allow_global)
+        or (registry_of(request).settings.reject_empty_subject and name in ("", "*") and not allow_global)
+    )
+    if refused:
+        raise errors.INVALID_SUBJECT(subject=raw)
+    return subject
+
+
+def version_of(request: Request) -> int | None:
+    """The version that the path names; None for `latest`.
+
+    Raises:
+        ApiError: 42202.
+    """
+    raw = unquote(request.path_params["version"])
+    text = raw.strip()
+    if text.lower() == "latest" or text == "-1":
+        return None
+    if not re.fullmatch(r"\+?[0-9]{1,10}", text) or not 1 <= int(text) <= MAX_VERSION:
+        raise errors.INVALID_VERSION(version=raw)
+    return int(text)
+
+
+def id_of(request: Request) -> int:
+    """The schema id that the path names; anything but an integer is no route."""
+    raw = unquote(request.path_params["id"])
+    if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw) or abs(int(raw)) > MAX_VERSION:
+        raise errors.HTTP_NOT_FOUND()
+    return int(raw)
+
+
+def flag(request: Request, name: str) -> bool:
+    """A boolean query parameter; absent, or anything but true, is false."""
+    return request.query_params.get(name, "").lower() == "true"
+
+
+def number(request: Request, name: str, default: int) -> int:
+    """An integer query parameter.
+
+    Raises:
+        ApiError: 404, as the reference answers a parameter that is no number.
+    """
+    raw = request.query_params.get(name)
+    if raw is None or not raw.strip():
+        return default
+    if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw):
+        raise errors.HTTP_NOT_FOUND()
+    return int(raw)
+
+
+def page(request: Request, items: list[Any], *, default_limit: int, max_limit: int) -> list[Any]:
+    """The part of a list that offset and limit ask for; a limit out of bounds counts as absent."""
+    offset = max(0, number(request, "offset", 0))
+    limit = number(request, "limit", -1)
+    return items[offset : offset + (limit if 0 < limit <= max_limit else default_limit)]
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The body's JSON object.
+
+    Raises:
+        ApiError: 400 where it is not JSON or no object, 422 where it is empty or null.
+    """
+    raw = await request.body()
+    charset = charset_of(request.headers.get("content-type"))
+    try:
+        text = raw if charset.lower() in ("utf-8", "utf8", "us-ascii", "ascii") else raw.decode(charset).encode()
+    except (LookupError, UnicodeDecodeError) as error:
+        raise MALFORMED_BODY(detail=f"the body is not {charset}: {error}") from None
+    if not text.strip():
+        raise errors.MISSING_BODY(detail="The request body may not be null")
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise MALFORMED_BODY(detail=f"the body is not JSON: {error}") from None
+    if value is None:
+        raise errors.MISSING_BODY(detail="The request body may not be null")
+    if not isinstance(value, dict):
+        raise MALFORMED_BODY(detail=f"the body must be a JSON object, not {_kind(value)}")
+    return value
+
+
+async def registration_of(request: Request, subject: str) -> Registration:
+    """The schema in the body of a register, look-up or compatibility request.
+
+    Raises:
+        ApiError: 400 where a field has the wrong shape.
+    """
+    body = await body_of(request)
+    schema_type = _field(body, "schemaType", str, None) or AVRO
+    try:
+        metadata, rule_set = Metadata.from_json(body.get("metadata")), RuleSet.from_json(body.get("ruleSet"))
+    except TypeError as error:
+        raise MALFORMED_BODY(detail=error) from None
+    content = Content(
+        schema_type.upper(),
+        _field(body, "schema", str, None) or "",
+        tuple(_reference(each, index) for index, each in enumerate(_field(body, "references", list, None) or ())),
+        metadata,
+        rule_set,
+    )
+    return Registration(
+        subject,
+        content,
+        version=_field(body, "version", int, None) or 0,
+        schema_id=-1 if (schema_id := _field(body, "id", int, None)) is None else schema_id,
+        normalize=flag(request, "normalize"),
+        force=flag(request, "force"),
+    )
+
+
+def _reference(value: Any, index: int) -> Reference:
+    if not isinstance(value, dict):
+        raise MALFORMED_BODY(detail=f"references[{index}] must be an object, not {_kind(value)}")
+    where = f"references[{index}]."
+    return Reference(
+        _field(value, "name", str, None, where) or "",
+        _field(value, "subject", str, None, where) or "",
+        _field(value, "version", int, None, where) or 0,
+    )
+
+
+def _field(body: dict[str, Any], name: str, kind: type, default: Any, where: str = "") -> Any:
+    value = body.get(name, default)
+    if value is None or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
+        return value
+    raise MALFORMED_BODY(detail=f"{where}{name} must be {_KINDS[kind]}, not {_kind(value)}")
+
+
+_KINDS: dict[type, str] = {
+    str: "a string",
+    int: "an integer",
+    list: "an array",
+    dict: "an object",
+    bool: "a boolean",
+    float: "a number",
+}
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "null")

@@ -1,0 +1,87 @@
+"""Routes about the server: the root, its metadata, health, metrics and the API's own description."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from magicbyte import __version__
+from registry.http.answers import answer
+from registry.http.request import body_of, registry_of
+from registry.node import Status
+
+router = APIRouter()
+
+
+@router.get("/")
+async def root(request: Request) -> Response:
+    """Answers, which is all it says."""
+    return answer(request, {})
+
+
+@router.post("/")
+async def post_root(request: Request) -> Response:
+    """Takes any JSON object and does nothing with it."""
+    await body_of(request)
+    return answer(request, {})
+
+
+@router.get("/v1/metadata/id")
+async def cluster_id(request: Request) -> Response:
+    """The ids of the Kafka cluster and of the registry cluster."""
+    registry = registry_of(request)
+    clusters = {
+        "kafka-cluster": registry.node.cluster_id(),
+        "schema-registry-cluster": registry.settings.group_id,
+    }
+    return answer(request, {"scope": {"path": [], "clusters": clusters}})
+
+
+@router.get("/v1/metadata/version")
+async def version(request: Request) -> Response:
+    """The version of the server."""
+    return answer(request, {"version": __version__, "commitId": ""})
+
+
+@router.get("/v1/metadata/deployment")
+async def deployment(request: Request) -> Response:
+    """Attributes of the deployment; none are configured."""
+    return answer(request, {"attributes": []})
+
+
+@router.get("/health/live")
+async def live(request: Request) -> Response:
+    """The server's event loop turns."""
+    return answer(request, {"status": "UP"})
+
+
+@router.get("/health/ready")
+async def ready(request: Request) -> Response:
+    """Whether reads are up to date and writes have somewhere to go; says what is wrong where not."""
+    status = await asyncio.to_thread(registry_of(request).node.status)
+    return answer(request, _status_object(status), 200 if status.ready else 503)
+
+
+def _status_object(status: Status) -> dict[str, object]:
+    return {
+        "status": "UP" if status.ready else "DOWN",
+        "leader": status.leader,
+        "leaderUrl": status.leader_url,
+        "offset": status.offset,
+        "lag": status.lag,
+        "problem": status.problem,
+    }
+
+
+@router.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """The server's metrics in Prometheus' text format."""
+    return Response(await asyncio.to_thread(generate_latest, request.app.state.metrics), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/openapi.json")
+async def openapi(request: Request) -> Response:
+    """The API's description."""
+    return answer(request, request.app.openapi())

@@ -1,0 +1,233 @@
+"""Routes under /subjects: list, look up, register, read and delete."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+
+from fastapi import APIRouter, Request, Response
+
+from magicbyte.http.errors import MALFORMED_BODY
+from registry import errors
+from registry.decide import (
+    Registration,
+    decide_delete_subject,
+    decide_delete_version,
+    decide_register,
+    decide_undelete,
+)
+from registry.decide.register import canonicalize, inherit
+from registry.http.answers import answer, registered_object, schema_object, text_in_form
+from registry.http.request import (
+    context_of_request,
+    flag,
+    page,
+    registration_of,
+    registry_of,
+    subject_of,
+    version_of,
+)
+from registry.lookup import find_registered, find_version, with_other_contexts
+from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Config, Version, in_context
+from registry.resolve import effective_config, effective_mode
+from registry.service import Registry
+from registry.view import View, named
+
+router = APIRouter()
+
+
+@router.get("/subjects")
+async def list_subjects(request: Request) -> Response:
+    """Subjects by prefix; a subject counts as deleted only where all its versions are."""
+    registry = registry_of(request)
+    prefix = request.query_params.get("subjectPrefix", "")
+    if context_of_request(request) != DEFAULT_CONTEXT or not prefix.startswith(ALL_CONTEXTS):
+        prefix = in_context(context_of_request(request), prefix)
+    only_deleted, with_deleted = flag(request, "deletedOnly"), flag(request, "deleted")
+    view = registry.view
+
+    def wanted(subject: str) -> bool:
+        live = view.latest(subject) is not None
+        return not live if only_deleted else live or with_deleted
+
+    found = [subject for subject in named(view.subjects(), prefix) if wanted(subject)]
+    settings = registry.settings
+    limits = {"default_limit": settings.subject_search_default_limit, "max_limit": settings.subject_search_max_limit}
+    return answer(request, page(request, found, **limits))
+
+
+@router.post("/subjects/{subject}")
+async def look_up_schema(request: Request) -> Response:
+    """The version of a subject that holds the schema of the body."""
+    registry, subject = registry_of(request), subject_of(request)
+    wanted = await registration_of(request, subject)
+    include_deleted = flag(request, "deleted")
+
+    def look_up(view: View) -> Version | None:
+        for candidate in with_other_contexts(view, subject):
+            if view.versions(candidate):
+                there = replace(wanted, subject=candidate, version=0, schema_id=-1)
+                found = _look_up(registry, view, there, include_deleted=include_deleted)
+                if found is not None:
+                    return found
+        return None
+
+    found = await registry.find(look_up)
+    if found is None:
+        visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
+        raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
+    return answer(request, schema_object(found, text_in_form(request, found)))
+
+
+def _look_up(registry: Registry, view: View, wanted: Registration, *, include_deleted: bool) -> Version | None:
+    """Look a schema up as it is sent, then parsed, then with what registering would add to it."""
+    subject = wanted.subject
+    config = effective_config(view, subject, registry.terms.default_level)
+    # A text that is stored as it is sent needs no parsing.
+    found = _look_up_as_sent(view, wanted, config, include_deleted=include_deleted)
+    if found is not None:
+        return found
+    next_number = 1 + max((version.number for version in view.versions(subject)), default=0)
+    for attempt in (wanted, inherit(view, wanted, config, next_number)):
+        candidate = canonicalize(view, attempt, config, registry.terms, strict=False)
+        found = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
+        if found is not None:
+            return found
+    return None
+
+
+def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, include_deleted: bool) -> Version | None:
+    if wanted.normalize or config.normalize or not wanted.content.text.strip():
+        return None
+    return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
+
+
+@router.delete("/subjects/{subject}")
+async def delete_subject(request: Request) -> Response:
+    """Delete all versions of a subject."""
+    command = partial(decide_delete_subject, subject=subject_of(request), permanent=flag(request, "permanent"))
+    return answer(request, await registry_of(request).write("Delete subject", command))
+
+
+@router.get("/subjects/{subject}/versions")
+async def list_versions(request: Request) -> Response:
+    """The numbers of a subject's versions."""
+    registry, subject = registry_of(request), subject_of(request)
+    negated, only, with_deleted = (flag(request, name) for name in ("deletedAsNegative", "deletedOnly", "deleted"))
+
+    def look_up(view: View) -> list[Version] | None:
+        versions = [each for each in list(view.versions(subject)) if with_deleted or each.deleted == only or negated]
+        return versions or None
+
+    found = await registry.find(look_up)
+    if found is None:
+        raise errors.SUBJECT_NOT_FOUND(subject=subject)
+    if only and not negated:
+        found = [each for each in found if each.deleted]
+    numbers = [-each.number if negated and each.deleted else each.number for each in found]
+    settings = registry.settings
+    limits = {"default_limit": settings.version_search_default_limit, "max_limit": settings.version_search_max_limit}
+    return answer(request, page(request, numbers, **limits))
+
+
+@router.post("/subjects/{subject}/versions")
+async def register_schema(request: Request) -> Response:
+    """Register a schema under a subject; the version that holds it already is answered without a write."""
+    registry, subject = registry_of(request), subject_of(request)
+    wanted = await registration_of(request, subject)
+    expected = request.headers.get("if-match")
+    if expected is not None:
+        match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})"?\s*', expected)
+        if match is None:
+            raise MALFORMED_BODY(detail=f"If-Match must be the number of the latest version, not {expected!r}")
+        wanted = replace(wanted, expected_latest=int(match[1]))
+    version = _registered_already(registry, wanted)
+    if version is None:
+        version = await registry.write(
+            "Register schema", partial(decide_register, request=wanted, terms=registry.terms)
+        )
+    return answer(request, registered_object(version))
+
+
+def _registered_already(registry: Registry, wanted: Registration) -> Version | None:
+    """The live version that a request without wishes of its own would get, without asking the leader."""
+    if wanted.version != 0 or wanted.schema_id >= 0 or wanted.expected_latest is not None:
+        return None
+    view = registry.view
+    config = effective_config(view, wanted.subject, registry.terms.default_level)
+    if config.edits_contents or not effective_mode(view, wanted.subject).takes_registrations:
+        return None
+    return _look_up_as_sent(view, wanted, config, include_deleted=False)
+
+
+@router.get("/subjects/{subject}/versions/{version}")
+async def get_version(request: Request) -> Response:
+    """One version of a subject."""
+    found = await find_in_contexts(request)
+    return answer(request, schema_object(found, text_in_form(request, found)))
+
+
+@router.get("/subjects/{subject}/versions/{version}/schema")
+async def get_version_schema(request: Request) -> Response:
+    """The bare schema text of one version."""
+    found = await find_in_contexts(request)
+    return Response(text_in_form(request, found), media_type=answer(request, None).media_type)
+
+
+async def find_in_contexts(request: Request) -> Version:
+    """The version that the path names, looked for in the other contexts where the subject names none.
+
+    Raises:
+        ApiError: 40401, 40402, 42202.
+    """
+    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+    include_deleted = flag(request, "deleted")
+
+    def look_up(view: View) -> Version | None:
+        for candidate in with_other_contexts(view, subject):
+            version = view.latest(candidate) if number is None else view.version(candidate, number)
+            if version is not None and (include_deleted or not version.deleted):
+                return version
+        return None
+
+    found = await registry.find(look_up)
+    return found or find_version(registry.view, subject, number, include_deleted=include_deleted)
+
+
+@router.delete("/subjects/{subject}/versions/{version}")
+async def delete_version(request: Request) -> Response:
+    """Delete one version."""
+    command = partial(
+        decide_delete_version,
+        subject=subject_of(request),
+        number=version_of(request),
+        permanent=flag(request, "permanent"),
+    )
+    return answer(request, await registry_of(request).write("Delete Schema Version", command))
+
+
+@router.get("/subjects/{subject}/versions/{version}/referencedby")
+async def list_referrers(request: Request) -> Response:
+    """The ids of the schemas that refer to a version, which may itself be soft deleted."""
+    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+
+    def look_up(view: View) -> Version | None:
+        return view.latest(subject) if number is None else view.version(subject, number)
+
+    target = await registry.find(look_up) or find_version(registry.view, subject, number, include_deleted=True)
+    include_deleted = flag(request, "deleted")
+    referrers = registry.view.referrers(subject, target.number)
+    ids = sorted({each.schema_id for each in referrers if include_deleted or not each.deleted})
+    settings = registry.settings
+    limits = {"default_limit": settings.schema_search_default_limit, "max_limit": settings.schema_search_max_limit}
+    return answer(request, page(request, ids, **limits))
+
+
+@router.post("/subjects/{subject}/undelete")
+@router.post("/subjects/{subject}/versions/{version}/undelete")
+async def undelete(request: Request) -> Response:
+    """Make soft-deleted versions live again: one, or all of a subject."""
+    number = version_of(request) if "version" in request.path_params else None
+    command = partial(decide_undelete, subject=subject_of(request), number=number)
+    return answer(request, await registry_of(request).write("Undelete", command))

@@ -1,0 +1,28 @@
+"""When two schemas are the same: the MD5 of a content, and the guid that is its public form."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+from registry.model import Content
+
+
+def digest_of(content: Content) -> bytes:
+    """The 16-byte MD5 over text, references, metadata and rules, without separators; the type is not part of it."""
+    digest = hashlib.md5(content.text.encode("utf-8", "surrogatepass"), usedforsecurity=False)
+    for reference in content.references:
+        digest.update(reference.name.encode() + reference.subject.encode())
+        digest.update(reference.version.to_bytes(4, "big", signed=True))
+    if content.metadata is not None:
+        digest.update(b"\x01")
+        content.metadata.update(digest)
+    if content.rule_set is not None:
+        digest.update(b"\x01")
+        content.rule_set.update(digest)
+    return digest.digest()
+
+
+def guid_of(content: Content) -> str:
+    """The digest as a UUID in lower case."""
+    return str(uuid.UUID(bytes=digest_of(content)))

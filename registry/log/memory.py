@@ -1,0 +1,39 @@
+"""A log in memory, for tests and checks: gone with the process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+from registry.log.port import BEGINNING, LogEntry, Offset, Record, WriteConflict
+
+
+class MemoryLog:
+    """A list of entries behind a lock."""
+
+    def __init__(self) -> None:
+        self._entries: list[LogEntry] = []
+        self._lock = threading.Lock()
+
+    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+        """Append all the records; see `Log.append`."""
+        with self._lock:
+            if len(self._entries) - 1 != after:
+                raise WriteConflict(f"the log ends at {len(self._entries) - 1}, not at {after}")
+            first = len(self._entries)
+            self._entries.extend(
+                LogEntry(first + index, record.key, record.value, record.timestamp)
+                for index, record in enumerate(records)
+            )
+            return len(self._entries) - 1
+
+    def read(self, after: Offset) -> Iterator[LogEntry]:
+        """The entries after an offset; see `Log.read`."""
+        return iter(self._entries[after + 1 :])
+
+    def end(self) -> Offset:
+        """The offset of the last entry; see `Log.end`."""
+        return len(self._entries) - 1 if self._entries else BEGINNING
+
+    def close(self) -> None:
+        """Keep the entries: whoever holds the log may open a registry on it again."""

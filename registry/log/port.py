@@ -1,0 +1,86 @@
+"""The log port: an ordered sequence of key/value records, which is all that the registry stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+#: A place in the log; grows from record to record, not always by one.
+Offset = int
+
+#: The offset before the first record.
+BEGINNING: Offset = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record to append; a value of None is a tombstone. `timestamp` is in ms since the epoch."""
+
+    key: bytes
+    value: bytes | None
+    timestamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """A record as it stands in the log."""
+
+    offset: Offset
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+
+
+class LogError(Exception):
+    """The log can't be read or written now; nothing of the append that raised it is in the log."""
+
+
+class WriteConflict(LogError):
+    """The log has grown beyond the offset that the append was made for."""
+
+
+class OutcomeUnknown(LogError):
+    """The append may or may not have happened; reading the log will tell."""
+
+
+class NotLeader(LogError):
+    """Another node writes this log now."""
+
+
+class Log(Protocol):
+    """Where the registry's records are kept."""
+
+    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+        """Append all the records or none, and keep them through a crash.
+
+        Args:
+            records: At least one.
+            after: The last offset that the caller has read.
+
+        Returns:
+            The offset of the last of them; they stand at consecutive offsets.
+
+        Raises:
+            WriteConflict: There are records after `after` that the caller has not read.
+            NotLeader: This node may not write.
+            OutcomeUnknown: Nobody can tell yet whether they were written.
+            LogError: They were not written.
+        """
+
+    def read(self, after: Offset) -> Iterator[LogEntry]:
+        """The committed entries after an offset, to the log's present end, in order.
+
+        Raises:
+            LogError: The log can't be read.
+        """
+
+    def end(self) -> Offset:
+        """The offset of the last committed entry, or `BEGINNING`.
+
+        Raises:
+            LogError: The log can't be asked.
+        """
+
+    def close(self) -> None:
+        """Let go of files and connections."""

@@ -1,0 +1,104 @@
+"""The log as one SQL table, whose primary key is the compare-and-append: SQLite in a file, or PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from registry.log.port import BEGINNING, LogEntry, LogError, Offset, OutcomeUnknown, Record, WriteConflict
+
+_metadata = sa.MetaData()
+_table = sa.Table(
+    "log",
+    _metadata,
+    sa.Column("offset", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False),
+    sa.Column("key", sa.LargeBinary, nullable=True),
+    sa.Column("value", sa.LargeBinary, nullable=True),
+    sa.Column("ts", sa.BigInteger, nullable=False),
+)
+
+_READ_ROWS = 1000
+#: How long a writer waits for another process's transaction on the same file, in ms.
+_BUSY_TIMEOUT_MS = 5000
+
+
+class SqlLog:
+    """A table `log(offset, key, value, ts)` whose offsets count from 0 without gaps.
+
+    Two writers that append after the same offset insert the same primary key, so one of them fails and nothing of its
+    batch is written.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._engine = sa.create_engine(url, pool_pre_ping=True)
+        if self._engine.dialect.name == "sqlite":
+            event.listen(self._engine, "connect", _set_durable)
+        with _as_log_errors():
+            _metadata.create_all(self._engine)
+
+    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+        """Insert the records in one transaction; see `Log.append`."""
+        rows = [
+            {"offset": after + 1 + index, "key": record.key, "value": record.value, "ts": record.timestamp}
+            for index, record in enumerate(records)
+        ]
+        with _as_log_errors(), self._engine.connect() as connection:
+            try:
+                transaction = connection.begin()
+                # An offset beyond the end would leave a gap, which the primary key alone does not see.
+                end = connection.execute(sa.select(sa.func.max(_table.c.offset))).scalar()
+                if (BEGINNING if end is None else end) != after:
+                    raise WriteConflict(f"the log ends at {end}, not at {after}")
+                connection.execute(_table.insert(), rows)
+            except IntegrityError as error:
+                raise WriteConflict(f"another writer appended after {after}") from error
+            try:
+                transaction.commit()
+            except IntegrityError as error:
+                raise WriteConflict(f"another writer appended after {after}") from error
+            except OperationalError as error:
+                if error.connection_invalidated:
+                    raise OutcomeUnknown(f"the connection was lost while committing: {error.orig}") from error
+                raise
+        return after + len(rows)
+
+    def read(self, after: Offset) -> Iterator[LogEntry]:
+        """Select the entries after an offset; see `Log.read`."""
+        query = sa.select(_table).where(_table.c.offset > after).order_by(_table.c.offset)
+        with _as_log_errors(), self._engine.connect() as connection:
+            rows = connection.execution_options(yield_per=_READ_ROWS).execute(query)
+            for offset, key, value, timestamp in rows:
+                yield LogEntry(offset, key, value, timestamp)
+
+    def end(self) -> Offset:
+        """Select the last offset; see `Log.end`."""
+        with _as_log_errors(), self._engine.connect() as connection:
+            end = connection.execute(sa.select(sa.func.max(_table.c.offset))).scalar()
+        return BEGINNING if end is None else int(end)
+
+    def close(self) -> None:
+        """Close the pool's connections."""
+        self._engine.dispose()
+
+
+def _set_durable(connection: sa.engine.interfaces.DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    """A commit on SQLite is on the disk when it returns, and readers do not wait for writers."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+    cursor.close()
+
+
+@contextmanager
+def _as_log_errors() -> Iterator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        raise LogError(f"the database refused: {cause}") from error

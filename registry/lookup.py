@@ -1,0 +1,71 @@
+"""Finding versions: by number, and by what they hold."""
+
+from __future__ import annotations
+
+from registry import errors
+from registry.contract import VERSION_PROPERTY, Metadata
+from registry.model import DEFAULT_CONTEXT, Content, Version, context_of, in_context, parse_subject
+from registry.view import View
+
+
+def find_version(view: View, subject: str, number: int | None, *, include_deleted: bool) -> Version:
+    """One version of a subject; None means the latest live one.
+
+    Raises:
+        ApiError: 40401, 40402.
+    """
+    versions = view.versions(subject)
+    if not (versions if include_deleted else view.live_versions(subject)):
+        raise errors.SUBJECT_NOT_FOUND(subject=subject)
+    version = view.latest(subject) if number is None else view.version(subject, number)
+    if version is None or (version.deleted and not include_deleted):
+        raise errors.VERSION_NOT_FOUND(version=-1 if number is None else number)
+    return version
+
+
+def with_other_contexts(view: View, subject: str) -> list[str]:
+    """A subject, and where it names no context the same name in every other, where it is looked for next."""
+    context, name = parse_subject(subject)
+    others = view.contexts() if context == DEFAULT_CONTEXT and name else []
+    return [subject, *(in_context(other, name) for other in others)]
+
+
+def find_registered(view: View, subject: str, content: Content, *, include_deleted: bool = False) -> Version | None:
+    """The version of a subject that holds a content: by identity, else by the looser test, newest first."""
+    context = context_of(subject)
+    schema_id = view.id_of(context, content)
+    if schema_id is not None:
+        holding = [each for each in view.with_id(context, schema_id) if each.subject == subject]
+        wanted = [each for each in holding if include_deleted or not each.deleted]
+        if wanted:
+            return max(wanted, key=lambda version: (not version.deleted, version.number))
+    for version in reversed(view.versions(subject)):
+        if (include_deleted or not version.deleted) and loosely_same(version, content):
+            return version
+    return None
+
+
+def loosely_same(stored: Version, content: Content) -> bool:
+    """Equal text, metadata and rules; and equal references, or none where the client put them into the text."""
+    kept = stored.content
+    return (
+        kept.text == content.text
+        and kept.schema_type == content.schema_type
+        and _same_metadata(stored, content.metadata)
+        and kept.rule_set == content.rule_set
+        and (kept.references == content.references or (not content.references and bool(kept.references)))
+    )
+
+
+def _same_metadata(stored: Version, metadata: Metadata | None) -> bool:
+    """Equal but for the version property, which the server sets; a client's must name the stored version."""
+    asked = metadata.properties.get(VERSION_PROPERTY) if metadata else None
+    mine = stored.content.metadata
+    if asked is not None and (mine is None or VERSION_PROPERTY not in mine.properties) and asked != str(stored.number):
+        return False
+    return _without_version(mine) == _without_version(metadata)
+
+
+def _without_version(metadata: Metadata | None) -> Metadata | None:
+    bare = metadata.without_property(VERSION_PROPERTY) if metadata else None
+    return bare if bare != Metadata() else None

@@ -1,0 +1,37 @@
+"""Parses schemas for the registry: each text once while it is remembered."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from compat.formats import FORMATS, parse
+from compat.schema import Dependencies, InvalidSchema, ParsedSchema, SchemaText
+from magicbyte.http.errors import ApiError
+from registry import errors
+
+
+class Parser:
+    """A bounded memory of parsed schemas, by text, dependencies and strictness; safe to share among threads."""
+
+    def __init__(self, remembered: int = 1000) -> None:
+        self._parse = lru_cache(maxsize=remembered)(_parse)
+
+    def __call__(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool) -> ParsedSchema:
+        """Parse a schema.
+
+        Raises:
+            InvalidSchema: The type's parser refuses the text.
+            ApiError: The type is unknown.
+        """
+        if schema.schema_type not in FORMATS:
+            raise errors.UNKNOWN_SCHEMA_TYPE(type=schema.schema_type)
+        return self._parse(schema, dependencies, strict)
+
+
+def _parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> ParsedSchema:  # noqa: FBT001  a cache key
+    return parse(schema, dependencies, strict=strict)
+
+
+def invalid_schema(error: InvalidSchema) -> ApiError:
+    """The API's error for a text that a parser refused."""
+    return errors.INVALID_SCHEMA(type=error.schema_type, details=error.detail)

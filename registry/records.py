@@ -1,0 +1,206 @@
+"""The records of the `_schemas` topic: keys and values, byte for byte as the reference writes them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from compat.schema import AVRO, Reference
+from registry.contract import Metadata, RuleSet
+from registry.model import Config, Content, Version, context_of
+
+SCHEMA = "SCHEMA"
+CONFIG = "CONFIG"
+MODE = "MODE"
+CONTEXT = "CONTEXT"
+DELETE_SUBJECT = "DELETE_SUBJECT"
+CLEAR_SUBJECT = "CLEAR_SUBJECT"
+NOOP = "NOOP"
+#: The highest id ever given in a context, written where deleting records would let it be forgotten. The reference does
+#: not know this key type and passes such a record over.
+ID_MARK = "MAGICBYTE_ID_MARK"
+
+
+class Key(NamedTuple):
+    """A record's key: its type, and the subject, version or context that it is about."""
+
+    keytype: str
+    subject: str | None = None
+    version: int | None = None
+
+
+class Undecodable(ValueError):
+    """A record that is none of the registry's; the text says why."""
+
+
+def encode_key(key: Key) -> bytes:
+    """The key's bytes; their order matters, for compaction compares them."""
+    parts: dict[str, Any] = {"keytype": key.keytype}
+    match key.keytype:
+        case "SCHEMA":
+            parts |= {"subject": key.subject, "version": key.version, "magic": 1}
+        case "CONTEXT":
+            parts |= {"tenant": "default", "context": key.subject, "magic": 0}
+        case "MAGICBYTE_ID_MARK":
+            parts |= {"context": key.subject, "magic": 0}
+        case _:
+            parts |= ({} if key.subject is None else {"subject": key.subject}) | {"magic": 0}
+    return orjson.dumps(parts)
+
+
+#: Key type -> the field that names what the record is about.
+_ABOUT = {
+    SCHEMA: "subject",
+    CONFIG: "subject",
+    MODE: "subject",
+    DELETE_SUBJECT: "subject",
+    CLEAR_SUBJECT: "subject",
+    CONTEXT: "context",
+    ID_MARK: "context",
+    NOOP: None,
+}
+
+
+def decode_key(raw: bytes | None) -> Key:
+    """Read a key in any order of fields, with the nulls of old servers.
+
+    Raises:
+        Undecodable: The key is not JSON, of an unknown type, or lacks what its type needs.
+    """
+    try:
+        parts = orjson.loads(raw or b"")
+    except orjson.JSONDecodeError as error:
+        raise Undecodable(f"key is not JSON: {error}") from None
+    keytype = parts.get("keytype") if isinstance(parts, dict) else None
+    if keytype not in _ABOUT:
+        raise Undecodable(f"unknown key type {keytype!r}")
+    about = _ABOUT[keytype]
+    subject = parts.get(about) if about else None
+    if subject is not None and not isinstance(subject, str):
+        raise Undecodable(f"{about} is not a string")
+    if keytype == SCHEMA:
+        version = parts.get("version")
+        if subject is None or type(version) is not int or parts.get("magic") not in (0, 1):
+            raise Undecodable("a SCHEMA key needs a subject, a version and magic 0 or 1")
+        return Key(keytype, subject, version)
+    if subject is None and about and keytype not in (CONFIG, MODE):
+        raise Undecodable(f"a {keytype} key needs a {about}")
+    return Key(keytype, subject)
+
+
+def decode_value(raw: bytes) -> dict[str, Any]:
+    """Read a value's JSON object.
+
+    Raises:
+        Undecodable: The value is no JSON object.
+    """
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Undecodable(f"value is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise Undecodable("value is not an object")
+    return value
+
+
+def encode_version(version: Version) -> bytes:
+    """The value of a SCHEMA record."""
+    content = version.content
+    parts: dict[str, Any] = {
+        "subject": version.subject,
+        "version": version.number,
+        "id": version.schema_id,
+        "schemaType": content.schema_type,
+    }
+    parts |= content_extras(content)
+    return orjson.dumps(parts | {"schema": content.text, "deleted": version.deleted})
+
+
+def content_extras(content: Content) -> dict[str, Any]:
+    """References, metadata and rules as JSON, without those that are empty."""
+    extras: dict[str, Any] = {}
+    if content.references:
+        extras["references"] = [each._asdict() for each in map(ReferenceJson.of, content.references)]
+    if content.metadata is not None:
+        extras["metadata"] = content.metadata.to_json()
+    if content.rule_set is not None:
+        extras["ruleSet"] = content.rule_set.to_json()
+    return extras
+
+
+class ReferenceJson(NamedTuple):
+    """A reference's fields in the order of the wire."""
+
+    name: str
+    subject: str
+    version: int
+
+    @classmethod
+    def of(cls, reference: Reference) -> ReferenceJson:
+        """The fields of a reference."""
+        return cls(reference.name, reference.subject, reference.version)
+
+
+def decode_version(key: Key, value: dict[str, Any], timestamp: int) -> Version:
+    """Read the value of a SCHEMA record; subject and version are the key's.
+
+    Raises:
+        Undecodable: A field is missing or of a wrong type.
+    """
+    assert key.subject is not None
+    assert key.version is not None
+    schema_id, text = value.get("id"), value.get("schema")
+    if type(schema_id) is not int or not isinstance(text, str):
+        raise Undecodable("a SCHEMA value needs an id and a schema")
+    try:
+        references = tuple(
+            Reference(str(each["name"]), str(each["subject"]), int(each["version"]))
+            for each in value.get("references") or ()
+        )
+        metadata = Metadata.from_json(value["metadata"]) if value.get("metadata") is not None else None
+        rule_set = RuleSet.from_json(value["ruleSet"]) if value.get("ruleSet") is not None else None
+    except (KeyError, TypeError, ValueError) as error:
+        raise Undecodable(f"a SCHEMA value is malformed: {error!r}") from None
+    content = Content(value.get("schemaType") or AVRO, text, references, metadata, rule_set)
+    return Version(key.subject, key.version, schema_id, content, bool(value.get("deleted")), timestamp)
+
+
+def _about(key: Key, rest: dict[str, Any]) -> bytes:
+    return orjson.dumps(({} if key.subject is None else {"subject": key.subject}) | rest)
+
+
+def encode_config(key: Key, config: Config) -> bytes:
+    """The value of a CONFIG record."""
+    return _about(key, config.to_json())
+
+
+def encode_mode(key: Key, mode: str) -> bytes:
+    """The value of a MODE record."""
+    return _about(key, {"mode": mode})
+
+
+def encode_context(context: str) -> bytes:
+    """The value of a CONTEXT record."""
+    return orjson.dumps({"tenant": "default", "context": context})
+
+
+def encode_deletion(subject: str, highest_version: int) -> bytes:
+    """The value of a DELETE_SUBJECT record: all versions up to this one are soft deleted."""
+    return orjson.dumps({"subject": subject, "version": highest_version})
+
+
+def encode_clearing(subject: str) -> bytes:
+    """The value of a CLEAR_SUBJECT record."""
+    return orjson.dumps({"subject": subject})
+
+
+def encode_id_mark(context: str, highest_id: int) -> bytes:
+    """The value of an id mark."""
+    return orjson.dumps({"context": context, "maxId": highest_id})
+
+
+def context_of_key(key: Key) -> str:
+    """The context in which a SCHEMA record's id counts."""
+    assert key.subject is not None
+    return context_of(key.subject)

@@ -1,0 +1,165 @@
+"""What holds for a subject: its config and mode through the levels, its alias, and the schemas it refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compat.schema import Dependencies, Dependency, InvalidSchema, Reference
+from registry.model import (
+    DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
+    LATEST,
+    MODES,
+    READWRITE,
+    Config,
+    Content,
+    Mode,
+    SubjectName,
+    Version,
+    context_of,
+    in_context,
+    parse_subject,
+)
+from registry.view import View
+
+#: What a subject with a config of its own still takes from the global one where it does not set it.
+_INHERITED = (
+    "normalize",
+    "validate_fields",
+    "validate_new_schemas",
+    "validate_rules",
+    "compatibility_policy",
+    "compatibility_group",
+)
+_GLOBAL_SUBJECT = str(SubjectName(GLOBAL_CONTEXT, ""))
+#: How many texts a schema may pull in through references.
+_MOST_DEPENDENCIES = 10_000
+
+
+def settings_key(subject: str) -> str | None:
+    """Under which key the config or mode of a subject or context is kept; None is the global one's."""
+    return None if subject in ("", f":{DEFAULT_CONTEXT}:") else subject
+
+
+def context_key(subject: str) -> str | None:
+    """The key of the settings of a subject's context; the default context's are the global ones."""
+    context = context_of(subject)
+    return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
+
+
+def effective_config(view: View, subject: str | None, default_level: str) -> Config:
+    """The config that holds for a subject, or globally for None: its own, its context's, the global contexts' or none.
+
+    A level that nobody has set is the server's default.
+    """
+    server = Config(compatibility_level=default_level)
+    own = view.config(subject)
+    if own is not None:
+        inherited = view.config(None) if subject is not None else None
+        return (own.or_else(inherited, *_INHERITED) if inherited else own).or_else(server, "compatibility_level")
+    levels = ([context_key(subject)] if subject is not None else []) + [_GLOBAL_SUBJECT]
+    for key in levels:
+        found = view.config(key)
+        if found is not None:
+            return found.or_else(server, "compatibility_level")
+    return server
+
+
+def effective_mode(view: View, subject: str | None) -> Mode:
+    """The mode that holds for a subject, or globally for None: its own, its context's, the global context's."""
+    levels = [subject, *([context_key(subject)] if subject is not None else []), _GLOBAL_SUBJECT]
+    for key in levels:
+        name = view.mode(key)
+        if name is not None:
+            return MODES[name]
+    return READWRITE
+
+
+def resolve_alias(view: View, subject: str) -> str:
+    """The subject that a subject's config names as its alias, else the subject itself."""
+    config = view.config(subject)
+    if config is None or not config.alias:
+        return subject
+    return in_context(context_of(subject), config.alias)
+
+
+def reference_target(view: View, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
+    """The version that a reference from a context means."""
+    subject = in_context(context, reference.subject)
+    if reference.version == LATEST:
+        return view.latest(subject)
+    version = view.version(subject, reference.version)
+    return version if version is not None and (allow_deleted or not version.deleted) else None
+
+
+def pin_references(
+    view: View,
+    context: str,
+    references: Iterable[Reference],
+    schema_type: str,
+    *,
+    allow_deleted: bool,
+) -> tuple[Reference, ...]:
+    """The references with `latest` made the number that it means now.
+
+    Raises:
+        InvalidSchema: A reference has no name or subject, or leads nowhere.
+    """
+    pinned = []
+    for reference in references:
+        if not reference.name or not reference.subject or reference.version == 0:
+            raise InvalidSchema(schema_type, f"Invalid reference: {describe(reference)}")
+        target = reference_target(view, context, reference, allow_deleted=allow_deleted)
+        if target is None:
+            raise InvalidSchema(schema_type, missing_reference(reference))
+        pinned.append(Reference(reference.name, reference.subject, target.number))
+    return tuple(pinned)
+
+
+def dependencies(view: View, context: str, content: Content) -> Dependencies:
+    """The texts that a content needs, depth-first; the first definition of a name wins.
+
+    Raises:
+        InvalidSchema: A reference leads nowhere, or the closure is too large.
+    """
+    found: dict[str, Dependency] = {}
+    visited: set[tuple[str, str, int]] = set()
+    # Each frame is a content's context and the references of it that are still to be visited; a frame that is done
+    # adds its own text, so that whatever it needs stands before it. No recursion: a chain may be long.
+    stack: list[tuple[str, list[Reference], Dependency | None]] = [(context, list(content.references[::-1]), None)]
+    while stack:
+        frame_context, pending, own = stack[-1]
+        if not pending:
+            stack.pop()
+            if own is not None:
+                found.setdefault(own.name, own)
+            continue
+        reference = pending.pop()
+        target = reference_target(view, frame_context, reference, allow_deleted=True)
+        if target is None:
+            raise InvalidSchema(content.schema_type, missing_reference(reference))
+        identity = (reference.name, target.subject, target.number)
+        if reference.name in found or identity in visited:
+            continue
+        visited.add(identity)
+        if len(visited) > _MOST_DEPENDENCIES:
+            raise InvalidSchema(content.schema_type, f"more than {_MOST_DEPENDENCIES} references")
+        inner = list(target.content.references[::-1])
+        stack.append((context_of(target.subject), inner, Dependency(reference.name, target.content.text)))
+    return tuple(found.values())
+
+
+def missing_reference(reference: Reference) -> str:
+    """The sentence about a reference that leads nowhere."""
+    return f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
+
+
+def describe(reference: Reference) -> str:
+    """A reference as the reference implementation prints one."""
+    return f"{{name='{reference.name}', subject='{reference.subject}', version={reference.version}}}"
+
+
+def qualified_context(subject: str) -> str:
+    """The context of a subject as messages print it: empty for the default one."""
+    context = parse_subject(subject).context
+    return "" if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))

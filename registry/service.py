@@ -1,0 +1,73 @@
+"""The registry as the routes see it: reads that catch up before they say no, and writes that wait for the log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from registry import errors
+from registry.committer import Command
+from registry.decide import Terms
+from registry.log.port import LogError, NotLeader
+from registry.node import Node
+from registry.settings import RegistrySettings
+from registry.view import View
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """One node with the settings that its answers depend on."""
+
+    node: Node
+    settings: RegistrySettings
+    terms: Terms
+
+    @property
+    def view(self) -> View:
+        """The state as this node knows it."""
+        return self.node.view
+
+    async def find(self, look_up: Callable[[View], T | None]) -> T | None:
+        """A look-up that, where it finds nothing, is done again once the view has reached the log's end."""
+        found = look_up(self.view)
+        if found is not None:
+            return found
+        await self.catch_up()
+        return look_up(self.view)
+
+    async def catch_up(self) -> None:
+        """Bring the view to the log's present end, where that takes anything.
+
+        Raises:
+            ApiError: 50001 where the log can't be read in time.
+        """
+        try:
+            await asyncio.to_thread(self.node.sync)
+        except LogError as error:
+            raise errors.STORE_FAILED(operation="Read", detail=error) from error
+
+    async def write(self, operation: str, command: Command[T]) -> T:
+        """Commit a command and return its result.
+
+        Args:
+            operation: The operation's name in the texts of errors, such as `Register schema`.
+            command: Decides on the view.
+
+        Raises:
+            ApiError: What the command raised, or 50001 or 50002 where the log did not take it.
+            NotLeader: Another node takes writes.
+        """
+        future = asyncio.wrap_future(self.node.submit(command))
+        try:
+            # The command goes on where the wait is given up: its outcome is unknown then, never undone.
+            return await asyncio.wait_for(asyncio.shield(future), self.settings.write_timeout_ms / 1000)
+        except TimeoutError:
+            raise errors.OPERATION_TIMED_OUT(operation=operation) from None
+        except NotLeader:
+            raise
+        except LogError as error:
+            raise errors.STORE_FAILED(operation=operation, detail=error) from error

@@ -1,0 +1,101 @@
+"""The registry's settings, by Confluent's property names."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+
+from compat.level import LEVELS
+from magicbyte.http.server import Listener, parse_listener
+from magicbyte.settings import ServerSettings
+
+
+def _level(value: str) -> str:
+    if value.upper() not in LEVELS:
+        raise ValueError(f"no such level; there are {', '.join(LEVELS)}")
+    return value.upper()
+
+
+def _listeners(value: Any) -> list[Listener]:
+    return [parse_listener(text.strip()) for text in str(value).split(",") if text.strip()]
+
+
+def _error_code(value: int) -> int:
+    if value not in (409, 40901):
+        raise ValueError("must be 409 or 40901")
+    return value
+
+
+class RegistrySettings(ServerSettings):
+    """All properties that the registry honours; the aliases are their names."""
+
+    listeners: Annotated[list[Listener], BeforeValidator(_listeners)] = Field(
+        alias="listeners", default_factory=lambda: [Listener("http", "127.0.0.1", 8081)]
+    )
+    host_name: str | None = Field(alias="host.name", default=None)
+    host_port: int | None = Field(alias="host.port", default=None)
+    #: memory:, sqlite:///FILE, postgresql://..., or kafka:
+    storage: str = Field(alias="magicbyte.storage", default="kafka:")
+    node_id: str | None = Field(alias="magicbyte.node.id", default=None)
+
+    bootstrap_servers: str | None = Field(alias="kafkastore.bootstrap.servers", default=None)
+    topic: str = Field(alias="kafkastore.topic", default="_schemas")
+    topic_replication_factor: int = Field(alias="kafkastore.topic.replication.factor", default=3, ge=1)
+    topic_skip_validation: bool = Field(alias="kafkastore.topic.skip.validation", default=False)
+    init_timeout_ms: int = Field(alias="kafkastore.init.timeout.ms", default=60_000, gt=0)
+    #: Confluent's 500 ms is the most common cause of 50002 in the field.
+    write_timeout_ms: int = Field(alias="kafkastore.timeout.ms", default=30_000, gt=0)
+    group_id: str = Field(alias="schema.registry.group.id", default="schema-registry")
+    session_timeout_ms: int = Field(alias="kafkagroup.session.timeout.ms", default=6_000, gt=0)
+    leader_eligibility: bool = Field(alias="leader.eligibility", default=True)
+    leader_connect_timeout_ms: int = Field(alias="leader.connect.timeout.ms", default=60_000, gt=0)
+    leader_read_timeout_ms: int = Field(alias="leader.read.timeout.ms", default=60_000, gt=0)
+    forwarded_headers: str = Field(alias="inter.instance.headers.whitelist", default="")
+
+    compatibility_level: Annotated[str, AfterValidator(_level)] = Field(
+        alias="schema.compatibility.level", default="BACKWARD"
+    )
+    mode_mutability: bool = Field(alias="mode.mutability", default=True)
+    validate_fields: bool = Field(alias="schema.validate.fields", default=False)
+    validate_new_schemas: bool = Field(alias="schema.validate.new.schemas", default=True)
+    reject_empty_subject: bool = Field(alias="schema.reject.empty.subject", default=False)
+    incompatible_error_code: Annotated[int, AfterValidator(_error_code)] = Field(
+        alias="magicbyte.incompatible.error.code", default=409
+    )
+    schema_cache_size: int = Field(alias="schema.cache.size", default=1000, ge=0)
+
+    schema_search_default_limit: int = Field(alias="schema.search.default.limit", default=1000, ge=1)
+    schema_search_max_limit: int = Field(alias="schema.search.max.limit", default=1000, ge=1)
+    subject_search_default_limit: int = Field(alias="subject.search.default.limit", default=2**31 - 1, ge=1)
+    subject_search_max_limit: int = Field(alias="subject.search.max.limit", default=2**31 - 1, ge=1)
+    version_search_default_limit: int = Field(alias="subject.version.search.default.limit", default=2**31 - 1, ge=1)
+    version_search_max_limit: int = Field(alias="subject.version.search.max.limit", default=2**31 - 1, ge=1)
+    context_search_default_limit: int = Field(alias="context.search.default.limit", default=2**31 - 1, ge=1)
+    context_search_max_limit: int = Field(alias="context.search.max.limit", default=2**31 - 1, ge=1)
+
+    max_body_bytes: int = Field(alias="size.limit.filter.max.request.body.size", default=16 * 1024 * 1024, gt=0)
+    log_level: str = Field(alias="magicbyte.log.level", default="info")
+
+    #: Client properties of Java's names, without their prefix.
+    kafka: dict[str, str] = Field(alias="kafkastore.*", default_factory=dict)
+
+    @classmethod
+    def open_prefixes(cls) -> tuple[str, ...]:
+        """Kafka client properties and topic configs are passed on."""
+        return ("kafkastore.", "magicbyte.resource.")
+
+    @field_validator("bootstrap_servers")
+    @classmethod
+    def _without_scheme(cls, value: str | None) -> str | None:
+        """Confluent's form is PLAINTEXT://host:port."""
+        if value is None:
+            return None
+        return ",".join(server.strip().rpartition("://")[2] for server in value.split(",") if server.strip())
+
+    @property
+    def advertised_url(self) -> str:
+        """Where other nodes reach this one."""
+        listener = self.listeners[0]
+        host = self.host_name or listener.host
+        return Listener(listener.scheme, host, self.host_port or listener.port).url
