@@ -7,9 +7,10 @@ up deeper than either of them nests.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import lru_cache
 
-from compat.avro.nodes import NAMED, Array, Enum, Field, Map, Named, Node, Primitive, Record, Union, type_name
+from compat.avro.nodes import NAMED, Array, Enum, Field, Fixed, Map, Named, Node, Primitive, Record, Union, type_name
 from compat.avro.printing import print_node
 from compat.avro.rules import (
     NAMED_RULES,
@@ -98,12 +99,15 @@ class _Walk:
     def _from_union(self, reader: Node, writer: Union, path: str) -> _Comparison:
         """Every branch that may have been written must fit."""
         found: _Found = []
+        union = reader if isinstance(reader, Union) else None
         for index, branch in enumerate(writer.branches):
-            into_union = isinstance(reader, Union)
-            begun = self.begin(reader, branch, "" if into_union else f"{path}/{index}")
+            if _fits_plainly(reader, branch):
+                continue
+            # The reference starts a new path for the branches of a union that is read as a union.
+            begun = self.begin(reader, branch, f"{path}/{index}" if union is None else "")
             differences = begun if isinstance(begun, list) else (yield begun)
-            if differences and isinstance(reader, Union):
-                differences = list(missing_union_branch(reader, branch, f"{path}/{index}", self._places))
+            if differences and union is not None:
+                differences = list(missing_union_branch(union, branch, f"{path}/{index}", self._places))
             found += differences
         return found
 
@@ -111,10 +115,8 @@ class _Walk:
         """Some branch of the reader's must fit what was written."""
         if not isinstance(writer, Primitive):
             return self._search(reader, writer, path)
-        readable = PROMOTIONS[writer.type]
-        for branch in reader.branches:
-            if branch.type in readable:
-                return []
+        if not reader.types.isdisjoint(PROMOTIONS[writer.type]):
+            return []
         return list(missing_union_branch(reader, writer, path, self._places))
 
     def _search(self, reader: Union, writer: Node, path: str) -> _Comparison:
@@ -173,10 +175,57 @@ class _Walk:
                 if not (isinstance(field.type, Enum) and field.type.default is not None):
                     found += reader_field_missing_default_value(reader, field, index, writer, path, self._places)
                     continue
-            begun = self.begin(field.type, writer if written is None else written.type, f"{path}/fields/{index}/type")
+                written_type: Node = writer
+            elif _fits_plainly(field.type, written.type):
+                continue
+            else:
+                written_type = written.type
+            begun = self.begin(field.type, written_type, f"{path}/fields/{index}/type")
             found += begun if isinstance(begun, list) else (yield begun)
         self._judged[id(reader), id(writer)] = found
         return found
+
+
+def _fits_plainly(reader: Node, writer: Node) -> bool:
+    """Whether a pair surely fits, told without the ado of a comparison; False where that cannot tell."""
+    kind = writer.__class__
+    if kind is Primitive:
+        readable = PROMOTIONS[writer.type]
+        return reader.type in readable or (isinstance(reader, Union) and not reader.types.isdisjoint(readable))
+    if isinstance(writer, Union):
+        return _types_fit(reader.types if isinstance(reader, Union) else frozenset({reader.type}), writer.types)
+    fits = _PLAIN_FITS.get(kind)
+    return fits is not None and reader.__class__ is kind and fits(reader, writer)
+
+
+@lru_cache(maxsize=1024)
+def _types_fit(reader: frozenset[str], writer: frozenset[str]) -> bool:
+    """Whether all types a union may have been written with are primitive, and some type of the reader's reads each."""
+    return all(kind in PROMOTIONS and not PROMOTIONS[kind].isdisjoint(reader) for kind in writer)
+
+
+def _record_fits_plainly(reader: Record, writer: Record) -> bool:
+    """So for records whose fields have the same names, and types that are not records in turn."""
+    if reader.name.name != writer.name.name:
+        return False
+    written = writer.by_name
+    for field in reader.fields:
+        match = written.get(field.name)
+        if (
+            match is None
+            or field.aliases
+            or match.type.__class__ is Record
+            or not _fits_plainly(field.type, match.type)
+        ):
+            return False
+    return True
+
+
+_PLAIN_FITS: dict[type, Callable[..., bool]] = {
+    Record: _record_fits_plainly,
+    Enum: lambda reader, writer: reader.name.name == writer.name.name and reader.symbols == writer.symbols,
+    Fixed: lambda reader, writer: reader.name.name == writer.name.name and reader.size == writer.size,
+}
 
 
 def _written_field(field: Field, index: int, writer: Record) -> Field | None:

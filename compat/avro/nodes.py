@@ -74,10 +74,11 @@ class Map:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Union:
-    """A value of one of several types."""
+    """A value of one of several types; `types` are those of the branches, such as null and record."""
 
     type: ClassVar[str] = "union"
     branches: tuple[Node, ...]
+    types: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

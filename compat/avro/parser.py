@@ -121,7 +121,7 @@ class Parser:
             if name in names:
                 raise _Refused(f"Duplicate in union:{name}", value)
             names.add(name)
-        union = Union(tuple(branches))
+        union = Union(tuple(branches), frozenset([branch.type for branch in branches]))
         if "union" in names:
             raise _Refused(f"Nested union: {print_node(union)}", value)
         return union
