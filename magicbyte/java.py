@@ -173,7 +173,7 @@ def _found(seen: list[Java]) -> str:
     named = os.environ.get("JAVA_HOME")
     parts = [f"Java {java.version} in {java.home}" for java in seen]
     if named and read_home(Path(named).expanduser()) is None:
-        parts.insert(0, f"JAVA_HOME={named}, where there is no Java,")
+        parts.insert(0, f"JAVA_HOME={named}, where there is no Java")
     return f" (found {', '.join(parts)})" if parts else ""
 
 

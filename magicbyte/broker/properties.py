@@ -85,9 +85,7 @@ def prepare_logs(logs: Path) -> None:
         raise BrokerFailed(f"the data folder {logs} has a damaged or foreign meta.properties: {_REMEDY}")
     for segment in (logs / "__cluster_metadata-0").glob("*.log"):
         if not _begins_with_a_batch(segment):
-            raise BrokerFailed(
-                f"the cluster's metadata in {segment} is damaged; name another folder with --data-dir or remove this one"
-            )
+            raise BrokerFailed(f"{segment} is damaged, and with it all topics: name another --data-dir, or remove it")
 
 
 def _begins_with_a_batch(segment: Path) -> bool:

@@ -20,8 +20,8 @@ from magicbyte.failure import Failure, cache_folder
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
-#: The sets of jars that have a lock file.
-LOCKS = ("broker", "spark")
+#: The sets of jars that have a lock file, and what messages call their users.
+LOCKS = {"broker": "the broker", "spark": "Spark"}
 
 #: Jars fetched at the same time.
 _CONNECTIONS = 8
@@ -80,7 +80,7 @@ def paths(name: str) -> list[Path]:
     jars = read_lock(name)
     missing = [jar for jar in jars if not jar.is_cached()]
     if missing:
-        _fetch(missing, what=name)
+        _fetch(missing, what=LOCKS[name])
     return [jar.path for jar in jars]
 
 
@@ -112,7 +112,7 @@ def _fetch(jars: list[Jar], *, what: str) -> None:
     with (
         tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as scratch,
         ThreadPoolExecutor(_CONNECTIONS) as pool,
-        tqdm(total=size, desc=f"{what} jars", unit="B", unit_scale=True, file=sys.stderr) as bar,
+        tqdm(total=size, desc=f"jars for {what}", unit="B", unit_scale=True, file=sys.stderr) as bar,
     ):
         context = maven(Path(scratch))
         downloads = {pool.submit(_fetch_one, context, jar): jar for jar in jars}
@@ -125,8 +125,8 @@ def _fetch(jars: list[Jar], *, what: str) -> None:
     if failed:
         jar, reason = failed[0]
         raise JarsMissing(
-            f"{len(failed)} of {len(jars)} jars for the {what} could not be fetched from Maven Central"
-            f" ({jar.coordinates}: {reason}); fetch them once with network access, they are then kept in {folder}"
+            f"{len(failed)} of {len(jars)} jars for {what} could not be fetched from Maven Central"
+            f" ({jar.coordinates}: {reason}); with network access they are fetched once and kept in {folder}"
         )
 
 

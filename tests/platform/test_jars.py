@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
+from threading import Thread
+
+import pyspark
+import pytest
+
+from magicbyte import jars
+from magicbyte.jars import LOCKS, Jar
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_holds_versions_and_hashes_and_no_address(name: str) -> None:
+    text = (Path(jars.__file__).parent / f"{name}.lock").read_text()
+    line = r"[\w.-]+:[\w.-]+:[\w.-]+:[0-9a-f]{64}:[0-9]+"
+    assert all(re.fullmatch(line, each) for each in text.splitlines())
+    assert text.splitlines() == sorted(text.splitlines())
+
+
+def test_the_locks_pin_kafka_and_spark() -> None:
+    broker = {jar.artifact: jar.version for jar in jars.read_lock("broker")}
+    spark = {jar.artifact: jar.version for jar in jars.read_lock("spark")}
+    assert broker["kafka_2.13"] == "4.3.1"
+    assert broker["slf4j-simple"] == broker["slf4j-api"]
+    assert spark["spark-avro_2.13"] == spark["spark-sql-kafka-0-10_2.13"] == version("pyspark")
+
+
+def test_no_locked_spark_jar_has_a_twin_in_the_pyspark_wheel() -> None:
+    bundled = {jar.stem.rpartition("-")[0] for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar")}
+    assert {jar.artifact for jar in jars.read_lock("spark")} & bundled == set()
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_what_is_cached_is_what_was_locked(name: str) -> None:
+    jars.paths(name)
+    assert jars.verify(name) == []
+
+
+class Repository:
+    """A Maven repository on the loopback with the jars of Spark's lock, and a user whose settings name it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = folder / "repository"
+        self.cache = folder / "cache"
+        self.home = folder / "home"
+        for jar, file in zip(jars.read_lock("spark"), jars.paths("spark"), strict=True):
+            place = self.files / jar.group.replace(".", "/") / jar.artifact / jar.version
+            place.mkdir(parents=True)
+            os.link(
+                file, place / f"{jar.artifact}-{jar.version}.jar"
+            ) if place.stat().st_dev == file.stat().st_dev else (
+                place / f"{jar.artifact}-{jar.version}.jar"
+            ).write_bytes(file.read_bytes())
+        handler = partial(_Quiet, directory=self.files)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        (self.home / ".config").mkdir(parents=True)
+        (self.home / ".config" / "jgo.conf").write_text(
+            f"[repositories]\nmirror = http://127.0.0.1:{self.server.server_port}\n"
+        )
+        Thread(target=self.server.serve_forever, args=(0.01,)).start()
+
+    def fetch(self, command: str = "fetch") -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"HOME": str(self.home), "MAGICBYTE_CACHE": str(self.cache)}
+        return subprocess.run(
+            [sys.executable, "-m", "magicbyte.jars", command, "spark"],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+
+    def stop(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Iterator[Repository]:
+    repository = Repository(tmp_path)
+    yield repository
+    repository.stop()
+
+
+def test_jars_are_fetched_once_with_a_progress_bar_and_then_offline(repository: Repository) -> None:
+    first = repository.fetch()
+    repository.stop()
+    second = repository.fetch()
+    assert (first.returncode, first.stdout) == (0, "")
+    assert "jars for Spark: 100%" in first.stderr
+    assert (second.returncode, second.stdout, second.stderr) == (0, "", "")
+    kept = sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in (repository.cache / "jars").iterdir())
+    assert kept == sorted(jar.sha256 for jar in jars.read_lock("spark"))
+
+
+def test_a_jar_that_is_not_the_one_locked_is_refused(repository: Repository) -> None:
+    place = next(repository.files.rglob("spark-avro*.jar"))
+    place.write_bytes(place.read_bytes()[:-1] + b"!")
+    result = repository.fetch()
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == (
+        "magicbyte: 1 of 5 jars for Spark could not be fetched from Maven Central"
+        " (org.apache.spark:spark-avro_2.13:4.0.0: the file fetched is not the one that was locked"
+        " (SHA-256 or size differs)); with network access they are fetched once and kept in"
+        f" {repository.cache / 'jars'}"
+    )
+
+
+def test_without_a_network_one_line_says_what_is_missing(repository: Repository) -> None:
+    repository.stop()
+    result = repository.fetch()
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("magicbyte: 5 of 5 jars for Spark could not be fetched from Maven Central (")
+    assert "Connection refused" in last
+    assert "Traceback" not in result.stderr
+
+
+def test_verify_replaces_what_was_damaged_in_the_cache(repository: Repository) -> None:
+    repository.fetch()
+    damaged = next((repository.cache / "jars").glob("kafka-clients*"))
+    damaged.write_bytes(bytes(damaged.stat().st_size))
+    assert repository.fetch("verify").stderr.splitlines()[0] == (
+        "magicbyte: spark: org.apache.kafka:kafka-clients:3.9.0 was missing or damaged"
+    )
+    assert repository.fetch("verify").stderr == ""
+
+
+def test_a_jar_cut_short_in_the_cache_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAGICBYTE_CACHE", str(tmp_path))
+    jar = Jar("group", "artifact", "1", hashlib.sha256(b"jar").hexdigest(), 3)
+    jar.path.parent.mkdir()
+    jar.path.write_bytes(b"ja")
+    assert not jar.is_cached()
+    jar.path.write_bytes(b"jar")
+    assert jar.is_cached()
