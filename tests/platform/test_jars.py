@@ -56,11 +56,7 @@ class Repository:
         for jar, file in zip(jars.read_lock("spark"), jars.paths("spark"), strict=True):
             place = self.files / jar.group.replace(".", "/") / jar.artifact / jar.version
             place.mkdir(parents=True)
-            os.link(
-                file, place / f"{jar.artifact}-{jar.version}.jar"
-            ) if place.stat().st_dev == file.stat().st_dev else (
-                place / f"{jar.artifact}-{jar.version}.jar"
-            ).write_bytes(file.read_bytes())
+            shutil.copy(file, place / f"{jar.artifact}-{jar.version}.jar")
         handler = partial(_Quiet, directory=self.files)
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         (self.home / ".config").mkdir(parents=True)

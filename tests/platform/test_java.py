@@ -110,7 +110,7 @@ def test_spark_needs_the_vector_module_and_a_version_it_knows(
     if suits:
         assert java.find_spark_java().home == home
     else:
-        with pytest.raises(JavaMissing, match="^Spark needs a JDK 17 or 21 with the module "):
+        with pytest.raises(JavaMissing, match=r"^Spark needs a JDK 17 or 21 with the module "):
             java.find_spark_java()
 
 
