@@ -1,66 +1,123 @@
-"""Kafka client settings: Java's and Confluent's property names for librdkafka, with Java's defaults where they differ."""
+"""Kafka client settings: Java's property names for librdkafka, with Java's defaults where they differ."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
 
 log = logging.getLogger("magicbyte.kafka")
 
 Config = dict[str, str | int | float | bool]
+Role = Literal["producer", "consumer", "admin"]
+
+
+class KafkaSettingsError(ValueError):
+    """A Kafka client property that cannot be honoured; the text names it and says what to do."""
+
 
 #: Java names that librdkafka calls otherwise.
 _RENAMED = {
-    "sasl.mechanism": "sasl.mechanism",
-    "ssl.truststore.location": "ssl.ca.location",
     "ssl.truststore.certificates": "ssl.ca.pem",
-    "ssl.keystore.location": "ssl.keystore.location",
     "ssl.keystore.certificate.chain": "ssl.certificate.pem",
     "ssl.keystore.key": "ssl.key.pem",
-    "ssl.keystore.password": "ssl.keystore.password",
-    "ssl.key.password": "ssl.key.password",
-    "ssl.cipher.suites": "ssl.cipher.suites",
     "buffer.memory": "queue.buffering.max.kbytes",
-    "max.in.flight.requests.per.connection": "max.in.flight.requests.per.connection",
-    "delivery.timeout.ms": "delivery.timeout.ms",
     "max.request.size": "message.max.bytes",
     "fetch.max.wait.ms": "fetch.wait.max.ms",
-    "max.partition.fetch.bytes": "max.partition.fetch.bytes",
-    "default.api.timeout.ms": None,
-    "request.timeout.ms": "request.timeout.ms",
     "send.buffer.bytes": "socket.send.buffer.bytes",
     "receive.buffer.bytes": "socket.receive.buffer.bytes",
-    "max.poll.records": None,
-    "max.block.ms": None,
-    "metric.reporters": None,
-    "metrics.num.samples": None,
-    "metrics.recording.level": None,
-    "metrics.sample.window.ms": None,
-    "interceptor.classes": None,
-    "key.serializer": None,
-    "value.serializer": None,
-    "key.deserializer": None,
-    "value.deserializer": None,
-    "partitioner.class": None,
-    "sasl.login.callback.handler.class": None,
-    "sasl.client.callback.handler.class": None,
-    "ssl.truststore.password": None,
-    "ssl.truststore.type": None,
-    "ssl.keystore.type": None,
-    "ssl.protocol": None,
-    "ssl.enabled.protocols": None,
-    "ssl.provider": None,
-    "ssl.secure.random.implementation": None,
-    "ssl.keymanager.algorithm": None,
-    "ssl.trustmanager.algorithm": None,
 }
 
-#: Java values in units that librdkafka counts otherwise.
-_CONVERTED = {"buffer.memory": lambda value: str(max(1, int(value) // 1024))}
+#: What exists only in Java, and changes nothing that a record or its reader would notice.
+_JAVA_ONLY = re.compile(
+    r"default\.api\.timeout\.ms|max\.poll\.records|max\.block\.ms|metric\.reporters|metrics\..*|interceptor\.classes"
+    r"|(key|value)\.(de)?serializer|partitioner\..*|config\.providers.*|auto\.include\.jmx\.reporter|security\.providers"
+    r"|sasl\.(login|client)\..*|sasl\.server\..*|ssl\.(protocol|enabled\.protocols|provider|secure\.random.*)"
+    r"|ssl\.(key|trust)manager\.algorithm|ssl\.engine\.factory\.class|exclude\.internal\.topics"
+    r"|confluent\..*|schema\.registry\..*"
+)
 
-#: Options of a JAAS line for PLAIN and SCRAM: `... required username="u" password="p";`
-_JAAS_OPTION = re.compile(r'(\w[\w.]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
+#: Properties of one kind of client that another kind would only warn of.
+_ONLY_FOR: dict[str, frozenset[Role]] = {
+    "request.timeout.ms": frozenset({"producer"}),
+    **dict.fromkeys(
+        (
+            "acks",
+            "batch.size",
+            "compression.type",
+            "compression.level",
+            "delivery.timeout.ms",
+            "enable.idempotence",
+            "linger.ms",
+            "max.in.flight.requests.per.connection",
+            "message.max.bytes",
+            "partitioner",
+            "queue.buffering.max.kbytes",
+            "queue.buffering.max.messages",
+            "retries",
+            "transaction.timeout.ms",
+            "transactional.id",
+        ),
+        frozenset[Role]({"producer"}),
+    ),
+    **dict.fromkeys(
+        (
+            "allow.auto.create.topics",
+            "auto.commit.interval.ms",
+            "auto.offset.reset",
+            "check.crcs",
+            "enable.auto.commit",
+            "enable.auto.offset.store",
+            "enable.partition.eof",
+            "fetch.max.bytes",
+            "fetch.min.bytes",
+            "fetch.wait.max.ms",
+            "group.id",
+            "group.instance.id",
+            "group.protocol",
+            "heartbeat.interval.ms",
+            "isolation.level",
+            "max.partition.fetch.bytes",
+            "max.poll.interval.ms",
+            "partition.assignment.strategy",
+            "queued.max.messages.kbytes",
+            "session.timeout.ms",
+        ),
+        frozenset[Role]({"consumer"}),
+    ),
+}
+
+#: Java's class names of assignors.
+_ASSIGNORS = {
+    "org.apache.kafka.clients.consumer.RangeAssignor": "range",
+    "org.apache.kafka.clients.consumer.RoundRobinAssignor": "roundrobin",
+    "org.apache.kafka.clients.consumer.StickyAssignor": "cooperative-sticky",
+    "org.apache.kafka.clients.consumer.CooperativeStickyAssignor": "cooperative-sticky",
+}
+
+#: Java values in units or words that librdkafka has others for.
+_CONVERTED: dict[str, Callable[[str], str]] = {
+    "buffer.memory": lambda value: str(max(1, int(value) // 1024)),
+    "auto.offset.reset": lambda value: {"none": "error"}.get(value, value),
+    "partition.assignment.strategy": lambda value: ",".join(
+        dict.fromkeys(_ASSIGNORS.get(name.strip(), name.strip()) for name in value.split(","))
+    ),
+    "ssl.endpoint.identification.algorithm": lambda value: value.lower() or "none",
+}
+
+#: Options of a JAAS line: `... required username="u" password="p";`
+_JAAS_OPTION = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;"']+))""")
+_JAAS_NAMES = {
+    "username": "sasl.username",
+    "password": "sasl.password",
+    "clientId": "sasl.oauthbearer.client.id",
+    "clientSecret": "sasl.oauthbearer.client.secret",
+    "scope": "sasl.oauthbearer.scope",
+    "keyTab": "sasl.kerberos.keytab",
+    "principal": "sasl.kerberos.principal",
+}
 
 #: Records with equal keys land where Java's DefaultPartitioner puts them; no loss and no reordering on retry.
 PRODUCER_DEFAULTS: Config = {
@@ -77,44 +134,103 @@ CONSUMER_DEFAULTS: Config = {
 }
 
 
-def client_config(properties: Mapping[str, str]) -> Config:
+def client_config(properties: Mapping[str, str], *, role: Role | None = None) -> Config:
     """The librdkafka configuration that Java-style client properties ask for.
 
     Args:
         properties: Names as Java's clients know them, librdkafka's own accepted too, such as `bootstrap.servers`,
             `security.protocol`, `sasl.jaas.config`, `ssl.truststore.location` (PEM).
+        role: Leaves out what only other kinds of clients have.
 
     Returns:
         librdkafka's names and values; what exists only in Java is left out with a warning.
+
+    Raises:
+        KafkaSettingsError: A key or trust store of a kind that librdkafka does not read.
     """
     config: Config = {}
-    for name, value in properties.items():
+    plain = {name: value.strip() for name, value in properties.items()}
+    config.update(_stores(plain))
+    for name, value in plain.items():
         if name == "sasl.jaas.config":
             config.update(_credentials(value))
+        elif name in _STORE_PROPERTIES:
             continue
-        if name == "ssl.endpoint.identification.algorithm":
-            config[name] = value or "none"
-            continue
-        renamed = _RENAMED.get(name, name)
-        if renamed is None:
+        elif _JAVA_ONLY.fullmatch(name):
             log.warning("the Kafka client property %s has no counterpart here and is left out", name)
-            continue
-        convert = _CONVERTED.get(name)
-        config[renamed] = convert(value) if convert else value
+        else:
+            convert = _CONVERTED.get(name)
+            config[_RENAMED.get(name, name)] = convert(value) if convert else value
+    if "sasl.oauthbearer.token.endpoint.url" in config:
+        config.setdefault("sasl.oauthbearer.method", "oidc")
+    if role is None:
+        return config
+    return {name: value for name, value in config.items() if role in _ONLY_FOR.get(name, (role,))}
+
+
+_STORE_PROPERTIES = frozenset(
+    (
+        "ssl.truststore.location",
+        "ssl.truststore.password",
+        "ssl.truststore.type",
+        "ssl.keystore.location",
+        "ssl.keystore.password",
+        "ssl.keystore.type",
+    )
+)
+
+
+def _stores(properties: Mapping[str, str]) -> Config:
+    """Java's key and trust stores: PEM files, and PKCS#12 for keys, which are what librdkafka reads."""
+    config: Config = {}
+    trust = properties.get("ssl.truststore.location")
+    if trust:
+        kind = _store_kind("ssl.truststore", properties)
+        if kind != "PEM":
+            raise KafkaSettingsError(
+                f"ssl.truststore.location: {trust} is a {kind} store; give the certificates as a PEM file "
+                "(keytool -exportcert -rfc) with ssl.truststore.type=PEM"
+            )
+        config["ssl.ca.location"] = trust
+    keys = properties.get("ssl.keystore.location")
+    if keys:
+        kind = _store_kind("ssl.keystore", properties)
+        if kind == "JKS":
+            raise KafkaSettingsError(
+                f"ssl.keystore.location: {keys} is a JKS store; convert it "
+                "(keytool -importkeystore -deststoretype PKCS12) or give a PEM file with ssl.keystore.type=PEM"
+            )
+        if kind == "PEM":
+            config["ssl.certificate.location"] = config["ssl.key.location"] = keys
+        else:
+            config["ssl.keystore.location"] = keys
+            config["ssl.keystore.password"] = properties.get("ssl.keystore.password", "")
     return config
 
 
+def _store_kind(prefix: str, properties: Mapping[str, str]) -> str:
+    """PEM, PKCS12 or JKS: as the type says, else as the file begins (Java's default type would be JKS)."""
+    stated = properties.get(f"{prefix}.type")
+    if stated:
+        return stated.upper()
+    path = Path(properties[f"{prefix}.location"])
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError as error:
+        raise KafkaSettingsError(f"{prefix}.location: {path} cannot be read: {error.strerror}") from None
+    if b"-----BEGIN" in head:
+        return "PEM"
+    return "JKS" if head.startswith(b"\xfe\xed\xfe\xed") else "PKCS12"
+
+
 def _credentials(jaas: str) -> Config:
-    """Username and password of a JAAS line, or the OAUTHBEARER options of one."""
-    options = {name: re.sub(r"\\(.)", r"\1", value) for name, value in _JAAS_OPTION.findall(jaas)}
-    names = {
-        "username": "sasl.username",
-        "password": "sasl.password",
-        "clientId": "sasl.oauthbearer.client.id",
-        "clientSecret": "sasl.oauthbearer.client.secret",
-        "scope": "sasl.oauthbearer.scope",
-    }
-    return {names[name]: value for name, value in options.items() if name in names}
+    """Username and password of a JAAS line, or the OAUTHBEARER or Kerberos options of one."""
+    config: Config = {}
+    for name, double, single, bare in _JAAS_OPTION.findall(jaas):
+        if name in _JAAS_NAMES:
+            config[_JAAS_NAMES[name]] = bare or re.sub(r"\\(.)", r"\1", double or single)
+    return config
 
 
 def with_prefix(properties: Mapping[str, str], *prefixes: str) -> dict[str, str]:

@@ -1,0 +1,333 @@
+"""A Kafka consumer that polls in the background into a bounded buffer; all that moves it runs on its own thread."""
+
+# ruff: noqa: SLF001  (the codes of librdkafka itself are named with an underscore)
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from magicbyte import kafka
+from rest_proxy.buffer import Buffer, Place, Position
+from rest_proxy.errors import ILLEGAL_STATE, PARTITION_NOT_FOUND
+
+log = logging.getLogger("rest_proxy.consumers")
+
+T = TypeVar("T")
+
+#: How long a poll may hold up a command: short while the instance is in use, long while it idles.
+_BUSY_POLL_SECONDS = 0.02
+_IDLE_POLL_SECONDS = 0.5
+_IDLE_AFTER_SECONDS = 2.0
+#: How long a full buffer may keep the thread from polling before the partitions are paused.
+_FULL_SECONDS = 0.5
+_MESSAGES_A_POLL = 500
+#: How long a seek waits for a partition that was assigned a moment ago, and any question to a broker for its answer.
+_SEEK_SECONDS = 10.0
+_ASK_SECONDS = 30.0
+#: The polling threads call into librdkafka and a few functions deep, no more.
+_STACK_BYTES = 512 * 1024
+
+MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
+
+
+class PolledConsumer:
+    """One consumer, its thread and its buffer."""
+
+    def __init__(self, config: kafka.Config, loop: asyncio.AbstractEventLoop, *, buffer_bytes: int) -> None:
+        """Start the thread; no group is joined before the consumer is subscribed.
+
+        Args:
+            config: librdkafka's configuration, `group.id` included.
+            loop: Where readers wait.
+            buffer_bytes: What may be buffered before the partitions are paused.
+
+        Raises:
+            KafkaException: The configuration is refused.
+        """
+        self._consumer = Consumer({**config, "error_cb": self._on_error, "logger": log})
+        self.buffer = Buffer(buffer_bytes, loop)
+        self._commands: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+        self._mode: str | None = None
+        self._topics: list[str] = []
+        self._assigned: set[Place] = set()
+        self._joined = False
+        self._polling = False
+        self._paused = False
+        self._closed = False
+        self._last_use = time.monotonic()
+        threading.stack_size(_STACK_BYTES)
+        threading.Thread(target=self._run, name=f"consumer-{config.get('group.id')}", daemon=True).start()
+        threading.stack_size(0)
+
+    async def _do(self, command: Callable[[], T]) -> T:
+        """Run a function on the thread and wait for its result."""
+        if self._closed:
+            raise ILLEGAL_STATE(detail="This consumer has already been closed.")
+        future: Future[T] = Future()
+        self.used()
+        self._commands.put((command, future))
+        self.buffer.space.set()
+        return await asyncio.wrap_future(future)
+
+    def used(self) -> None:
+        """Poll in short turns for a while, so that commands are quick."""
+        self._last_use = time.monotonic()
+
+    async def close(self) -> None:
+        """Leave the group and end the thread; what was stored for auto-commit is committed."""
+        if not self._closed:
+            await self._do(self._close)
+
+    def _close(self) -> None:
+        self._closed = True
+        self._consumer.close()
+
+    async def subscribe(self, topics: Sequence[str], *, pattern: bool = False) -> None:
+        """Join the group for topics, or for those that a regular expression matches.
+
+        Raises:
+            ApiError: ILLEGAL_STATE where partitions are assigned by hand, or topics and pattern are mixed.
+        """
+        await self._do(lambda: self._subscribe(list(topics), "pattern" if pattern else "topics"))
+
+    def _subscribe(self, topics: list[str], mode: str) -> None:
+        if self._mode not in (None, mode):
+            raise ILLEGAL_STATE(detail=MUTUALLY_EXCLUSIVE)
+        self._consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_lost, on_lost=self._on_lost)
+        self._mode, self._topics, self._polling = mode, topics, True
+
+    async def unsubscribe(self) -> None:
+        """Leave the topics or the partitions assigned by hand."""
+        await self._do(self._unsubscribe)
+
+    def _unsubscribe(self) -> None:
+        if self._mode == "assigned":
+            self._consumer.unassign()
+        elif self._mode is not None:
+            self._consumer.unsubscribe()
+        self.buffer.drop(self._assigned)
+        self._assigned.clear()
+        self._joined = False
+        self._mode, self._topics = None, []
+
+    async def assign(self, places: Sequence[Place]) -> None:
+        """Read these partitions, outside of any group's balancing; those read already keep their positions.
+
+        Raises:
+            ApiError: ILLEGAL_STATE where the consumer is subscribed.
+        """
+        await self._do(lambda: self._assign(set(places)))
+
+    def _assign(self, places: set[Place]) -> None:
+        if self._mode not in (None, "assigned"):
+            raise ILLEGAL_STATE(detail=MUTUALLY_EXCLUSIVE)
+        gone, new = self._assigned - places, places - self._assigned
+        if gone:
+            self._consumer.incremental_unassign([TopicPartition(*place) for place in sorted(gone)])
+            self.buffer.drop(gone)
+        if new:
+            self._consumer.incremental_assign([TopicPartition(*place) for place in sorted(new)])
+        self._assigned = places
+        self._joined = True
+        self._mode, self._polling = ("assigned", True) if places else (None, self._polling)
+
+    async def subscription(self) -> list[str]:
+        """The topics subscribed to; of a pattern those of which partitions came here."""
+        if self._mode != "pattern":
+            return self._topics
+        await self._until_joined()
+        return sorted({topic for topic, _ in await self.assignment()})
+
+    async def assignment(self) -> list[Place]:
+        """The partitions that are read now."""
+        return await self._do(lambda: sorted(self._assigned))
+
+    async def seek(self, positions: Sequence[Position]) -> None:
+        """Continue at these offsets.
+
+        Raises:
+            ApiError: ILLEGAL_STATE where one of the partitions is not assigned here.
+        """
+        await self._seek([position[:2] for position in positions], lambda: positions)
+
+    async def seek_to_beginning(self, places: Sequence[Place]) -> None:
+        """Continue at the first records there are. Raises as seek does."""
+        await self._seek(places, lambda: [Position(*place, self._watermarks(place)[0]) for place in places])
+
+    async def seek_to_end(self, places: Sequence[Place]) -> None:
+        """Continue after the last records there are. Raises as seek does."""
+        await self._seek(places, lambda: [Position(*place, self._watermarks(place)[1]) for place in places])
+
+    async def seek_to_times(self, instants: Sequence[Position]) -> None:
+        """Continue at the first records that are no older than these instants, given as milliseconds in `offset`.
+
+        Where there is no such record yet, continue at the end. Raises as seek does.
+        """
+
+        def found() -> list[Position]:
+            asked = [TopicPartition(topic, partition, instant) for topic, partition, instant, _ in instants]
+            answers = self._consumer.offsets_for_times(asked, timeout=_ASK_SECONDS)
+            for answer in answers:
+                if answer.error is not None:
+                    raise KafkaException(answer.error)
+            return [
+                Position(one.topic, one.partition, one.offset)
+                if one.offset >= 0
+                else Position(one.topic, one.partition, self._watermarks((one.topic, one.partition))[1])
+                for one in answers
+            ]
+
+        await self._seek([instant[:2] for instant in instants], found)
+
+    async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:
+        await self._until_joined()
+
+        def command() -> None:
+            for topic, partition in places:
+                if (topic, partition) not in self._assigned:
+                    raise ILLEGAL_STATE(detail=f"No current assignment for partition {topic}-{partition}")
+            for position in targets():
+                self._seek_one(position)
+
+        await self._do(command)
+
+    def _seek_one(self, position: Position) -> None:
+        target = TopicPartition(position.topic, position.partition, position.offset)
+        deadline = time.monotonic() + _SEEK_SECONDS
+        while True:
+            try:
+                self._consumer.seek(target)
+            except KafkaException as error:
+                # A partition assigned a moment ago cannot be sought before its fetcher has started.
+                if error.args[0].code() != KafkaError._STATE or time.monotonic() > deadline:
+                    raise
+                self._accept([message] if (message := self._consumer.poll(_BUSY_POLL_SECONDS)) else [])
+            else:
+                break
+        self.buffer.drop([position[:2]])
+        self.buffer.continue_at(position)
+
+    def _watermarks(self, place: Place) -> tuple[int, int]:
+        found: tuple[int, int] | None = self._consumer.get_watermark_offsets(
+            TopicPartition(*place), timeout=_ASK_SECONDS
+        )
+        if found is None:
+            raise PARTITION_NOT_FOUND()
+        return found
+
+    async def _until_joined(self) -> None:
+        """Give a subscription made a moment ago time to bring its first assignment."""
+        deadline = time.monotonic() + _SEEK_SECONDS
+        while self._mode in ("topics", "pattern") and not self._joined and time.monotonic() < deadline:
+            self.used()
+            await asyncio.sleep(_BUSY_POLL_SECONDS)
+
+    # These may run on any thread: librdkafka orders them by itself.
+
+    def store(self, positions: Iterable[Position]) -> None:
+        """Let auto-commit commit these from now on; partitions that went away are passed over."""
+        for topic, partition, offset, _ in positions:
+            try:
+                self._consumer.store_offsets(offsets=[TopicPartition(topic, partition, offset)])
+            except (KafkaException, RuntimeError):  # not assigned here any more, or closed
+                continue
+
+    def commit(self, positions: Sequence[Position]) -> None:
+        """Commit and wait for the broker's answer.
+
+        Raises:
+            KafkaException: For the first partition that was refused.
+        """
+        targets = [
+            TopicPartition(topic, partition, offset, metadata) for topic, partition, offset, metadata in positions
+        ]
+        for result in self._consumer.commit(offsets=targets, asynchronous=False) or ():
+            if result.error is not None:
+                raise KafkaException(result.error)
+
+    def committed(self, places: Sequence[Place]) -> list[Position]:
+        """What the group has committed of these partitions; those never committed are left out."""
+        found = self._consumer.committed([TopicPartition(*place) for place in places], timeout=_ASK_SECONDS)
+        for place in found:
+            if place.error is not None:
+                raise KafkaException(place.error)
+        return [
+            Position(place.topic, place.partition, place.offset, place.metadata or "")
+            for place in found
+            if place.offset >= 0
+        ]
+
+    # The thread.
+
+    def _run(self) -> None:
+        while not self._closed:
+            self._run_commands(wait=not self._polling)
+            if self._polling and not self._closed:
+                self._poll()
+        while not self._commands.empty():
+            _, future = self._commands.get()
+            future.set_exception(ILLEGAL_STATE(detail="This consumer has already been closed."))
+
+    def _run_commands(self, *, wait: bool) -> None:
+        while not self._closed:
+            try:
+                command, future = self._commands.get(block=wait)
+            except queue.Empty:
+                return
+            wait = False
+            try:
+                future.set_result(command())
+            except Exception as error:  # noqa: BLE001  whoever waits for the command gets it
+                future.set_exception(error)
+
+    def _poll(self) -> None:
+        buffer = self.buffer
+        if buffer.size >= buffer.limit and not self._paused:
+            buffer.space.clear()
+            buffer.space.wait(_FULL_SECONDS)
+            if buffer.size < buffer.limit or not self._commands.empty():
+                return
+            self._pause(paused=True)
+        elif self._paused and buffer.size < buffer.limit // 2:
+            self._pause(paused=False)
+        busy = self._paused or time.monotonic() - self._last_use < _IDLE_AFTER_SECONDS
+        first = self._consumer.poll(_BUSY_POLL_SECONDS if busy else _IDLE_POLL_SECONDS)
+        if first is not None:
+            self._accept([first, *self._consumer.consume(_MESSAGES_A_POLL, 0)])
+
+    def _pause(self, *, paused: bool) -> None:
+        change = self._consumer.pause if paused else self._consumer.resume
+        change([TopicPartition(*place) for place in self._assigned])
+        self._paused = paused
+
+    def _accept(self, messages: Sequence[Message]) -> None:
+        self.buffer.append([message for message in messages if message.error() is None])
+        for message in messages:
+            error = message.error()
+            # A topic that does not exist yet is waited for, as Java's consumer does.
+            if error is not None and error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                self.buffer.fail(KafkaException(error))
+
+    def _on_assign(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        self._assigned.update((place.topic, place.partition) for place in partitions)
+        self._paused = False
+        self._joined = True
+
+    def _on_lost(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        places = [(place.topic, place.partition) for place in partitions]
+        self._assigned.difference_update(places)
+        self.buffer.drop(places)
+
+    def _on_error(self, error: KafkaError) -> None:
+        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL) or error.fatal():
+            self.buffer.fail(KafkaException(error))
+        log.warning("consumer: %s", error.str())

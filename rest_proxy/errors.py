@@ -1,0 +1,141 @@
+"""The REST proxy's error table, and which of its rows an error of Kafka's becomes."""
+
+# ruff: noqa: SLF001  (the codes of librdkafka itself are named with an underscore)
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from confluent_kafka import KafkaError, KafkaException
+
+from magicbyte.http.errors import ApiError, ErrorKind
+
+INVALID_CONSUMER_BOUNDS = ErrorKind(
+    40001, "Invalid consumer configuration. It does not abide by the constraints: {detail}", status=422
+)
+KAFKA_BAD_REQUEST = ErrorKind(40002, "{detail}")
+KAFKA_AUTHENTICATION = ErrorKind(40101, "{detail}")
+KAFKA_AUTHORIZATION = ErrorKind(40301, "{detail}")
+TOPIC_NOT_FOUND = ErrorKind(40401, "Topic not found.")
+PARTITION_NOT_FOUND = ErrorKind(40402, "Partition not found.")
+CONSUMER_NOT_FOUND = ErrorKind(40403, "Consumer instance not found.")
+UNKNOWN_TOPIC_OR_PARTITION = ErrorKind(40403, "{detail}")
+FORMAT_MISMATCH = ErrorKind(
+    40601, "The requested embedded data format does not match the deserializer for this consumer instance"
+)
+SERIALIZATION = ErrorKind(40801, "{detail}")
+ALREADY_SUBSCRIBED = ErrorKind(
+    40901,
+    "Consumer cannot subscribe the the specified target because it has already subscribed to other topics.",
+)
+CONSUMER_EXISTS = ErrorKind(
+    40902, "Consumer with specified consumer ID already exists in the specified consumer group."
+)
+ILLEGAL_STATE = ErrorKind(40903, "Illegal state: {detail}")
+KEY_SCHEMA_MISSING = ErrorKind(42201, "Request includes keys but does not include key schema")
+VALUE_SCHEMA_MISSING = ErrorKind(42202, "Request includes values but does not include value schema")
+CONVERSION_FAILED = ErrorKind(42203, "Conversion of JSON to {target} failed: {detail}")
+INVALID_CONSUMER_CONFIG = ErrorKind(42204, "Invalid consumer configuration: {detail}")
+INVALID_SCHEMA = ErrorKind(42205, "Invalid schema: {detail}")
+INVALID_PAYLOAD = ErrorKind(42206, "Payload error. {detail}")
+SERIALIZING_FAILED = ErrorKind(42207, "Error serializing message. {detail}")
+KAFKA_ERROR = ErrorKind(50002, "{detail}", status=500)
+KAFKA_RETRIABLE = ErrorKind(50003, "{detail}", status=500)
+#: Ours: the broker's answer is outstanding, so the record may or may not be in the topic.
+OUTCOME_UNKNOWN = ErrorKind(50004, "{detail}", status=500)
+NO_SIMPLE_CONSUMER = ErrorKind(
+    50301,
+    "No SimpleConsumer is available at the time in the pool. The request can be retried. You can increase the pool "
+    "size or the pool timeout to avoid this error in the future.",
+    status=500,
+)
+BROKER_UNAVAILABLE = ErrorKind(50302, "{detail}")
+BAD_REQUEST = ErrorKind(400, "Bad Request: {detail}")
+RECORD_TOO_LARGE = ErrorKind(413, "{detail}")
+INVALID_ENTITY = ErrorKind(422, "{detail}")
+#: Ours: the memory bound for undelivered records is reached.
+BUFFER_FULL = ErrorKind(429, "The producer's buffer is full: {detail}")
+TOO_MANY_CONSUMERS = ErrorKind(429, "No further consumer instance fits on this node: {detail}")
+
+_K = KafkaError
+
+#: The row for each code of Kafka's that has one of its own; the rest are 50003 where retriable, else 50002.
+_BY_KAFKA_CODE: dict[int, ErrorKind] = {
+    **dict.fromkeys((_K._AUTHENTICATION, _K.SASL_AUTHENTICATION_FAILED, _K._SSL), KAFKA_AUTHENTICATION),
+    **dict.fromkeys(
+        (
+            _K.TOPIC_AUTHORIZATION_FAILED,
+            _K.GROUP_AUTHORIZATION_FAILED,
+            _K.CLUSTER_AUTHORIZATION_FAILED,
+            _K.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ),
+        KAFKA_AUTHORIZATION,
+    ),
+    **dict.fromkeys(
+        (
+            _K.INVALID_REPLICATION_FACTOR,
+            _K.SECURITY_DISABLED,
+            _K.UNSUPPORTED_VERSION,
+            _K.INVALID_PARTITIONS,
+            _K.INVALID_REQUEST,
+            _K.UNKNOWN,
+            _K.POLICY_VIOLATION,
+            _K.TOPIC_ALREADY_EXISTS,
+            _K.INVALID_CONFIG,
+            _K.TOPIC_DELETION_DISABLED,
+            _K.TOPIC_EXCEPTION,
+        ),
+        KAFKA_BAD_REQUEST,
+    ),
+    **dict.fromkeys((_K.UNKNOWN_TOPIC_OR_PART, _K._UNKNOWN_TOPIC, _K._UNKNOWN_PARTITION), UNKNOWN_TOPIC_OR_PARTITION),
+    **dict.fromkeys((_K.MSG_SIZE_TOO_LARGE, _K.INVALID_MSG_SIZE), RECORD_TOO_LARGE),
+    **dict.fromkeys((_K.BROKER_NOT_AVAILABLE, _K._ALL_BROKERS_DOWN), BROKER_UNAVAILABLE),
+}
+
+#: Local codes that say the broker was not heard in time, not that it refused.
+_UNDECIDED = frozenset((_K._MSG_TIMED_OUT, _K._TIMED_OUT, _K._PURGE_INFLIGHT, _K._PURGE_QUEUE, _K.REQUEST_TIMED_OUT))
+_RETRIABLE_LOCALLY = frozenset((_K._TRANSPORT, _K._TIMED_OUT, _K._RESOLVE, _K._WAIT_COORD, _K._QUEUE_FULL))
+
+_TEXT = {
+    _K.UNKNOWN_TOPIC_OR_PART: "This server does not host this topic-partition.",
+    _K._UNKNOWN_TOPIC: "This server does not host this topic-partition.",
+    _K._UNKNOWN_PARTITION: "This server does not host this topic-partition.",
+}
+
+
+def kafka_text(error: KafkaError) -> str:
+    """What an error says, in Java's words where clients match on them."""
+    return _TEXT.get(error.code()) or str(error.str())
+
+
+def from_kafka(error: KafkaError) -> ApiError:
+    """The error of this API's table that an error of Kafka's is answered as (spec section 0)."""
+    kind = _BY_KAFKA_CODE.get(error.code())
+    if kind is None:
+        retriable = error.retriable() or error.code() in _RETRIABLE_LOCALLY
+        kind = KAFKA_RETRIABLE if retriable else KAFKA_ERROR
+    return kind(detail=kafka_text(error)) if "{detail}" in kind.message else kind()
+
+
+def from_kafka_exception(error: Exception) -> ApiError:
+    """As from_kafka, for the exception that carries the error."""
+    assert isinstance(error, KafkaException)
+    return from_kafka(error.args[0])
+
+
+def delivery_error(error: KafkaError) -> tuple[int, str]:
+    """`error_code` and `error` of a record that was not acknowledged, as they stand in a produce answer."""
+    if error.code() in _UNDECIDED:
+        kind = OUTCOME_UNKNOWN(
+            detail=f"Unknown: no answer from the broker ({error.str()}); the record may or may not be in the topic."
+        )
+        return kind.code, kind.message
+    kind = from_kafka(error)
+    if kind.kind in (KAFKA_AUTHENTICATION, KAFKA_AUTHORIZATION, KAFKA_RETRIABLE, RECORD_TOO_LARGE):
+        return kind.code, kind.message
+    return KAFKA_ERROR.code, kind.message
+
+
+def first_kafka_error(errors: Iterable[KafkaError | None]) -> KafkaError | None:
+    """The first error among per-item results."""
+    return next((error for error in errors if error is not None), None)

@@ -1,0 +1,76 @@
+"""What the routes have in common: the proxy behind them, and parts of requests."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from fastapi import Request, Response
+
+from magicbyte.http.errors import NOT_FOUND
+from rest_proxy.errors import INVALID_ENTITY
+from rest_proxy.proxy import Proxy
+
+_MAX_PARTITION = 2**31 - 1
+_MAX_LONG = 2**63 - 1
+
+
+def proxy_of(request: Request) -> Proxy:
+    """The running proxy."""
+    proxy: Proxy = request.app.state.proxy
+    return proxy
+
+
+def segment(text: str) -> str:
+    """A path segment as the client meant it; they arrive percent-encoded."""
+    return unquote(text)
+
+
+def partition_segment(text: str) -> int:
+    """A path segment that is a partition's number.
+
+    Raises:
+        ApiError: NOT_FOUND, as for any path that the API does not have.
+    """
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) > _MAX_PARTITION or text.startswith("-"):
+        raise NOT_FOUND()
+    return int(digits)
+
+
+def long_query(request: Request, name: str) -> int | None:
+    """A query parameter that is a whole number; None where it is missing or empty.
+
+    Raises:
+        ApiError: INVALID_ENTITY naming it. The reference answers 404 to what is no number.
+    """
+    text = request.query_params.get(name)
+    if text is None or text == "":
+        return None
+    digits = text[1:] if text[0] in "+-" else text
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > len(str(_MAX_LONG)) or int(digits) > _MAX_LONG:
+        raise INVALID_ENTITY(detail=f"{name} must be a whole number (was {text[:40]})")
+    return int(text)
+
+
+def choice_query(request: Request, name: str, allowed: dict[str, str], default: str) -> str:
+    """A query parameter that is one of a few words.
+
+    Raises:
+        ApiError: INVALID_ENTITY naming it and the words.
+    """
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if text.lower() not in allowed:
+        raise INVALID_ENTITY(detail=f"{name} must be one of {', '.join(allowed)} (was {text[:40]})")
+    return allowed[text.lower()]
+
+
+def json_response(content: bytes, media_type: str, status: int = 200) -> Response:
+    """An answer of this API."""
+    return Response(content, status, media_type=media_type)
+
+
+def no_content() -> Response:
+    """The answer of an operation that has nothing to say."""
+    return Response(status_code=204)

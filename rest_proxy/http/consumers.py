@@ -1,0 +1,236 @@
+"""Consumer instances: made, subscribed or assigned, read, committed, sought and deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+
+from rest_proxy import requests
+from rest_proxy.buffer import Place, Position
+from rest_proxy.configuring import instance_config, kafka_config
+from rest_proxy.consumers import PolledConsumer
+from rest_proxy.dialect import V1
+from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY, PARTITION_NOT_FOUND
+from rest_proxy.http.common import json_response, long_query, no_content, proxy_of, segment
+from rest_proxy.http.negotiation import answer_type, dialect_of, json_bytes, wanted_format
+from rest_proxy.http.urls import base_url
+from rest_proxy.instances import Instance
+from rest_proxy.patterns import to_posix
+
+router = APIRouter()
+
+_CONFIG = requests.reader_of(requests.ConsumerConfig | None)
+_SUBSCRIPTION = requests.reader_of(requests.Subscription)
+_OFFSETS = requests.reader_of(requests.Offsets)
+_POSITIONS = requests.reader_of(requests.Positions)
+_PLACES = requests.reader_of(requests.Places)
+_MAX_OFFSET = 2**63 - 1
+
+
+@router.post("/consumers/{group}")
+async def create(request: Request, group: str) -> Response:
+    """Make an instance; it joins its group when it is subscribed."""
+    dialect = dialect_of(request)
+    media_type = answer_type(request, dialect, embedded=True)
+    proxy = proxy_of(request)
+    asked = requests.read(_CONFIG, await request.body() or b"null") or requests.ConsumerConfig()
+    group_id = segment(group)
+    config = instance_config(asked, proxy.settings, first_version=dialect is V1)
+    name = asked.id or asked.name or proxy.instances.new_name()
+    client = kafka_config(asked, config, proxy.settings, group_id, first_version=dialect is V1)
+
+    def make() -> Instance:
+        consumer = PolledConsumer(
+            client,
+            asyncio.get_running_loop(),
+            buffer_bytes=proxy.settings.consumer_buffer_bytes,
+        )
+        return Instance(group_id, name, config, consumer, proxy.schemas, proxy.blocking)
+
+    await proxy.instances.add(group_id, name, make)
+    base_uri = f"{base_url(request, proxy.settings)}/consumers/{quote(group_id)}/instances/{quote(name)}"
+    return json_response(json_bytes({"instance_id": name, "base_uri": base_uri}), media_type)
+
+
+@router.delete("/consumers/{group}/instances/{instance}")
+async def delete(request: Request, group: str, instance: str) -> Response:
+    """Close an instance; with auto-commit, what was delivered is committed."""
+    answer_type(request, dialect_of(request), embedded=True)
+    await proxy_of(request).instances.remove(segment(group), segment(instance))
+    return no_content()
+
+
+@router.post("/consumers/{group}/instances/{instance}/subscription")
+async def subscribe(request: Request, group: str, instance: str) -> Response:
+    """Subscribe to topics or to a pattern; to neither does nothing, and topics win, as in the reference."""
+    answer_type(request, dialect_of(request), embedded=True)
+    wanted = requests.read(_SUBSCRIPTION, await request.body())
+    found = _instance(request, group, instance)
+    if wanted.topics:
+        topics = list(dict.fromkeys(wanted.topics))
+        if any(not topic for topic in topics):
+            raise INVALID_ENTITY(detail="topics must not hold an empty name")
+        await found.in_turn(lambda consumer: consumer.subscribe(topics))
+    elif wanted.topics is not None:
+        await found.in_turn(lambda consumer: consumer.unsubscribe())
+    elif wanted.topic_pattern is not None:
+        pattern = to_posix(wanted.topic_pattern)
+        await found.in_turn(lambda consumer: consumer.subscribe([pattern], pattern=True))
+    return no_content()
+
+
+@router.get("/consumers/{group}/instances/{instance}/subscription")
+async def subscription(request: Request, group: str, instance: str) -> Response:
+    """The topics that the instance is subscribed to, those that its pattern matches included."""
+    media_type = answer_type(request, dialect_of(request), embedded=True)
+    found = _instance(request, group, instance)
+    topics = await found.in_turn(lambda consumer: consumer.subscription())
+    return json_response(json_bytes({"topics": topics}), media_type)
+
+
+@router.delete("/consumers/{group}/instances/{instance}/subscription")
+async def unsubscribe(request: Request, group: str, instance: str) -> Response:
+    """Leave all topics, or the partitions assigned by hand."""
+    answer_type(request, dialect_of(request), embedded=True)
+    await _instance(request, group, instance).in_turn(lambda consumer: consumer.unsubscribe())
+    return no_content()
+
+
+@router.get("/consumers/{group}/instances/{instance}/records")
+async def records(request: Request, group: str, instance: str) -> Response:
+    """The next records; with `token`, the last ones again where it is the token they were read with."""
+    media_type, form = wanted_format(request)
+    found = _instance(request, group, instance)
+    timeout_ms = long_query(request, "timeout")
+    max_bytes = long_query(request, "max_bytes")
+    settings = proxy_of(request).settings
+    body = await found.read(
+        form,
+        timeout_ms=_shorter(timeout_ms, found.config.request_timeout_ms),
+        max_bytes=_shorter(max_bytes, settings.consumer_request_max_bytes),
+        token=request.query_params.get("token") or None,
+    )
+    return json_response(body, media_type)
+
+
+@router.post("/consumers/{group}/instances/{instance}/offsets")
+async def commit(request: Request, group: str, instance: str) -> Response:
+    """Commit the records of these offsets, or all that were delivered; `async=true` does not wait for the brokers."""
+    media_type = answer_type(request, dialect_of(request), embedded=True)
+    body = await request.body()
+    asked = requests.read(_OFFSETS, body).offsets if body.strip() else None
+    found = _instance(request, group, instance)
+    # An offset in the body is that of a record, which counts as read; Kafka's is that of the next (spec section 4).
+    positions = None if asked is None else [_position(one, after=1) for one in asked]
+    wait = (request.query_params.get("async") or "false").lower() != "true"
+    await found.commit(positions, wait=wait)
+    return json_response(b"[]", media_type)
+
+
+@router.get("/consumers/{group}/instances/{instance}/offsets")
+async def committed(request: Request, group: str, instance: str) -> Response:
+    """The committed offsets of the partitions in the body; those never committed are left out."""
+    media_type = answer_type(request, dialect_of(request), embedded=True)
+    body = await request.body()
+    if not body.strip():
+        raise PARTITION_NOT_FOUND()
+    places = _places(requests.read(_PLACES, body))
+    found = _instance(request, group, instance)
+    offsets = [
+        {"topic": one.topic, "partition": one.partition, "offset": one.offset, "metadata": one.metadata}
+        for one in (await found.committed(places) if places else ())
+    ]
+    return json_response(json_bytes({"offsets": offsets}), media_type)
+
+
+@router.post("/consumers/{group}/instances/{instance}/positions")
+async def seek(request: Request, group: str, instance: str) -> Response:
+    """Continue at these offsets and times."""
+    answer_type(request, dialect_of(request), embedded=True)
+    asked = requests.read(_POSITIONS, await request.body())
+    positions = [_position(one) for one in asked.offsets or ()]
+    instants = [_instant(one) for one in asked.timestamps or ()]
+    found = _instance(request, group, instance)
+    if positions:
+        await found.in_turn(lambda consumer: consumer.seek(positions))
+    if instants:
+        await found.in_turn(lambda consumer: consumer.seek_to_times(instants))
+    return no_content()
+
+
+@router.post("/consumers/{group}/instances/{instance}/positions/beginning")
+async def seek_to_beginning(request: Request, group: str, instance: str) -> Response:
+    """Continue at the first records there are."""
+    answer_type(request, dialect_of(request), embedded=True)
+    places = _places(requests.read(_PLACES, await request.body()))
+    await _instance(request, group, instance).in_turn(lambda consumer: consumer.seek_to_beginning(places))
+    return no_content()
+
+
+@router.post("/consumers/{group}/instances/{instance}/positions/end")
+async def seek_to_end(request: Request, group: str, instance: str) -> Response:
+    """Continue after the last records there are."""
+    answer_type(request, dialect_of(request), embedded=True)
+    places = _places(requests.read(_PLACES, await request.body()))
+    await _instance(request, group, instance).in_turn(lambda consumer: consumer.seek_to_end(places))
+    return no_content()
+
+
+@router.post("/consumers/{group}/instances/{instance}/assignments")
+async def assign(request: Request, group: str, instance: str) -> Response:
+    """Read these partitions and no others."""
+    answer_type(request, dialect_of(request), embedded=True)
+    places = _places(requests.read(_PLACES, await request.body()))
+    await _instance(request, group, instance).in_turn(lambda consumer: consumer.assign(places))
+    return no_content()
+
+
+@router.get("/consumers/{group}/instances/{instance}/assignments")
+async def assignments(request: Request, group: str, instance: str) -> Response:
+    """The partitions that are read now."""
+    media_type = answer_type(request, dialect_of(request), embedded=True)
+    found = await _instance(request, group, instance).in_turn(lambda consumer: consumer.assignment())
+    body = {"partitions": [{"topic": topic, "partition": partition} for topic, partition in found]}
+    return json_response(json_bytes(body), media_type)
+
+
+def _instance(request: Request, group: str, instance: str) -> Instance:
+    return proxy_of(request).instances.get(segment(group), segment(instance))
+
+
+def _shorter(asked: int | None, bound: int) -> int:
+    return bound if asked is None or asked <= 0 else min(asked, bound)
+
+
+def _places(asked: requests.Places) -> list[Place]:
+    places = list(dict.fromkeys((one.topic, one.partition) for one in asked.partitions or ()))
+    for topic, partition in places:
+        _check(topic, partition)
+    return places
+
+
+def _position(asked: requests.OffsetPlace, after: int = 0) -> Position:
+    _check(asked.topic, asked.partition)
+    if not 0 <= asked.offset < _MAX_OFFSET:
+        raise INVALID_ENTITY(detail=f"offset must be between 0 and {_MAX_OFFSET - 1} (was {asked.offset})")
+    return Position(asked.topic, asked.partition, asked.offset + after, asked.metadata or "")
+
+
+def _instant(asked: requests.TimestampPlace) -> Position:
+    _check(asked.topic, asked.partition)
+    try:
+        instant = datetime.fromisoformat(asked.timestamp)
+        milliseconds = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)) - datetime.fromtimestamp(0, UTC)
+    except (ValueError, OverflowError):
+        raise BAD_REQUEST(detail=f"timestamp={asked.timestamp[:64]} is not an ISO-8601 instant.") from None
+    return Position(asked.topic, asked.partition, max(0, milliseconds // timedelta(milliseconds=1)))
+
+
+def _check(topic: str, partition: int) -> None:
+    if not topic or "\0" in topic:
+        raise INVALID_ENTITY(detail="topic must not be empty" if not topic else "topic must not hold a null character")
+    if not 0 <= partition < 2**31:
+        raise INVALID_ENTITY(detail=f"partition must be between 0 and {2**31 - 1} (was {partition})")

@@ -1,0 +1,170 @@
+"""A produce request from its body to its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from compat.schema import Reference
+from rest_proxy import requests
+from rest_proxy.cluster import Cluster
+from rest_proxy.dialect import Dialect
+from rest_proxy.errors import (
+    BAD_REQUEST,
+    INVALID_ENTITY,
+    KAFKA_AUTHENTICATION,
+    KAFKA_AUTHORIZATION,
+    KEY_SCHEMA_MISSING,
+    VALUE_SCHEMA_MISSING,
+)
+from rest_proxy.formats import TAGGED, DataError, EmbeddedFormat, Options
+from rest_proxy.producers import Outcome, Producers, Record, unknown_outcome
+from rest_proxy.schemas import Schemas, Source, Writer
+
+_RAW_REQUEST = requests.reader_of(requests.RawProduceRequest)
+_DATA_REQUEST = requests.reader_of(requests.DataProduceRequest)
+_MAX_PARTITION = 2**31 - 1
+
+Encode = Callable[[Any], bytes | None]
+
+
+class Produce(NamedTuple):
+    """A produce request as it came.
+
+    `partition` is the path's, for records that name none; `acks` and `timeout_ms` are the query's or the settings'.
+    """
+
+    dialect: Dialect
+    form: EmbeddedFormat
+    topic: str
+    partition: int | None
+    body: bytes
+    acks: str
+    timeout_ms: int
+    options: Options = TAGGED
+
+
+@dataclass(frozen=True, slots=True)
+class Producing:
+    """Encodes records and sends them; all of a request or, where one cannot be encoded, none."""
+
+    producers: Producers
+    schemas: Schemas
+    cluster: Cluster
+
+    async def produce(self, request: Produce) -> tuple[int, bytes]:
+        """Serve a request: the status and the body of its answer.
+
+        Raises:
+            ApiError: Nothing was sent.
+        """
+        parsed: requests.RawProduceRequest | requests.DataProduceRequest
+        if request.form.encode is not None:
+            parsed = requests.read(_RAW_REQUEST, request.body)
+        else:
+            parsed = requests.read(_DATA_REQUEST, request.body)
+        records = parsed.records
+        if not records:
+            raise INVALID_ENTITY(detail=f"records must not be empty (was {'[]' if records is not None else 'null'})")
+        await self._check_partitions(request, records)
+        if request.form.encode is not None:
+            encode_key = encode_value = request.form.encode
+            ids: tuple[int | None, int | None] = (None, None)
+        else:
+            key_writer, value_writer = await self._writers(request, parsed, records)
+            ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
+            encode_key = key_writer.encode if key_writer else _only_null
+            encode_value = value_writer.encode if value_writer else _only_null
+        encoded = _encode(request, records, encode_key, encode_value)
+        sending = self.producers.send(request.topic, encoded, request.acks)
+        try:
+            async with asyncio.timeout(request.timeout_ms / 1000):
+                await asyncio.shield(sending.done)
+        except TimeoutError:
+            pass
+        late = unknown_outcome(request.timeout_ms)
+        outcomes = [outcome or late for outcome in sending.outcomes]
+        return _status(outcomes), request.dialect.produced(outcomes, *ids)
+
+    async def _check_partitions(self, request: Produce, records: Sequence[Any]) -> None:
+        """Refuse partitions that do not exist before anything is sent; the oldest API also checks the path's topic."""
+        highest = -1 if request.partition is None else request.partition
+        for index, record in enumerate(records):
+            if record.partition is None:
+                continue
+            if not 0 <= record.partition <= _MAX_PARTITION:
+                raise INVALID_ENTITY(
+                    detail=f"records[{index}].partition must be between 0 and {_MAX_PARTITION} (was {record.partition})"
+                )
+            highest = max(highest, record.partition)
+        if highest >= 0:
+            await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
+
+    async def _writers(
+        self, request: Produce, parsed: requests.ProduceRequest, records: Sequence[Any]
+    ) -> tuple[Writer | None, Writer | None]:
+        key = _source(parsed.key_schema, parsed.key_schema_id, parsed.key_schema_references, "key")
+        value = _source(parsed.value_schema, parsed.value_schema_id, parsed.value_schema_references, "value")
+        if key is None and any(record.key is not None for record in records):
+            raise KEY_SCHEMA_MISSING()
+        if value is None and any(record.value is not None for record in records):
+            raise VALUE_SCHEMA_MISSING()
+        find = self.schemas.writer
+        topic, form, options = request.topic, request.form, request.options
+        return (
+            await find(form, f"{topic}-key", key, options) if key else None,
+            await find(form, f"{topic}-value", value, options) if value else None,
+        )
+
+
+def _source(
+    text: str | None,
+    schema_id: int | None,
+    references: Sequence[requests.SchemaReference] | None,
+    side: str,
+) -> Source | None:
+    if text is not None and schema_id is not None:
+        raise BAD_REQUEST(detail=f"Only one of '{side}_schema_id' or '{side}_schema' can be used.")
+    if text is None and schema_id is None:
+        return None
+    if schema_id is not None and not 0 <= schema_id < 2**31:
+        raise INVALID_ENTITY(detail=f"{side}_schema_id must be between 0 and {2**31 - 1} (was {schema_id})")
+    named = tuple(Reference(one.name, one.subject, one.version) for one in references or ())
+    return Source(text, schema_id, named)
+
+
+def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode_value: Encode) -> list[Record]:
+    raw = request.form.encode is not None
+    path_partition = -1 if request.partition is None else request.partition
+    encoded: list[Record] = []
+    side = "key"
+    try:
+        for record in records:
+            side = "key"
+            key = encode_key(bytes(record.key) if raw else record.key)
+            side = "value"
+            value = encode_value(bytes(record.value) if raw else record.value)
+            partition = path_partition if record.partition is None else record.partition
+            encoded.append(Record(key, value, partition))
+    except DataError as error:
+        place = f"records[{len(encoded)}].{side}"
+        if not error.path:
+            detail = f"{place}: {error.detail}"
+        else:
+            detail = f"{place}{'' if error.path.startswith('[') else '.'}{error.path}: {error.detail}"
+        raise request.dialect.misfit(request.form, detail) from None
+    return encoded
+
+
+def _only_null(value: Any) -> None:
+    assert value is None
+
+
+def _status(outcomes: Sequence[Outcome]) -> int:
+    """200 even where records failed, but 401 or 403 by the first that was not authorized (spec section 3)."""
+    for outcome in outcomes:
+        if outcome[2] in (KAFKA_AUTHENTICATION.code, KAFKA_AUTHORIZATION.code):
+            return outcome[2] // 100
+    return 200

@@ -1,0 +1,101 @@
+"""The parts of a running proxy, put together from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import resource
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from rest_proxy.cluster import Cluster
+from rest_proxy.instances import Instances
+from rest_proxy.producers import Producers
+from rest_proxy.producing import Producing
+from rest_proxy.schemas import Schemas
+from rest_proxy.settings import RestProxySettings
+from serdes.client import AsyncRegistryClient
+
+log = logging.getLogger("rest_proxy")
+
+#: Descriptors that a consumer of librdkafka's holds with one broker, and those left for all else.
+DESCRIPTORS_A_CONSUMER = 8
+_DESCRIPTORS_KEPT = 256
+
+#: Makes the registry client; tests give one that talks to a registry in the same process.
+MakeRegistry = Callable[[RestProxySettings], AsyncRegistryClient | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """What the routes work with."""
+
+    settings: RestProxySettings
+    cluster: Cluster
+    producers: Producers
+    schemas: Schemas
+    producing: Producing
+    instances: Instances
+    blocking: ThreadPoolExecutor
+
+
+def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
+    """The client of the registry that the settings name, if they name one."""
+    return AsyncRegistryClient(settings.schema_registry_url) if settings.schema_registry_url.strip() else None
+
+
+@asynccontextmanager
+async def running(settings: RestProxySettings, make_registry: MakeRegistry = registry_client) -> AsyncIterator[Proxy]:
+    """Start the parts, and stop them in an order that loses nothing that can be kept."""
+    cluster = Cluster(settings.admin_config())
+    producers = Producers(
+        settings.producer_config,
+        buffer_memory=settings.buffer_memory,
+        max_record_bytes=settings.max_record_bytes,
+    )
+    schemas = Schemas(make_registry(settings), null_is_always_tombstone=settings.null_body_is_empty_record)
+    instances = Instances(
+        idle_seconds=settings.consumer_instance_timeout_ms / 1000,
+        limit=instance_limit(settings.consumer_instances_max),
+        server_id=settings.id,
+    )
+    threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
+    blocking = ThreadPoolExecutor(threads, "blocking")
+    expiry = asyncio.create_task(instances.expire())
+    try:
+        yield Proxy(
+            settings=settings,
+            cluster=cluster,
+            producers=producers,
+            schemas=schemas,
+            producing=Producing(producers, schemas, cluster),
+            instances=instances,
+            blocking=blocking,
+        )
+    finally:
+        expiry.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await expiry
+        await instances.close()
+        await producers.close(settings.shutdown_graceful_ms / 1000)
+        await schemas.close()
+        blocking.shutdown(wait=False)
+
+
+def instance_limit(asked: int) -> int:
+    """How many consumer instances fit under the limit of open files: what was asked for, 0 for as many as fit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    fits = max(1, (soft - _DESCRIPTORS_KEPT) // DESCRIPTORS_A_CONSUMER)
+    if asked > fits:
+        log.warning(
+            "consumer.instances.max=%d needs a limit of %d open files (ulimit -n), which is %d: %d instances fit",
+            asked,
+            asked * DESCRIPTORS_A_CONSUMER + _DESCRIPTORS_KEPT,
+            soft,
+            fits,
+        )
+    return min(asked, fits) if asked else fits

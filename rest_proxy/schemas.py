@@ -1,0 +1,184 @@
+"""Schemas as the proxy uses them: resolved with the registry once, kept as compiled codecs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
+
+from compat.schema import Reference, SchemaText
+from rest_proxy.errors import (
+    INVALID_PAYLOAD,
+    INVALID_SCHEMA,
+    KAFKA_AUTHORIZATION,
+    SERIALIZING_FAILED,
+)
+from rest_proxy.formats import DataError, EmbeddedFormat, InvalidSchemaText, Options, PayloadCodec
+from serdes import wire
+from serdes.client import AsyncRegistryClient
+from serdes.error import RegistryError, SchemaRefused, SerdesError
+
+#: How many codecs are kept in each direction; the one unused for longest goes first.
+CACHED = 1000
+
+V = TypeVar("V")
+#: What a message names its schema by.
+SchemaId = int | UUID
+
+
+class Source(NamedTuple):
+    """The schema of a request's keys or values: by text, with references, or by id; or none at all."""
+
+    text: str | None = None
+    schema_id: int | None = None
+    references: tuple[Reference, ...] = ()
+
+
+class Writer(NamedTuple):
+    """A schema that a request's keys or values are written with."""
+
+    schema_id: int
+    encode: Callable[[Any], bytes | None]
+
+
+class Schemas:
+    """Finds writers and readers; every answer of the registry that cannot change is asked for once."""
+
+    def __init__(self, client: AsyncRegistryClient | None, *, null_is_always_tombstone: bool = False) -> None:
+        self._client = client
+        self._null_is_always_tombstone = null_is_always_tombstone
+        self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
+        self._readers: OrderedDict[Hashable, PayloadCodec] = OrderedDict()
+
+    def known_writer(self, form: EmbeddedFormat, subject: str, source: Source, options: Options) -> Writer | None:
+        """The writer, if it was resolved before."""
+        return _recent(self._writers, (form.name, subject, source, options))
+
+    async def writer(self, form: EmbeddedFormat, subject: str, source: Source, options: Options) -> Writer:
+        """The writer for a subject; a text that the subject does not hold yet is registered.
+
+        Raises:
+            ApiError: INVALID_SCHEMA, SERIALIZING_FAILED where the registry refuses or does not answer,
+                INVALID_PAYLOAD where there is no registry.
+        """
+        known = self.known_writer(form, subject, source, options)
+        if known is not None:
+            return known
+        schema = await self._given(form, subject, source)
+        codec = await self._compile(form, schema, options, subject)
+        schema_id = await self._id_under(form, subject, schema, source)
+        prefix = wire.prefix(schema_id)
+        encode = codec.encode
+        takes_null = codec.takes_null and not self._null_is_always_tombstone
+
+        def frame(value: Any) -> bytes | None:
+            return None if value is None and not takes_null else prefix + encode(value)
+
+        return _keep(self._writers, (form.name, subject, source, options), Writer(schema_id, frame))
+
+    def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> PayloadCodec | None:
+        """The codec for an id or guid, if it was resolved before."""
+        return _recent(self._readers, (form.name, schema_id, options))
+
+    async def reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> PayloadCodec:
+        """The codec for the schema of an id or guid.
+
+        Raises:
+            DataError: The registry has no such schema, or one of another type.
+        """
+        known = self.known_reader(form, schema_id, options)
+        if known is not None:
+            return known
+        try:
+            registry = self._registry()
+            if isinstance(schema_id, int):
+                schema = (await registry.schema_by_id(schema_id)).schema
+            else:
+                schema = (await registry.schema_by_guid(str(schema_id))).schema
+            if schema.schema_type != form.schema_type:
+                raise DataError("", f"schema {schema_id} is of type {schema.schema_type}, not {form.schema_type}")
+            dependencies = await self._registry().dependencies(schema)
+            assert form.compile is not None
+            codec = form.compile(schema, dependencies, options)
+        except SerdesError as error:
+            raise DataError("", f"schema {schema_id}: {error}") from None
+        except InvalidSchemaText as error:
+            raise DataError("", f"schema {schema_id} cannot be used: {error}") from None
+        return _keep(self._readers, (form.name, schema_id, options), codec)
+
+    def _registry(self) -> AsyncRegistryClient:
+        if self._client is None:
+            raise INVALID_PAYLOAD(detail="Schema Registry must be configured when using schemas.")
+        return self._client
+
+    async def _given(self, form: EmbeddedFormat, subject: str, source: Source) -> SchemaText:
+        assert form.schema_type is not None
+        if source.text is not None:
+            self._registry()
+            return SchemaText(form.schema_type, source.text, source.references)
+        assert source.schema_id is not None
+        try:
+            schema = (await self._registry().schema_by_id(source.schema_id, subject)).schema
+        except SerdesError as error:
+            raise _failed(f"Error when fetching schema by id. schemaId = {source.schema_id}", error) from None
+        if schema.schema_type != form.schema_type:
+            text = f"Schema {source.schema_id} is of type {schema.schema_type}, not {form.schema_type}."
+            raise SERIALIZING_FAILED(detail=text)
+        return schema
+
+    async def _compile(self, form: EmbeddedFormat, schema: SchemaText, options: Options, subject: str) -> PayloadCodec:
+        assert form.compile is not None
+        try:
+            dependencies = await self._registry().dependencies(schema, subject) if schema.references else ()
+            return form.compile(schema, dependencies, options)
+        except SerdesError as error:
+            raise _failed(_registering(form, subject, schema), error) from None
+        except InvalidSchemaText as error:
+            raise INVALID_SCHEMA(detail=str(error)) from None
+
+    async def _id_under(self, form: EmbeddedFormat, subject: str, schema: SchemaText, source: Source) -> int:
+        registry = self._registry()
+        try:
+            return (await registry.lookup(subject, schema)).id
+        except RegistryError as missing:
+            if source.text is None:
+                text = f"Error when fetching schema version. subject = {subject}, schemaId = {source.schema_id}"
+                raise _failed(text, missing) from None
+        except SerdesError as error:
+            raise _failed(_registering(form, subject, schema), error) from None
+        try:
+            return (await registry.register(subject, schema)).id
+        except SchemaRefused as error:
+            raise INVALID_SCHEMA(detail=error.message) from None
+        except SerdesError as error:
+            raise _failed(_registering(form, subject, schema), error) from None
+
+    async def close(self) -> None:
+        """Close the connections to the registry."""
+        if self._client is not None:
+            await self._client.close()
+
+
+def _registering(form: EmbeddedFormat, subject: str, schema: SchemaText) -> str:
+    return f"Error when registering schema. format = {form.schema_type}, subject = {subject}, schema = {schema.text}"
+
+
+def _failed(what: str, error: SerdesError) -> Exception:
+    if isinstance(error, RegistryError) and error.code == KAFKA_AUTHORIZATION.code:
+        return KAFKA_AUTHORIZATION(detail=error.message)
+    return SERIALIZING_FAILED(detail=f"{what}\n{error}")
+
+
+def _recent(cache: OrderedDict[Hashable, V], key: Hashable) -> V | None:
+    found = cache.get(key)
+    if found is not None:
+        cache.move_to_end(key)
+    return found
+
+
+def _keep(cache: OrderedDict[Hashable, V], key: Hashable, value: V) -> V:
+    cache[key] = value
+    if len(cache) > CACHED:
+        cache.popitem(last=False)
+    return value

@@ -1,0 +1,115 @@
+"""The REST proxy's settings under kafka-rest's property names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import Field
+
+from magicbyte import kafka
+from magicbyte.settings import ServerSettings, SettingsError
+
+#: librdkafka's own bounds are lifted: what may wait is bounded by `producer.buffer.memory` before a record is queued.
+_UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
+
+
+class RestProxySettings(ServerSettings):
+    """Settings of one proxy process; sizes in bytes, times in milliseconds, as the names say."""
+
+    bootstrap_servers: str = Field(alias="bootstrap.servers", min_length=1)
+    listeners: str = Field("http://0.0.0.0:8082", alias="listeners")
+    schema_registry_url: str = Field("http://localhost:8081", alias="schema.registry.url")
+    id: str = Field("", alias="id")
+    host_name: str = Field("", alias="host.name")
+    advertised_listeners: str = Field("", alias="advertised.listeners")
+    null_body_is_empty_record: bool = Field(False, alias="null.request.body.always.publishes.empty.record")
+    debug: bool = Field(False, alias="debug")
+    shutdown_graceful_ms: int = Field(5000, alias="shutdown.graceful.ms", ge=0)
+
+    consumer_threads: int = Field(50, alias="consumer.threads", ge=-1)
+    consumer_request_timeout_ms: int = Field(1000, alias="consumer.request.timeout.ms", ge=1)
+    consumer_request_max_bytes: int = Field(67108864, alias="consumer.request.max.bytes", ge=1)
+    consumer_instance_timeout_ms: int = Field(300000, alias="consumer.instance.timeout.ms", ge=1)
+    fetch_min_bytes: int = Field(-1, alias="fetch.min.bytes", ge=-1, le=10000000)
+    simple_pool_size: int = Field(25, alias="simpleconsumer.pool.size.max", ge=1)
+    simple_pool_timeout_ms: int = Field(1000, alias="simpleconsumer.pool.timeout.ms", ge=0)
+
+    #: Ours: what kafka-rest has no name for.
+    produce_timeout_ms: int = Field(30000, alias="produce.timeout.ms", ge=1)
+    buffer_memory: int = Field(33554432, alias="producer.buffer.memory", ge=1)
+    max_record_bytes: int = Field(1048576, alias="producer.max.request.size", ge=1)
+    acks: Literal["0", "1", "-1", "all"] = Field("all", alias="producer.acks")
+    request_max_bytes: int = Field(16777216, alias="request.max.bytes", ge=1)
+    consumer_instances_max: int = Field(0, alias="consumer.instances.max", ge=0)
+    consumer_buffer_bytes: int = Field(8388608, alias="consumer.buffer.bytes", ge=1)
+    avro_unions: Literal["tagged", "plain"] = Field("tagged", alias="avro.unions")
+    peers: str = Field("", alias="peers")
+    peers_self: str = Field("", alias="peers.self")
+
+    #: All properties as they were given, for what is passed on to the Kafka clients.
+    properties: Mapping[str, str] = Field(default_factory=dict, exclude=True)
+
+    @classmethod
+    def open_prefixes(cls) -> tuple[str, ...]:
+        """The clients' own properties are passed on whatever their names."""
+        return ("client.", "producer.", "consumer.", "admin.", "schema.registry.")
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> Self:
+        """Check and type the properties.
+
+        Raises:
+            SettingsError: A value is wrong or `bootstrap.servers` is missing; names the property.
+        """
+        if not properties.get("bootstrap.servers", "").strip():
+            raise SettingsError("bootstrap.servers: give the address of a Kafka broker, such as localhost:9092")
+        settings = super().from_properties(properties)
+        if settings.peers_self and settings.peers_self not in settings.peer_urls:
+            raise SettingsError(f"peers.self: {settings.peers_self} is not among peers ({settings.peers})")
+        if settings.peer_urls and not settings.peers_self:
+            raise SettingsError("peers.self: say which of the peers this node is")
+        return settings.model_copy(update={"properties": dict(properties)})
+
+    @property
+    def peer_urls(self) -> tuple[str, ...]:
+        """Base URLs of all nodes of this cluster of proxies, this one included; empty for a single node."""
+        return tuple(url.strip().rstrip("/") for url in self.peers.split(",") if url.strip())
+
+    def producer_config(self, acks: str) -> kafka.Config:
+        """Librdkafka's configuration of the producer for these acks; idempotent where they are `all`."""
+        idempotent = {} if acks == "all" else {"enable.idempotence": False}
+        return {
+            **kafka.PRODUCER_DEFAULTS,
+            **kafka.client_config(self._passed_on("producer."), role="producer"),
+            **_UNBOUNDED_QUEUE,
+            **idempotent,
+            "message.max.bytes": self.max_record_bytes,
+            "acks": acks,
+        }
+
+    def consumer_config(self) -> kafka.Config:
+        """Librdkafka's configuration that every consumer instance starts from."""
+        return {**kafka.CONSUMER_DEFAULTS, **kafka.client_config(self._passed_on("consumer."), role="consumer")}
+
+    def admin_config(self) -> kafka.Config:
+        """Librdkafka's configuration of the admin client."""
+        return kafka.client_config(self._passed_on("admin."), role="admin")
+
+    def registry_properties(self) -> dict[str, str]:
+        """What is passed on to the Schema Registry client, under its own names."""
+        own = self._own_names()
+        return {
+            name: value
+            for name, value in self.properties.items()
+            if name.startswith("schema.registry.") and name not in own
+        }
+
+    def _passed_on(self, prefix: str) -> dict[str, str]:
+        own = self._own_names()
+        foreign = {name: value for name, value in self.properties.items() if name not in own}
+        return {"bootstrap.servers": self.bootstrap_servers, **kafka.with_prefix(foreign, "client.", prefix)}
+
+    @classmethod
+    def _own_names(cls) -> set[str]:
+        return {field.alias or name for name, field in cls.model_fields.items()}
