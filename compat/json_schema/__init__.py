@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from compat.difference import SchemaFormat
 from compat.json_schema.differing import JsonDifference, differences, locate, message
+from compat.json_schema.examples import example
 from compat.json_schema.rules import RULES
 from compat.json_schema.schema import JsonSchema, check_fields, parse
+from compat.json_schema.validators import validator
 from compat.schema import JSON
 
 FORMAT = SchemaFormat(name=JSON, parse=parse, differences=differences, message=message, locate=locate, rules=RULES)
 
-__all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields"]
+__all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields", "example", "validator"]

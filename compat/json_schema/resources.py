@@ -11,11 +11,12 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from compat import json_text
-from compat.json_schema.dialects import Dialect, dialect_of, metaschema_of
+from compat.json_schema.dialects import Dialect, dialect_of
 from compat.schema import Dependencies, Pointer
 
 #: Keywords whose values are data, in which `$id` and `$anchor` mean nothing.
 _DATA = frozenset({"enum", "const", "default", "examples"})
+_METASCHEMAS = ("http://json-schema.org/", "https://json-schema.org/")
 _MIRRORED = {"$defs": "definitions", "definitions": "$defs"}
 
 
@@ -101,8 +102,8 @@ class Resources:
                 return self._by_uri[spelling]
             if spelling in self._names:
                 return self._dependency(self._names[spelling])
-        if dialect := metaschema_of(spellings[0]):
-            return self._metaschema(dialect)
+        if spellings[0].startswith(_METASCHEMAS):
+            return self._metaschema(spellings[0])
         raise Unresolved(f"no reference is named '{address}', and schemas are never fetched from the network")
 
     def _dependency(self, name: str) -> Resource:
@@ -115,12 +116,15 @@ class Resources:
             self._by_uri.setdefault(spelling, resource)
         return resource
 
-    def _metaschema(self, dialect: Dialect) -> Resource:
+    def _metaschema(self, address: str) -> Resource:
         # Imported here, as few schemas refer to a metaschema and the package is slow to load.
         from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415
 
-        raw = REGISTRY.contents(dialect.url.removesuffix("#"))
-        return self._add(raw, _defragmented(dialect.url), foreign=True)
+        try:
+            raw = REGISTRY.contents(address)
+        except LookupError:
+            raise Unresolved(f"there is no official metaschema '{address}'") from None
+        return self._add(raw, address, foreign=True)
 
     def _walk(self, resource: Resource, fragment: str, reference: str) -> Target:
         raw, pointer, current = resource.raw, resource.pointer, resource

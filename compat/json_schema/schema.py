@@ -95,13 +95,13 @@ def parse(text: SchemaText, dependencies: Dependencies, strict: bool) -> JsonSch
     except json_text.InvalidJson as error:
         raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
     dialect = dialect_of(raw)
-    if strict and (found := violation(raw, dialect)):
-        message, pointer = found
-        raise _invalid(text.text, f"the metaschema of {dialect.name} refuses it: {message}", pointer)
     try:
         model = load(raw, dependencies)
     except Malformed as error:
         raise _invalid(text.text, error.detail, error.pointer) from None
+    if strict and (found := violation(raw, dialect)):
+        message, pointer = found
+        raise _invalid(text.text, f"the metaschema of {dialect.name} refuses it: {message}", pointer)
     return JsonSchema(text.text, raw, dialect, model, dependencies)
 
 
