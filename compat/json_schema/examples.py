@@ -26,10 +26,16 @@ _MOST_TRIED = 4_000
 _MOST_PER_PLACE = 1_500
 #: Deepest nesting that is made up below the place of the difference.
 _DEEPEST = 5
+#: Most properties, items and members on the way to that place.
+_DEEPEST_PLACE = 60
 _LONGEST = 10_000
 _MOST_OF_EACH = 12
+#: How often a schema is looked into: schemas may refer to each other in many ways, and to themselves.
+_MOST_SCHEMAS = 20_000
 #: One value of each kind, for places where the writer's schema allows anything.
 _ANYTHING: tuple[Any, ...] = (None, True, 0, 0.5, "", "a", [], [0, 0], {}, {"a": 0})
+
+_Make = Callable[[Any, int], Iterator[Any]]
 
 
 def example(difference: JsonDifference, reader: JsonSchema, writer: JsonSchema) -> str | None:
@@ -87,7 +93,8 @@ class _Maker:
             {int(near) for near in self._numbers if 0 <= near <= _LONGEST and float(near).is_integer()}
         )
         self._strings = [value for value in values if isinstance(value, str)]
-        self._of_kind: dict[type[Node], Callable[[Any, int], Iterator[Any]]] = {
+        self._schemas_left = _MOST_SCHEMAS
+        self._of_kind: dict[type[Node], _Make] = {
             model.String: self._texts,
             model.Number: self._amounts,
             model.Boolean: lambda _node, _depth: iter((False, True)),
@@ -103,18 +110,20 @@ class _Maker:
     def reaching(self, node: Node, route: Route, depth: int) -> Iterator[Any]:
         """Instances of a schema that have something at the end of a route."""
         node = follow(node)
+        if depth > _DEEPEST_PLACE or not self._may_go_on():
+            return
         if not route:
-            yield from self._values(node, depth)
+            yield from self._values(node, 0)
         elif isinstance(node, model.Combined):
             for member in node.members:
                 for value in self.reaching(member, route, depth + 1):
-                    yield self._completed(node, value, depth)
+                    yield self._completed(node, value, 0)
         elif isinstance(node, model.Object) and isinstance(route[0], str):
-            base = self._base(node, depth)
+            base = self._base(node, 0)
             for value in self._below(_property(node, route[0]), route[1:], depth):
                 yield {**base, route[0]: value}
         elif isinstance(node, model.Array) and isinstance(route[0], int):
-            before = [self._first(_item(node, index), depth) for index in range(route[0])]
+            before = [self._first(_item(node, index), 0) for index in range(route[0])]
             for value in self._below(_item(node, route[0]), route[1:], depth):
                 yield [*before, value]
                 yield [*before, value, *([value] * max(0, int(node.min_items or 0) - len(before) - 1))]
@@ -133,8 +142,13 @@ class _Maker:
     def _values(self, node: Node, depth: int) -> Iterator[Any]:
         """Values that a schema may accept, the plainest first."""
         node = follow(node)
-        if depth <= _DEEPEST:
-            yield from self._of_kind.get(type(node), self._any)(node, depth)
+        if depth <= _DEEPEST and self._may_go_on():
+            make: _Make = self._of_kind.get(type(node), self._any)
+            yield from make(node, depth)
+
+    def _may_go_on(self) -> bool:
+        self._schemas_left -= 1
+        return self._schemas_left > 0
 
     def _any(self, _node: Node, _depth: int) -> Iterator[Any]:
         yield from (*self._strings, *self._numbers, *_ANYTHING)
