@@ -217,7 +217,8 @@ def _float(value: float) -> float:
     packed = _packed(double)
     if packed is None:
         return math.copysign(math.inf, double)
-    shorter = (float(f"{double:.{digits}g}") for digits in range(1, 10))
+    (nearest,) = struct.unpack("<f", packed)
+    shorter = (float(f"{nearest:.{digits}g}") for digits in range(1, 10))
     return next((short for short in shorter if _packed(short) == packed), double)
 
 
