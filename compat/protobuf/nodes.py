@@ -65,7 +65,7 @@ class ListLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A message written in text format; keys in square brackets are extension or type names."""
+    """A message written in text format; keys in square brackets are extension or type names, and each stands once."""
 
     entries: tuple[tuple[str, Value], ...]
 
@@ -100,6 +100,11 @@ class Range:
 
     start: int
     end: int
+
+
+def bounds(value: int | Range) -> tuple[int, int]:
+    """The first and the last number of a range, or a number twice."""
+    return (value.start, value.end) if isinstance(value, Range) else (value, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,9 @@ class Group:
         return self.message.name.lower()
 
 
+Member = Field | Group
+
+
 @dataclass(frozen=True, slots=True)
 class Oneof:
     """A oneof and its members."""
@@ -170,6 +178,11 @@ class Oneof:
     options: tuple[Option, ...] = ()
     at: int = field(default=0, compare=False)
 
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The fields and the groups."""
+        return self.fields + self.groups
+
 
 @dataclass(frozen=True, slots=True)
 class Extend:
@@ -179,6 +192,11 @@ class Extend:
     fields: tuple[Field, ...] = ()
     groups: tuple[Group, ...] = ()
     at: int = field(default=0, compare=False)
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The fields and the groups."""
+        return self.fields + self.groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +324,3 @@ def nested_messages(message: Message) -> Iterator[Message]:
     for extend in message.extends:
         for group in extend.groups:
             yield group.message
-
-
-def members(message: Message) -> tuple[Field, ...]:
-    """Every field of a message, those in oneofs included, groups left out."""
-    return message.fields + tuple(member for oneof in message.oneofs for member in oneof.fields)

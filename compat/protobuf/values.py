@@ -112,7 +112,7 @@ def _aggregate(cursor: Cursor, end: str) -> Aggregate:
     if cursor.depth >= MAX_DEPTH:
         cursor.fail(f"values nest deeper than {MAX_DEPTH} levels")
     cursor.depth += 1
-    entries: list[tuple[str, Value]] = []
+    entries: dict[str, Value] = {}
     while not cursor.take(end):
         if not cursor.tokens[cursor.i]:
             cursor.expected(f'"{end}"')
@@ -121,11 +121,18 @@ def _aggregate(cursor: Cursor, end: str) -> Aggregate:
         opening = cursor.tokens[cursor.i]
         if not colon and opening not in {"{", "<", "["}:
             cursor.expected('":"')
-        entries.append((key, _entry_value(cursor)))
+        value = _entry_value(cursor)
+        entries[key] = _both(entries[key], value) if key in entries else value
         if cursor.tokens[cursor.i] in {",", ";"}:
             cursor.i += 1
     cursor.depth -= 1
-    return Aggregate(tuple(entries))
+    return Aggregate(tuple(entries.items()))
+
+
+def _both(earlier: Value, later: Value) -> ListLiteral:
+    """The values of a key that is written twice: a list, as if it had been written as one."""
+    values = [each.values if isinstance(each, ListLiteral) else (each,) for each in (earlier, later)]
+    return ListLiteral(values[0] + values[1])
 
 
 def _key(cursor: Cursor) -> str:

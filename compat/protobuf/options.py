@@ -1,0 +1,327 @@
+"""Options read into the messages that hold them, custom ones once their extensions can be looked up."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from google.protobuf import message_factory
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import Message
+
+from compat.protobuf.cursor import parse_integer
+from compat.protobuf.nodes import (
+    Aggregate,
+    ListLiteral,
+    NamePart,
+    NumberLiteral,
+    Option,
+    StringLiteral,
+    Value,
+    Word,
+)
+from compat.protobuf.program import EXTENSION, Program, Unit
+from compat.protobuf.undescribe import is_repeated
+
+_EXTENSIONS = frozenset((EXTENSION,))
+_INTEGERS = {
+    FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
+    FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
+    FieldDescriptor.CPPTYPE_INT64: (-(2**63), 2**63 - 1),
+    FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1),
+}
+_TRUE = frozenset(("true", "True", "t"))
+_FALSE = frozenset(("false", "False", "f"))
+
+
+class Options:
+    """The options of one file: plain ones are set at once, those that name extensions when `set_custom` is called."""
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        self.program = program
+        self.unit = unit
+        #: The descriptor, its custom option, and the scope that the option's names are resolved in.
+        self.custom: list[tuple[Any, Option, str]] = []
+
+    def add(self, holder: Any, options: tuple[Option, ...], scope: str) -> None:
+        """Set options on the descriptor they belong to.
+
+        Raises:
+            InvalidSchema: An option does not exist, is set twice, or has a value that does not fit.
+        """
+        if not options:
+            return
+        taken: set[tuple[NamePart, ...]] = set()
+        for option in options:
+            if _names_extensions(option):
+                self.custom.append((holder, option, scope))
+            else:
+                _Assignment(self, option, scope, None, taken).assign(holder.options)
+
+    def set_custom(self, pool: DescriptorPool) -> None:
+        """Set the options that name extensions, which are looked up in a pool that has them.
+
+        Raises:
+            InvalidSchema: As for `add`.
+        """
+        by_holder: dict[int, tuple[Any, list[tuple[Option, str]]]] = {}
+        for holder, option, scope in self.custom:
+            by_holder.setdefault(id(holder), (holder, []))[1].append((option, scope))
+        for holder, options in by_holder.values():
+            # the pool's own class for the options message, which knows the pool's extensions
+            try:
+                descriptor = pool.FindMessageTypeByName(holder.options.DESCRIPTOR.full_name)
+            except KeyError:
+                self.unit.fail(f'the option "{_spell(options[0][0].name)}" is unknown', options[0][0].at)
+            message: Any = message_factory.GetMessageClass(descriptor)()
+            message.ParseFromString(holder.options.SerializeToString())
+            taken: set[tuple[NamePart, ...]] = set()
+            for option, scope in options:
+                _Assignment(self, option, scope, pool, taken).assign(message)
+            holder.options.ParseFromString(message.SerializeToString(deterministic=True))
+
+
+def _names_extensions(option: Option) -> bool:
+    return any(part.extension for part in option.name) or (
+        isinstance(option.value, Aggregate) and _has_extension_keys(option.value)
+    )
+
+
+def _has_extension_keys(aggregate: Aggregate) -> bool:
+    return any(
+        key[0] == "[" or (isinstance(value, Aggregate) and _has_extension_keys(value))
+        for key, value in aggregate.entries
+    )
+
+
+class _Assignment:
+    """One option on its way into a message."""
+
+    def __init__(
+        self,
+        owner: Options,
+        option: Option,
+        scope: str,
+        pool: DescriptorPool | None,
+        taken: set[tuple[NamePart, ...]],
+    ) -> None:
+        self.owner = owner
+        self.option = option
+        self.scope = scope
+        self.pool = pool
+        self.taken = taken
+
+    def fail(self, message: str) -> NoReturn:
+        self.owner.unit.fail(message, self.option.at)
+
+    def assign(self, message: Any) -> None:
+        """Walk the option's name down from a message, and set the value at its end."""
+        name = self.option.name
+        for length in range(1, len(name)):
+            field = self.field(message.DESCRIPTOR, name[length - 1])
+            if field.message_type is None or is_repeated(field):
+                self.fail(f'"{_spell(name[:length])}" is not a single message, so it has no parts to set')
+            if name[:length] in self.taken:
+                self.fail(f'the option "{_spell(name[:length])}" is already set')
+            message = self.slot(message, field)
+        field = self.field(message.DESCRIPTOR, name[-1])
+        if not is_repeated(field):
+            if any(path[: len(name)] == name for path in self.taken):
+                self.fail(f'the option "{_spell(name)}" is already set')
+            self.taken.add(name)
+        if isinstance(self.option.value, Aggregate) != (field.message_type is not None):
+            expected = "{ a message in text format }" if field.message_type is not None else "a plain value"
+            self.fail(f'the value of the option "{_spell(name)}" must be {expected}')
+        self.set(message, field, self.option.value, text_format=False)
+
+    def field(self, descriptor: Descriptor, part: NamePart) -> FieldDescriptor:
+        """The field that one part of a name leads to."""
+        if not part.extension:
+            field = descriptor.fields_by_name.get(part.name)
+            if field is None or part.name == "uninterpreted_option":
+                self.fail(f'the option "{part.name}" is unknown')
+            return field
+        extension = self.extension(part.name)
+        if extension is None:
+            self.fail(f'the option "({part.name})" is unknown')
+        if not _extends(extension, descriptor):
+            self.fail(f'"{part.name}" does not extend {descriptor.full_name}')
+        return extension
+
+    def extension(self, name: str) -> FieldDescriptor | None:
+        owner = self.owner
+        symbol = owner.program.resolve(owner.unit, name, self.scope, _EXTENSIONS)
+        if symbol is None or self.pool is None:
+            return None
+        return self.pool.FindExtensionByName(symbol.full_name)
+
+    def slot(self, message: Any, field: FieldDescriptor) -> Any:
+        """The message inside a message."""
+        return message.Extensions[field] if field.is_extension else getattr(message, field.name)
+
+    def set(self, message: Any, field: FieldDescriptor, value: Value, *, text_format: bool) -> None:
+        """Set or, where the field is repeated, append a value."""
+        if field.message_type is not None:
+            slot = self.slot(message, field)
+            if is_repeated(field) and field.message_type.GetOptions().map_entry:
+                self.set_entry(slot, field.message_type, value)
+                return
+            inner = slot.add() if is_repeated(field) else slot
+            if not isinstance(value, Aggregate):
+                self.fail(f'the value of "{field.name}" must be a message')
+            if not is_repeated(field):
+                inner.SetInParent()
+            self.fill(inner, value)
+            return
+        scalar = self.scalar(field, value, text_format=text_format)
+        if is_repeated(field):
+            self.slot(message, field).append(scalar)
+        elif field.is_extension:
+            message.Extensions[field] = scalar
+        else:
+            setattr(message, field.name, scalar)
+
+    def set_entry(self, container: Any, entry_type: Descriptor, value: Value) -> None:
+        """Put an entry into a map field."""
+        if not isinstance(value, Aggregate):
+            self.fail("the entries of a map are messages with a key and a value")
+        entry: Any = message_factory.GetMessageClass(entry_type)()
+        self.fill(entry, value)
+        if entry_type.fields_by_name["value"].message_type is not None:
+            container[entry.key].CopyFrom(entry.value)
+        else:
+            container[entry.key] = entry.value
+
+    def fill(self, message: Any, aggregate: Aggregate) -> None:
+        """Set the fields of a message written in text format."""
+        seen: set[str] = set()
+        for key, value in aggregate.entries:
+            if key[0] == "[" and "/" in key:
+                self.fill_any(message, key[1:-1], value)
+                continue
+            field = self.text_field(message.DESCRIPTOR, key)
+            if not is_repeated(field):
+                if key in seen:
+                    self.fail(f'"{key}" is set twice')
+                seen.add(key)
+            if isinstance(value, ListLiteral):
+                if not is_repeated(field):
+                    self.fail(f'"{key}" is not repeated and takes no list')
+                for each in value.values:
+                    self.set(message, field, each, text_format=True)
+            else:
+                self.set(message, field, value, text_format=True)
+
+    def text_field(self, descriptor: Descriptor, key: str) -> FieldDescriptor:
+        if key[0] == "[":
+            extension = self.extension(key[1:-1])
+            if extension is None or not _extends(extension, descriptor):
+                self.fail(f"{descriptor.full_name} has no extension {key}")
+            return extension
+        field = descriptor.fields_by_name.get(key)
+        if field is None:
+            # a group goes by the name of its type
+            field = descriptor.fields_by_name.get(key.lower())
+            if field is not None and (field.message_type is None or field.message_type.name != key):
+                field = None
+        if field is None:
+            self.fail(f'{descriptor.full_name} has no field "{key}"')
+        return field
+
+    def fill_any(self, message: Any, url: str, value: Value) -> None:
+        """Pack a message into a google.protobuf.Any."""
+        if message.DESCRIPTOR.full_name != "google.protobuf.Any" or self.pool is None:
+            self.fail(f"[{url}] stands for the content of a google.protobuf.Any")
+        try:
+            packed_type = self.pool.FindMessageTypeByName(url.rpartition("/")[2])
+        except KeyError:
+            self.fail(f"the type {url} is unknown")
+        packed: Message = message_factory.GetMessageClass(packed_type)()
+        if not isinstance(value, Aggregate):
+            self.fail(f"the value of [{url}] must be a message")
+        self.fill(packed, value)
+        message.type_url = url
+        message.value = packed.SerializeToString(deterministic=True)
+
+    def scalar(self, field: FieldDescriptor, value: Value, *, text_format: bool) -> Any:
+        """The Python value of a literal for a field.
+
+        Raises:
+            InvalidSchema: The literal is not of the field's type.
+        """
+        kind = field.cpp_type
+        found: Any = None
+        if kind == FieldDescriptor.CPPTYPE_BOOL:
+            found = _bool(value, text_format=text_format)
+        elif kind == FieldDescriptor.CPPTYPE_ENUM:
+            found = _enum(field, value, text_format=text_format)
+        elif kind == FieldDescriptor.CPPTYPE_STRING:
+            found = _string(field, value)
+        elif kind in _INTEGERS and isinstance(value, NumberLiteral):
+            number = to_integer(value.text)
+            low, high = _INTEGERS[kind]
+            found = number if number is not None and low <= number <= high else None
+        elif kind in {FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE}:
+            found = float_value(value)
+        if found is None:
+            self.fail(f'the value of the option "{field.name}" does not fit its type')
+        return found
+
+
+def _extends(extension: FieldDescriptor, descriptor: Descriptor) -> bool:
+    return extension.containing_type is not None and extension.containing_type.full_name == descriptor.full_name
+
+
+def _spell(name: tuple[NamePart, ...]) -> str:
+    return ".".join(f"({part.name})" if part.extension else part.name for part in name)
+
+
+def _bool(value: Value, *, text_format: bool) -> bool | None:
+    if isinstance(value, Word):
+        if value.text in _TRUE and (text_format or value.text == "true"):
+            return True
+        return False if value.text in _FALSE and (text_format or value.text == "false") else None
+    if text_format and isinstance(value, NumberLiteral):
+        number = to_integer(value.text)
+        return bool(number) if number in {0, 1} else None
+    return None
+
+
+def _enum(field: FieldDescriptor, value: Value, *, text_format: bool) -> int | None:
+    if field.enum_type is None:
+        return None
+    if isinstance(value, Word):
+        named = field.enum_type.values_by_name.get(value.text)
+        return None if named is None else int(named.number)
+    if text_format and isinstance(value, NumberLiteral):
+        number = to_integer(value.text)
+        known = number in field.enum_type.values_by_number or not field.enum_type.is_closed
+        return number if known and number is not None and -(2**31) <= number < 2**31 else None
+    return None
+
+
+def _string(field: FieldDescriptor, value: Value) -> str | bytes | None:
+    if not isinstance(value, StringLiteral):
+        return None
+    if field.type == FieldDescriptor.TYPE_BYTES:
+        return value.value
+    try:
+        return value.value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def float_value(value: Value) -> float | None:
+    """The value of a literal for a floating point field; None where it is none."""
+    if isinstance(value, Word):
+        return float(value.text) if value.text in {"inf", "nan", "infinity"} else None
+    if not isinstance(value, NumberLiteral):
+        return None
+    integer = to_integer(value.text)
+    return float(value.text) if integer is None else float(integer)
+
+
+def to_integer(text: str) -> int | None:
+    """The value of an integer literal that may have a sign; None for other numbers."""
+    value = parse_integer(text.removeprefix("-"))
+    return -value if value is not None and text[0] == "-" else value

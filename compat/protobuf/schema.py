@@ -1,0 +1,327 @@
+"""A PROTOBUF schema: text in, parsed schema out, linked when asked."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from google.protobuf import message_factory
+from google.protobuf.descriptor import FileDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError
+from google.protobuf.message import Message as RuntimeMessage
+
+from compat.protobuf.lexer import position
+from compat.protobuf.linker import Linked, link, load
+from compat.protobuf.nodes import Enum, File, Message
+from compat.protobuf.normalize import normalize
+from compat.protobuf.parser import parse_file
+from compat.protobuf.printer import print_file
+from compat.protobuf.program import Program, Unit
+from compat.protobuf.undescribe import from_descriptor, to_json_name
+from compat.protobuf.without_extensions import without_extensions
+from compat.schema import PROTOBUF, Dependencies, InvalidSchema, Pointer, Position, SchemaText
+
+#: The name of the file in descriptors; the text has none.
+FILE_NAME = "default"
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*", re.ASCII)
+
+
+class ProtobufSchema:
+    """A `.proto` file and the files it refers to; everything but its tree is worked out when first asked for."""
+
+    def __init__(self, source: str, unit: Unit, dependencies: Mapping[str, str]) -> None:
+        self._source = source
+        self._unit = unit
+        self._dependencies = dependencies
+
+    @property
+    def schema_type(self) -> str:
+        """PROTOBUF."""
+        return PROTOBUF
+
+    @property
+    def source(self) -> str:
+        """The text that was parsed, unchanged."""
+        return self._source
+
+    @property
+    def tree(self) -> File:
+        """What the text says."""
+        return self._unit.tree
+
+    @cached_property
+    def canonical(self) -> str:
+        """The text that is stored, in the reference's style."""
+        return print_file(self.tree)
+
+    @cached_property
+    def program(self) -> Program:
+        """The file with all it imports.
+
+        Raises:
+            InvalidSchema: A file that it refers to is none.
+        """
+        return load(self._unit, _Units(self._dependencies))
+
+    @cached_property
+    def linked(self) -> Linked:
+        """The file with every name resolved, in a descriptor pool of its own.
+
+        Raises:
+            InvalidSchema: protoc would refuse the file, or one that it imports.
+        """
+        name = FILE_NAME
+        while name in self._dependencies:
+            name += ".proto"
+        return link(self.program, name)
+
+    def descriptor(self) -> tuple[FileDescriptor, DescriptorPool]:
+        """The linked file and the pool it is in.
+
+        Raises:
+            InvalidSchema: As for `linked`.
+        """
+        return self.linked.file, self.linked.pool
+
+    @property
+    def full_name(self) -> str | None:
+        """The full name of the first message, or else of the first enum."""
+        declared: Sequence[Message | Enum] = self.tree.messages or self.tree.enums
+        return self._unit.prefix + declared[0].name if declared else None
+
+    @property
+    def top_level_fields(self) -> tuple[str, ...]:
+        """The names of the first message's fields."""
+        if not self.tree.messages:
+            return ()
+        first = self.tree.messages[0]
+        members = [*first.fields, *first.groups, *(member for oneof in first.oneofs for member in oneof.members)]
+        return tuple(member.name for member in sorted(members, key=lambda member: member.at))
+
+    def normalized(self) -> str:
+        """The canonical text in one order, with full names.
+
+        Raises:
+            InvalidSchema: A type's name leads nowhere.
+        """
+        return self._normalized
+
+    @cached_property
+    def _normalized(self) -> str:
+        return print_file(normalize(self.program))
+
+    def rendered(self, form: str) -> str:
+        """The text in another form.
+
+        Args:
+            form: `serialized` for the descriptor in base64, `ignore_extensions` for the text without extensions and
+                custom options; letter case does not matter, and every other form is the canonical text.
+
+        Raises:
+            InvalidSchema: For `serialized`, as for `linked`.
+        """
+        render = _FORMS.get(form.lower())
+        return self.canonical if render is None else render(self)
+
+    def message_indexes(self, full_name: str) -> tuple[int, ...]:
+        """The path to a message: its index in the file, then in each message around it.
+
+        Only messages that the text declares count, as in the reference: not the entries of `map<K, V>` fields, and not
+        groups.
+
+        Raises:
+            KeyError: The file declares no such message.
+        """
+        for name, indexes in _indexes(self.tree.messages, self._unit.prefix, ()):
+            if name == full_name:
+                return indexes
+        raise KeyError(full_name)
+
+    def message_name(self, indexes: Sequence[int]) -> str:
+        """The full name of the message at a path of indexes.
+
+        Raises:
+            IndexError: There is none.
+        """
+        messages = self.tree.messages
+        names = []
+        for index in indexes:
+            if not 0 <= index < len(messages):
+                raise IndexError(f"The schema has no message at {list(indexes)}")
+            names.append(messages[index].name)
+            messages = messages[index].messages
+        if not names:
+            raise IndexError("The path to a message has at least one index")
+        return self._unit.prefix + ".".join(names)
+
+    def message_class(self, full_name: str | None = None) -> type[RuntimeMessage]:
+        """The class of a message, the first one unless named.
+
+        Raises:
+            InvalidSchema: As for `linked`.
+            KeyError: There is no such message.
+        """
+        name = full_name if full_name is not None else self.message_name((0,))
+        found: type[RuntimeMessage] = message_factory.GetMessageClass(self.linked.pool.FindMessageTypeByName(name))
+        return found
+
+
+class _Units(dict[str, Unit]):
+    """The dependencies, each parsed when first asked for."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def get(self, path: str, default: Any = None) -> Any:
+        if path not in self and path in self._texts:
+            text = self._texts[path]
+            try:
+                tree, is_text = read(text)
+            except InvalidSchema as error:
+                raise InvalidSchema(PROTOBUF, f'in the reference "{path}": {error.detail}', None) from None
+            self[path] = Unit(path, tree, text if is_text else None)
+        return super().get(path, default)
+
+
+def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = False) -> ProtobufSchema:  # noqa: FBT001, FBT002 - the contract's order
+    """The schema that a text gives.
+
+    Args:
+        schema: `.proto` text, or a FileDescriptorProto in base64.
+        dependencies: What its imports may lead to, by import path.
+        strict: With it the file must link, as protoc demands; without it only the syntax must be right, so that what is
+            stored already can be read.
+
+    Raises:
+        InvalidSchema: The text is not a schema.
+    """
+    texts: dict[str, str] = {}
+    for dependency in dependencies:
+        texts.setdefault(dependency.name, dependency.text)
+    tree, is_text = read(schema.text)
+    parsed = ProtobufSchema(schema.text, Unit("", tree, schema.text if is_text else None), texts)
+    if not is_text:
+        custom = _with_custom_options(schema.text, parsed)
+        if custom is not None:
+            parsed = ProtobufSchema(schema.text, Unit("", custom, None), texts)
+    if strict:
+        _ = parsed.linked
+    return parsed
+
+
+def read(text: str) -> tuple[File, bool]:
+    """The tree of a schema's text, and whether it was `.proto` text and not a descriptor in base64.
+
+    Raises:
+        InvalidSchema: It is neither.
+    """
+    descriptor = _descriptor(text)
+    return (parse_file(text), True) if descriptor is None else (from_descriptor(descriptor), False)
+
+
+def _decode(text: str) -> bytes | None:
+    if not _BASE64.fullmatch(text):
+        return None
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except binascii.Error:
+        return None
+
+
+def _descriptor(text: str) -> FileDescriptorProto | None:
+    serialized = _decode(text)
+    if not serialized:
+        return None
+    try:
+        return FileDescriptorProto.FromString(serialized)
+    except DecodeError:
+        return None
+
+
+def _with_custom_options(text: str, parsed: ProtobufSchema) -> File | None:
+    """The tree read once more with a class that knows the extensions, where the file links and has any in sight."""
+    try:
+        if "google/protobuf/descriptor.proto" not in parsed.program.units:
+            return None
+        pool = parsed.linked.pool
+    except InvalidSchema:
+        return None
+    file_type = pool.FindMessageTypeByName("google.protobuf.FileDescriptorProto")
+    descriptor: Any = message_factory.GetMessageClass(file_type)()
+    descriptor.ParseFromString(_decode(text))
+    return from_descriptor(descriptor)
+
+
+def _indexes(messages: Sequence[Message], prefix: str, path: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for index, message in enumerate(messages):
+        name = prefix + message.name
+        yield name, (*path, index)
+        yield from _indexes(message.messages, name + ".", (*path, index))
+
+
+def _serialized(schema: ProtobufSchema) -> str:
+    descriptor = FileDescriptorProto()
+    descriptor.CopyFrom(schema.linked.proto)
+    for message in descriptor.message_type:
+        _drop_json_names(message)
+    for extension in descriptor.extension:
+        extension.ClearField("json_name")
+    return base64.b64encode(descriptor.SerializeToString(deterministic=True)).decode()
+
+
+def _drop_json_names(message: Any) -> None:
+    """Leave out JSON names that follow from the names, as compiled code does."""
+    for field in (*message.field, *message.extension):
+        if field.json_name == to_json_name(field.name):
+            field.ClearField("json_name")
+    for nested in message.nested_type:
+        _drop_json_names(nested)
+
+
+def _ignoring_extensions(schema: ProtobufSchema) -> str:
+    return print_file(without_extensions(schema.tree))
+
+
+_FORMS = {"serialized": _serialized, "ignore_extensions": _ignoring_extensions}
+
+
+def locate(schema: Any, pointer: Pointer) -> Position | None:
+    """Where a declaration stands in a schema's text.
+
+    Args:
+        schema: A ProtobufSchema.
+        pointer: Names of messages and enums from the outside in, then the name of a oneof or the number of a field or
+            an enum value; the empty pointer is the package, or the file's beginning.
+    """
+    if schema._unit.text is None:  # noqa: SLF001 - of this module
+        return None
+    at = _find(schema.tree, pointer)
+    return None if at is None else position(schema.source, at)
+
+
+def _find(tree: File, pointer: Pointer) -> int | None:
+    if not pointer:
+        return tree.package_at
+    node: Any = replace(Message(""), messages=tree.messages, enums=tree.enums)
+    for part in pointer:
+        attribute = "number" if isinstance(part, int) else "name"
+        children = [each for each in _children(node) if getattr(each, attribute, None) == part]
+        if not children:
+            return None
+        node = children[0]
+    return int(node.at)
+
+
+def _children(node: Any) -> list[Any]:
+    if isinstance(node, Message):
+        inside = [member for oneof in node.oneofs for member in oneof.fields]
+        return [*node.messages, *node.enums, *node.oneofs, *node.fields, *inside]
+    return list(getattr(node, "constants", ()))
