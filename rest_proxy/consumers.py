@@ -9,7 +9,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -130,12 +130,13 @@ class PolledConsumer:
     def _assign(self, places: set[Place]) -> None:
         if self._mode not in (None, "assigned"):
             raise ILLEGAL_STATE(detail=MUTUALLY_EXCLUSIVE)
-        gone, new = self._assigned - places, places - self._assigned
-        if gone:
-            self._consumer.incremental_unassign([TopicPartition(*place) for place in sorted(gone)])
-            self.buffer.drop(gone)
-        if new:
-            self._consumer.incremental_assign([TopicPartition(*place) for place in sorted(new)])
+        kept = self._consumer.position([TopicPartition(*place) for place in sorted(self._assigned & places)])
+        new = [TopicPartition(*place) for place in sorted(places - self._assigned)]
+        if places:
+            self._consumer.assign(kept + new)
+        else:
+            self._consumer.unassign()
+        self.buffer.drop(self._assigned - places)
         self._assigned = places
         self._joined = True
         self._mode, self._polling = ("assigned", True) if places else (None, self._polling)
@@ -231,32 +232,36 @@ class PolledConsumer:
             self.used()
             await asyncio.sleep(_BUSY_POLL_SECONDS)
 
-    # These may run on any thread: librdkafka orders them by itself.
-
-    def store(self, positions: Iterable[Position]) -> None:
+    def store(self, positions: Sequence[Position]) -> None:
         """Let auto-commit commit these from now on; partitions that went away are passed over."""
-        for topic, partition, offset, _ in positions:
-            try:
-                self._consumer.store_offsets(offsets=[TopicPartition(topic, partition, offset)])
-            except (KafkaException, RuntimeError):  # not assigned here any more, or closed
-                continue
+        if positions and not self._closed:
+            # Not from here: the client library deadlocks where another thread polls.
+            self._commands.put((lambda: self._store(positions), Future()))
 
-    def commit(self, positions: Sequence[Position]) -> None:
+    def _store(self, positions: Sequence[Position]) -> None:
+        for topic, partition, offset, _ in positions:
+            if (topic, partition) in self._assigned:
+                self._consumer.store_offsets(offsets=[TopicPartition(topic, partition, offset)])
+
+    async def commit(self, positions: Sequence[Position]) -> None:
         """Commit and wait for the broker's answer.
 
         Raises:
             KafkaException: For the first partition that was refused.
         """
-        targets = [
-            TopicPartition(topic, partition, offset, metadata) for topic, partition, offset, metadata in positions
-        ]
-        for result in self._consumer.commit(offsets=targets, asynchronous=False) or ():
-            if result.error is not None:
-                raise KafkaException(result.error)
 
-    def committed(self, places: Sequence[Place]) -> list[Position]:
+        def command() -> None:
+            targets = [TopicPartition(*position) for position in positions]
+            for result in self._consumer.commit(offsets=targets, asynchronous=False) or ():
+                if result.error is not None:
+                    raise KafkaException(result.error)
+
+        await self._do(command)
+
+    async def committed(self, places: Sequence[Place]) -> list[Position]:
         """What the group has committed of these partitions; those never committed are left out."""
-        found = self._consumer.committed([TopicPartition(*place) for place in places], timeout=_ASK_SECONDS)
+        asked = [TopicPartition(*place) for place in places]
+        found = await self._do(lambda: self._consumer.committed(asked, timeout=_ASK_SECONDS))
         for place in found:
             if place.error is not None:
                 raise KafkaException(place.error)

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from rest_proxy.buffer import Fetched, Place, Position
 from rest_proxy.consumers import PolledConsumer
@@ -25,8 +25,6 @@ from rest_proxy.reading import Rendered, render
 from rest_proxy.schemas import Schemas
 
 log = logging.getLogger("rest_proxy.instances")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ class Instance:
         async with self._turn:
             chosen = self.consumer.buffer.delivered() if positions is None else list(positions)
             if chosen:
-                committing = self._block(lambda: self.consumer.commit(chosen))
+                committing = asyncio.ensure_future(self.consumer.commit(chosen))
                 if wait:
                     await committing
                 else:
@@ -141,15 +139,12 @@ class Instance:
 
     async def committed(self, places: Sequence[Place]) -> list[Position]:
         """What the group committed of these partitions."""
-        return await self._block(lambda: self.consumer.committed(places))
+        return await self.consumer.committed(places)
 
     async def in_turn(self, operation: Callable[[PolledConsumer], Any]) -> Any:
         """Run an operation of the consumer, in order with reads and commits."""
         async with self._turn:
             return await operation(self.consumer)
-
-    def _block(self, call: Callable[[], T]) -> asyncio.Future[T]:
-        return asyncio.get_running_loop().run_in_executor(self.blocking, call)
 
     async def close(self, *, settle: bool) -> None:
         """Leave the group; with `settle`, what was delivered counts as arrived."""
