@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from serdes.codec.decode_source import decoder
-from serdes.codec.encode_source import encoder
-from serdes.codec.form import DATA, json_form
-from serdes.codec.plan import resolve
-from serdes.codec.schema import parse
+from serdes.codec import decode_walk, encode_walk
+from serdes.codec.errors import DecodeError, SchemaError
+from serdes.codec.form import DATA, Form, json_form
+from serdes.codec.plan import Plan, resolve
+from serdes.codec.schema import Node, parse
 
 Buffer = bytes | bytearray | memoryview
 
@@ -33,22 +33,25 @@ class AvroCodec:
     """Encoders and decoders of one schema, and of one reader's schema where there is one; see compile_codec.
 
     The functions are attributes, so that a call costs no method around it:
-        encode(datum) -> bytes. Raises EncodeError.
+        encode(datum, prefix=b"") -> bytes, which begin with the prefix. Raises EncodeError.
         decode(buffer, offset=0) -> datum; the datum must end where the buffer ends. Raises DecodeError.
-        json_to_avro(value) -> bytes, from parsed Avro JSON. Raises EncodeError.
+        json_to_avro(value, prefix=b"") -> bytes, from parsed Avro JSON. Raises EncodeError.
         avro_to_json(buffer, offset=0) -> what a JSON library can print. Raises DecodeError.
     """
 
     def __init__(self, source: Source) -> None:
         self.schema = parse(source.writer, source.named)
-        self._reader = None if source.reader is None else parse(source.reader, source.reader_named)
+        reader = None if source.reader is None else parse(source.reader, source.reader_named)
         self._json = json_form(plain=source.plain_unions, defaults=source.json_defaults)
-        self._plan = resolve(self.schema, self._reader)
+        try:
+            self._plan = resolve(self.schema, reader)
+        except RecursionError:
+            raise SchemaError("the schema is nested too deeply") from None
 
     @cached_property
     def encode(self) -> Callable[..., bytes]:
         """The function from a Python datum to its bytes."""
-        return encoder(self.schema, DATA)
+        return _encoder(self.schema, DATA)
 
     def encode_into(self, out: bytearray, datum: Any) -> None:
         """Append a datum's bytes to `out`, which stays as it is where an EncodeError is raised."""
@@ -57,23 +60,49 @@ class AvroCodec:
     @cached_property
     def decode(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to the Python datum."""
-        return decoder(self._plan, DATA)
+        return _decoder(self._plan, DATA)
 
     @cached_property
     def json_to_avro(self) -> Callable[..., bytes]:
         """The function from parsed Avro JSON to the datum's bytes."""
-        return encoder(self.schema, self._json)
+        return _encoder(self.schema, self._json)
 
     @cached_property
     def avro_to_json(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to Avro JSON as Python objects."""
-        return decoder(self._plan, self._json)
+        return _decoder(self._plan, self._json)
 
     def avro_to_json_bytes(self, buffer: Buffer, offset: int = 0) -> bytes:
         """The compact Avro JSON text, in UTF-8, of a buffer's datum."""
         import orjson  # noqa: PLC0415  (its import takes longer than that of all codecs)
 
-        return orjson.dumps(self.avro_to_json(buffer, offset))
+        value = self.avro_to_json(buffer, offset)
+        try:
+            return orjson.dumps(value)
+        except orjson.JSONEncodeError as error:
+            raise DecodeError("$", offset, self.schema.words(), f"no JSON: {error}") from None
+
+
+#: What compiling a schema's source may end in, beyond what Python's compiler bears: then it is done step by step.
+_TOO_MUCH = (SyntaxError, RecursionError, MemoryError)
+
+
+def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
+    from serdes.codec.encode_source import encoder  # noqa: PLC0415  (a consumer needs none)
+
+    try:
+        return encoder(node, form)
+    except _TOO_MUCH:
+        return lambda datum, prefix=b"": prefix + encode_walk.encode(node, datum, form)
+
+
+def _decoder(plan: Plan, form: Form) -> Callable[..., Any]:
+    from serdes.codec.decode_source import decoder  # noqa: PLC0415  (a producer needs none)
+
+    try:
+        return decoder(plan, form)
+    except _TOO_MUCH:
+        return lambda buffer, offset=0: decode_walk.decode(plan, bytes(buffer), offset, form)
 
 
 def compile_codec(

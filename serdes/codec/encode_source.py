@@ -19,7 +19,7 @@ from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
 from serdes.codec.typed import typed_branches
-from serdes.codec.varint import SMALL, SMALL_END, SMALL_MIN, write_int, write_long
+from serdes.codec.varint_table import SMALL, SMALL_END, SMALL_MIN, write_int, write_long
 
 EMPTY = 'b""'
 #: More pieces than this in one branch are joined there.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from serdes.codec.branch import Choose, data_chooser, first_chooser, plain_chooser, tag_chooser
 from serdes.codec.check import DATUM, JSON, Check
 from serdes.codec.schema import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """One form, in and out.
 
     Attributes:

@@ -1,52 +1,20 @@
-"""Zig-zag variable-length integers, and the tables by which generated code writes them without a loop."""
+"""Zig-zag variable-length integers: bounds, and reading and writing step by step."""
 
 from __future__ import annotations
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 
-#: The two 7-bit groups of 0..16383 as bytes that both say "more follows".
-_PAIRS = bytes(byte for high in range(128, 256) for low in range(128, 256) for byte in (low, high))
-MORE = [_PAIRS[at : at + 2] for at in range(0, 32768, 2)]
-#: The varints of 0..16383: what zig-zag makes of -8192..8191.
-VARINT = [bytes((value,)) for value in range(128)] + [
-    bytes((low, high)) for high in range(1, 128) for low in range(128, 256)
-]
-#: The varint of each value from -8192 to 8191, under that very index: a negative one counts from the end.
-SMALL = VARINT[::2] + VARINT[::-2]
-SMALL_MIN, SMALL_END = -8192, 8192
-
 
 def write_long(value: int) -> bytes:
-    """The varint of a value that is known to fit 64 bits.
-
-    Raises:
-        OverflowError: It does not.
-    """
-    if not LONG_MIN <= value <= LONG_MAX:
-        raise OverflowError(value)
+    """The varint of a value of 64 bits."""
+    out = bytearray()
     rest = value << 1 ^ value >> 63
-    if rest < 1 << 14:
-        return VARINT[rest]
-    if rest < 1 << 28:
-        return MORE[rest & 16383] + VARINT[rest >> 14]
-    if rest < 1 << 42:
-        return MORE[rest & 16383] + MORE[rest >> 14 & 16383] + VARINT[rest >> 28]
-    head = MORE[rest & 16383] + MORE[rest >> 14 & 16383] + MORE[rest >> 28 & 16383]
-    if rest < 1 << 56:
-        return head + VARINT[rest >> 42]
-    return head + MORE[rest >> 42 & 16383] + VARINT[rest >> 56]
-
-
-def write_int(value: int) -> bytes:
-    """The varint of a value that must fit 32 bits.
-
-    Raises:
-        OverflowError: It does not.
-    """
-    if not INT_MIN <= value <= INT_MAX:
-        raise OverflowError(value)
-    return write_long(value)
+    while rest > 127:
+        out.append(rest & 127 | 128)
+        rest >>= 7
+    out.append(rest)
+    return bytes(out)
 
 
 def read_long(buffer: bytes, position: int) -> tuple[int, int]:
