@@ -33,7 +33,7 @@ _LOGGING = (
 
 
 #: Where the log says why the broker ended, the most telling first.
-_REASONS = (r"^Caused by: [\w.$]+: (.+)", r"^[\w.]+(?:Exception|Error): (.+)", r".* ERROR \S+ - (.+)", r"(.+)")
+_REASONS = (r"^Caused by: [\w.$]+: (.+)", r"^[\w.]+(?:Exception|Error): (.+)", r".* ERROR \S+ - (.+)")
 
 
 class LocalBroker:
@@ -159,13 +159,13 @@ class LocalBroker:
         self.stop()
 
     def _reason(self) -> str:
-        """Find in the log why the broker ended: the last cause named, else the last error, else the last line."""
+        """Find in the log why the broker ended: the last cause named, else the last error, else the JVM's words."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         for pattern in _REASONS:
             found = [match[1] for line in lines if (match := re.match(pattern, line))]
             if found:
                 return found[-1][:300].strip().rstrip(".")
-        return f"exit code {self._process.poll() if self._process else None}"
+        return " ".join(lines[:2])[:300] or f"exit code {self._process.poll() if self._process else None}"
 
 
 def _lock(data_dir: Path) -> IO[bytes]:

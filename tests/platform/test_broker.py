@@ -1,8 +1,52 @@
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import sys
+import time
 import uuid
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient
+
+from magicbyte.broker import BrokerFailed, LocalBroker, free_port, port_is_free
+from magicbyte.testing import temporary_broker
+
+MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LocalBroker]:
+    with temporary_broker() as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker() -> Iterator[LocalBroker]:
+    with temporary_broker() as broker:
+        yield broker
+
+
+def names_of_topics(bootstrap_servers: str) -> set[str]:
+    return set(AdminClient({"bootstrap.servers": bootstrap_servers}).list_topics(timeout=10).topics)
+
+
+def produce(bootstrap_servers: str, topic: str, value: bytes) -> None:
+    producer = Producer({"bootstrap.servers": bootstrap_servers, "linger.ms": 0})
+    producer.produce(topic, value)
+    assert producer.flush(10) == 0
+
+
+def consume(bootstrap_servers: str, topic: str, group: str) -> bytes | None:
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": group, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    record = consumer.poll(10)
+    consumer.close()
+    return record.value() if record is not None else None
 
 
 def test_a_record_goes_through_a_transaction_and_a_group(kafka: str) -> None:
@@ -10,11 +54,153 @@ def test_a_record_goes_through_a_transaction_and_a_group(kafka: str) -> None:
     producer = Producer({"bootstrap.servers": kafka, "transactional.id": topic})
     producer.init_transactions(10)
     producer.begin_transaction()
-    producer.produce(topic, b"value", b"key")
+    producer.produce(topic, b"value")
     producer.commit_transaction(10)
-    consumer = Consumer({"bootstrap.servers": kafka, "group.id": topic, "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
-    record = consumer.poll(10)
-    consumer.close()
-    assert record is not None
-    assert (record.key(), record.value(), record.offset()) == (b"key", b"value", 0)
+    assert consume(kafka, topic, topic) == b"value"
+
+
+def test_the_first_group_and_transaction_after_a_start_need_not_wait(broker: LocalBroker) -> None:
+    produce(broker.bootstrap_servers, "first", b"value")
+    began = time.monotonic()
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "first"})
+    producer.init_transactions(10)
+    transaction = time.monotonic() - began
+    assert consume(broker.bootstrap_servers, "first", "first") == b"value"
+    group = time.monotonic() - began - transaction
+    # Without the questions that start() asks: 1.2 s and 3.2 s.
+    assert (transaction < 1, group < 2) == (True, True), (transaction, group)
+
+
+def test_topics_and_records_are_there_again_after_a_stop_and_after_a_crash(broker: LocalBroker) -> None:
+    produce(broker.bootstrap_servers, "kept", b"value")
+    broker.stop()
+    broker.start()
+    assert consume(broker.bootstrap_servers, "kept", "after the stop") == b"value"
+    broker.kill()
+    broker.start()
+    assert consume(broker.bootstrap_servers, "kept", "after the crash") == b"value"
+
+
+def test_the_log_can_be_read(running: LocalBroker) -> None:
+    lines = running.log.read_text().splitlines()
+    started = [line for line in lines if "Kafka Server started" in line]
+    assert len(started) == 1
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} INFO kafka\.server\.KafkaRaftServer - ", started[0])
+
+
+def test_settings_of_the_callers_go_over_the_usual_ones() -> None:
+    with temporary_broker(properties={"auto.create.topics.enable": "false"}) as broker:
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "message.timeout.ms": 500})
+        producer.produce("unknown", b"value")
+        producer.flush(5)
+        assert "unknown" not in names_of_topics(broker.bootstrap_servers)
+
+
+def test_a_port_in_use_is_told_in_a_line(kafka: str, tmp_path: Path) -> None:
+    port = int(kafka.rpartition(":")[2])
+    with pytest.raises(BrokerFailed) as failed:
+        LocalBroker(tmp_path, port).start()
+    assert str(failed.value) == f"port {port} is in use: stop what listens there, or choose another port"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_broker_on_the_same_folder_is_refused(broker: LocalBroker) -> None:
+    produce(broker.bootstrap_servers, "kept", b"value")
+    with pytest.raises(BrokerFailed) as failed:
+        LocalBroker(broker.data_dir, 0).start()
+    assert str(failed.value) == (f"the data folder {broker.data_dir} is in use by another broker: stop that one first")
+    assert "kept" in names_of_topics(broker.bootstrap_servers)
+
+
+REMEDY = "it is not a local broker's, or it is damaged; name another with --data-dir, or remove it"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("something.txt", b"", f"the data folder {{logs}} holds files but no meta.properties: {REMEDY}"),
+        *(
+            (
+                "meta.properties",
+                data,
+                f"the data folder {{logs}} has a damaged or foreign meta.properties: {REMEDY}",
+            )
+            for data in (b"", b"\xff\xfe\0", b"version=1\nnode.id=1\n", b"version=1\ncluster.id=x\nnode.id=7\n")
+        ),
+    ],
+)
+def test_a_folder_that_is_not_a_brokers_is_refused(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    logs = tmp_path / "kafka"
+    logs.mkdir()
+    (logs / name).write_bytes(data)
+    with pytest.raises(BrokerFailed) as failed:
+        LocalBroker(tmp_path, 0).start()
+    assert str(failed.value) == message.format(logs=logs)
+    assert (logs / name).read_bytes() == data
+
+
+def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(broker: LocalBroker) -> None:
+    broker.stop()
+    segment = broker.data_dir / "kafka" / "__cluster_metadata-0" / "00000000000000000000.log"
+    data = segment.read_bytes()
+    segment.write_bytes(bytes(len(data)))
+    with pytest.raises(BrokerFailed) as failed:
+        broker.start()
+    assert str(failed.value) == f"{segment} is damaged, and with it all topics: name another --data-dir, or remove it"
+    segment.write_bytes(data)
+    broker.start()
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        (
+            {"num.partitions": "many"},
+            "Invalid value many for configuration num.partitions: Not a number of type INT",
+        ),
+        ({"process.roles": "broker"}, "requirement failed"),
+    ],
+)
+def test_the_reason_why_kafka_ended_is_told_in_a_line(tmp_path: Path, properties: dict[str, str], reason: str) -> None:
+    broker = LocalBroker(tmp_path, 0, properties=properties)
+    with pytest.raises(BrokerFailed) as failed:
+        broker.start()
+    text = str(failed.value)
+    assert text.startswith(f"the broker did not start: {reason}")
+    assert text.endswith(f"; its log is {broker.log}")
+    assert "\n" not in text
+    assert not broker.is_running
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BrokerFailed) as failed:
+        LocalBroker(tmp_path / "file", 0).start()
+    assert str(failed.value) == f"the data folder {tmp_path / 'file' / 'kafka'} cannot be used: Not a directory"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_broker_command_runs_until_it_is_told_to_stop(tmp_path: Path, number: signal.Signals) -> None:
+    port = free_port()
+    command = [*MAGICBYTE, "broker", "--port", str(port), "--data-dir", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline() == (
+            f"magicbyte: broker at 127.0.0.1:{port}, its data and log in {tmp_path}; Ctrl-C stops it\n"
+        )
+        produce(f"127.0.0.1:{port}", "topic", b"value")
+        running.send_signal(number)
+        assert running.wait(15) == 0
+        assert running.stderr.read() == ""
+    assert port_is_free(port)
+
+
+def test_the_broker_command_tells_why_it_cannot_start(kafka: str, tmp_path: Path) -> None:
+    port = kafka.rpartition(":")[2]
+    command = [*MAGICBYTE, "broker", "--port", port, "--data-dir", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (
+        1,
+        "",
+        f"magicbyte: port {port} is in use: stop what listens there, or choose another port\n",
+    )

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import importlib
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from magicbyte.cli.main import COMMANDS, main
+
+MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
+
+
+def run(
+    *arguments: str, environment: dict[str, str] | None = None, folder: Path | None = None, safe_path: bool = True
+) -> subprocess.CompletedProcess[str]:
+    command = MAGICBYTE if safe_path else [word for word in MAGICBYTE if word != "-P"]
+    return subprocess.run(
+        [*command, *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | (environment or {}),
+        cwd=folder,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["help"], []])
+def test_help_lists_every_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("usage: magicbyte COMMAND [OPTION ...]\n")
+    for name, command in COMMANDS.items():
+        assert f"  {name} " in out
+        assert command.help in out
+
+
+def test_help_costs_little_more_than_python_itself() -> None:
+    def seconds(command: list[str]) -> float:
+        times = []
+        for _ in range(7):
+            began = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            times.append(time.perf_counter() - began)
+        return statistics.median(times)
+
+    extra = seconds([*MAGICBYTE, "--help"]) - seconds([sys.executable, "-c", "pass"])
+    assert extra < 0.1
+
+
+def test_help_imports_no_command_and_no_library() -> None:
+    code = "import sys; from magicbyte.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(result.stderr.split())
+    assert not loaded & {"argparse", "pydantic", "confluent_kafka", "fastapi", "uvicorn", "httpx", "asyncio"}
+    assert {name for name in loaded if name.startswith("magicbyte.")} == {
+        "magicbyte.cli",
+        "magicbyte.cli.main",
+        "magicbyte.failure",
+    }
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("magicbyte 0.")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("regsitry", "did you mean 'registry'?"),
+        ("xyz", "`magicbyte --help` lists them"),
+        ("--verbose", "`magicbyte --help` lists them"),
+    ],
+)
+def test_an_unknown_command_is_told_with_the_nearest_one(
+    name: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", f"magicbyte: there is no command {name!r}; {hint}\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_module_and_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    module = importlib.import_module(COMMANDS[name].module)
+    with pytest.raises(SystemExit) as ended:
+        module.main(["--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: magicbyte {name}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["registry"],
+            (
+                "say where the schemas are to be kept: --storage sqlite:///FILE, --bootstrap-servers HOST:PORT for"
+                " Kafka, or --storage memory: to lose them at the end"
+            ),
+        ),
+        (["registry", "--storage", "kafka:"], "--storage kafka: needs --bootstrap-servers HOST:PORT"),
+        (
+            ["registry", "--config", "/nowhere/file"],
+            "--config /nowhere/file cannot be read: No such file or directory",
+        ),
+        (["rest-proxy"], "say which Kafka cluster it is for: --bootstrap-servers HOST:PORT"),
+    ],
+)
+def test_what_is_missing_is_told_in_a_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", f"magicbyte: {message}\n")
+
+
+def test_a_setting_that_cannot_be_is_named(tmp_path: Path) -> None:
+    result = run("registry", "--storage", "floppy:", "--listen", "127.0.0.1:1")
+    assert result.returncode == 1
+    assert "floppy:" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def make_stranger(folder: Path, name: str) -> Path:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text("raise SystemExit('the stranger was run')\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [
+        ("registry", ["registry", "--storage", "memory:"]),
+        ("rest_proxy", ["rest-proxy", "--bootstrap-servers", "127.0.0.1:1"]),
+    ],
+)
+def test_a_package_of_the_users_that_is_in_the_way_is_named_and_not_run(
+    tmp_path: Path, package: str, arguments: list[str]
+) -> None:
+    folder = make_stranger(tmp_path / "theirs", package)
+    result = run(*arguments, environment={"PYTHONPATH": str(folder)})
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith(
+        f"magicbyte: Python finds {package!r} at {folder / package}, which is not Magicbyte's"
+    )
+    assert result.stderr.endswith("rename it, or take its folder out of PYTHONPATH\n")
+
+
+def test_a_registry_folder_where_the_user_stands_is_not_in_the_way(tmp_path: Path) -> None:
+    make_stranger(tmp_path, "registry")
+    result = run("registry", "--storage", "floppy:", folder=tmp_path)
+    assert "the stranger" not in result.stderr
+    assert "Python finds" not in result.stderr
+    assert "floppy:" in result.stderr
