@@ -21,7 +21,8 @@ MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[LocalBroker]:
-    with temporary_broker() as broker:
+    """One broker for the tests that leave it running."""
+    with temporary_broker(properties={"num.partitions": "3"}) as broker:
         yield broker
 
 
@@ -71,14 +72,14 @@ def test_the_first_group_and_transaction_after_a_start_need_not_wait(broker: Loc
     assert (transaction < 1, group < 2) == (True, True), (transaction, group)
 
 
-def test_topics_and_records_are_there_again_after_a_stop_and_after_a_crash(broker: LocalBroker) -> None:
-    produce(broker.bootstrap_servers, "kept", b"value")
-    broker.stop()
-    broker.start()
-    assert consume(broker.bootstrap_servers, "kept", "after the stop") == b"value"
-    broker.kill()
-    broker.start()
-    assert consume(broker.bootstrap_servers, "kept", "after the crash") == b"value"
+def test_topics_and_records_are_there_again_after_a_stop_and_after_a_crash(running: LocalBroker) -> None:
+    produce(running.bootstrap_servers, "kept", b"value")
+    running.stop()
+    running.start()
+    assert consume(running.bootstrap_servers, "kept", "after the stop") == b"value"
+    running.kill()
+    running.start()
+    assert consume(running.bootstrap_servers, "kept", "after the crash") == b"value"
 
 
 def test_the_log_can_be_read(running: LocalBroker) -> None:
@@ -88,12 +89,10 @@ def test_the_log_can_be_read(running: LocalBroker) -> None:
     assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} INFO kafka\.server\.KafkaRaftServer - ", started[0])
 
 
-def test_settings_of_the_callers_go_over_the_usual_ones() -> None:
-    with temporary_broker(properties={"auto.create.topics.enable": "false"}) as broker:
-        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "message.timeout.ms": 500})
-        producer.produce("unknown", b"value")
-        producer.flush(5)
-        assert "unknown" not in names_of_topics(broker.bootstrap_servers)
+def test_settings_of_the_callers_go_over_the_usual_ones(running: LocalBroker) -> None:
+    produce(running.bootstrap_servers, "of-three", b"value")
+    topics = AdminClient({"bootstrap.servers": running.bootstrap_servers}).list_topics(timeout=10).topics
+    assert sorted(topics["of-three"].partitions) == [0, 1, 2]
 
 
 def test_a_port_in_use_is_told_in_a_line(kafka: str, tmp_path: Path) -> None:
@@ -104,12 +103,12 @@ def test_a_port_in_use_is_told_in_a_line(kafka: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_second_broker_on_the_same_folder_is_refused(broker: LocalBroker) -> None:
-    produce(broker.bootstrap_servers, "kept", b"value")
+def test_a_second_broker_on_the_same_folder_is_refused(running: LocalBroker) -> None:
+    produce(running.bootstrap_servers, "kept", b"value")
     with pytest.raises(BrokerFailed) as failed:
-        LocalBroker(broker.data_dir, 0).start()
-    assert str(failed.value) == (f"the data folder {broker.data_dir} is in use by another broker: stop that one first")
-    assert "kept" in names_of_topics(broker.bootstrap_servers)
+        LocalBroker(running.data_dir, 0).start()
+    assert str(failed.value) == (f"the data folder {running.data_dir} is in use by another broker: stop that one first")
+    assert "kept" in names_of_topics(running.bootstrap_servers)
 
 
 REMEDY = "it is not a local broker's, or it is damaged; name another with --data-dir, or remove it"
@@ -139,16 +138,16 @@ def test_a_folder_that_is_not_a_brokers_is_refused(tmp_path: Path, name: str, da
     assert (logs / name).read_bytes() == data
 
 
-def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(broker: LocalBroker) -> None:
-    broker.stop()
-    segment = broker.data_dir / "kafka" / "__cluster_metadata-0" / "00000000000000000000.log"
+def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(running: LocalBroker) -> None:
+    running.stop()
+    segment = running.data_dir / "kafka" / "__cluster_metadata-0" / "00000000000000000000.log"
     data = segment.read_bytes()
     segment.write_bytes(bytes(len(data)))
     with pytest.raises(BrokerFailed) as failed:
-        broker.start()
+        running.start()
     assert str(failed.value) == f"{segment} is damaged, and with it all topics: name another --data-dir, or remove it"
     segment.write_bytes(data)
-    broker.start()
+    running.start()
 
 
 @pytest.mark.parametrize(
@@ -179,8 +178,7 @@ def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
     assert str(failed.value) == f"the data folder {tmp_path / 'file' / 'kafka'} cannot be used: Not a directory"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_broker_command_runs_until_it_is_told_to_stop(tmp_path: Path, number: signal.Signals) -> None:
+def test_the_broker_command_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
     port = free_port()
     command = [*MAGICBYTE, "broker", "--port", str(port), "--data-dir", str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
@@ -189,7 +187,7 @@ def test_the_broker_command_runs_until_it_is_told_to_stop(tmp_path: Path, number
             f"magicbyte: broker at 127.0.0.1:{port}, its data and log in {tmp_path}; Ctrl-C stops it\n"
         )
         produce(f"127.0.0.1:{port}", "topic", b"value")
-        running.send_signal(number)
+        running.send_signal(signal.SIGTERM)
         assert running.wait(15) == 0
         assert running.stderr.read() == ""
     assert port_is_free(port)
