@@ -25,7 +25,8 @@ class SettingsError(ValueError):
 class ServerSettings(BaseModel):
     """Typed settings whose aliases are property names; a subclass lists them.
 
-    Unknown names are warned of with the nearest known one; names under `open_prefixes` are kept in `extra`.
+    Unknown names are warned of with the nearest known one. A subclass that passes properties on keeps all of them in a
+    field `properties`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
@@ -48,7 +49,8 @@ class ServerSettings(BaseModel):
                 near = difflib.get_close_matches(name, known, n=1)
                 log.warning("unknown property %s%s", name, f"; did you mean {near[0]}?" if near else "")
         try:
-            settings = cls.model_validate({name: value for name, value in properties.items() if name in known})
+            typed = {name: value for name, value in properties.items() if name in known}
+            settings = cls.model_validate({**typed, "properties": dict(properties)})
         except ValidationError as error:
             first = error.errors()[0]
             name = str(first["loc"][0]) if first["loc"] else "settings"

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from compat.schema import InvalidSchema
@@ -18,11 +18,12 @@ from magicbyte.http.server import serve as serve_http
 from magicbyte.logs import set_up_logs
 from registry import errors
 from registry.decide import Terms
+from registry.forward import Forwarder
 from registry.http import compatibility, schemas, server, settings, subjects
 from registry.http.answers import error_response
 from registry.http.layers import ContextPrefix, Negotiation, RememberedAnswers
 from registry.log.open import open_node
-from registry.log.port import NotLeader
+from registry.log.port import LogError, NotLeader
 from registry.metrics import NodeMetrics
 from registry.node import Node
 from registry.parsing import Parser, invalid_schema
@@ -33,17 +34,29 @@ log = logging.getLogger("magicbyte.registry")
 
 
 def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
-    """Build the application over a node, or over the one that the settings ask for; it starts with the app."""
+    """Build the application.
+
+    Args:
+        given: The settings.
+        node: A node that the caller has started and will stop; without one, the node that the settings ask for starts
+            and stops with the application.
+    """
+    owned = node is None
     node = node or open_node(given)
     registry = Registry(node, given, terms_of(given))
 
+    forwarder = Forwarder(node, given)
+
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        await asyncio.to_thread(node.start)
+        if owned:
+            await asyncio.to_thread(node.start)
         try:
             yield
         finally:
-            await asyncio.to_thread(node.stop)
+            await forwarder.close()
+            if owned:
+                await asyncio.to_thread(node.stop)
 
     app = create_application(
         contract="registry.yaml",
@@ -56,10 +69,7 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
     app.state.metrics = CollectorRegistry()
     app.state.metrics.register(NodeMetrics(node))
 
-    async def on_not_leader(request: Request, _error: Exception) -> Response:
-        return error_response(request, errors.UNKNOWN_LEADER())
-
-    app.add_exception_handler(NotLeader, on_not_leader)
+    app.add_exception_handler(NotLeader, forwarder)
     layered: ASGIApp = Negotiation(app)
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
@@ -90,4 +100,13 @@ def serve(properties: Mapping[str, str]) -> int:
     """Run the registry until it is told to stop; answers the exit code."""
     given = RegistrySettings.from_properties(properties)
     set_up_logs(given.log_level)
-    return serve_http(create_app(given), given.listeners, log_level=given.log_level)
+    node = open_node(given)
+    try:
+        node.start()
+    except LogError as error:
+        log.critical("the registry can't start: %s", error)
+        return 1
+    try:
+        return serve_http(create_app(given, node), given.listeners, log_level=given.log_level)
+    finally:
+        node.stop()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from registry.decide import Decision
-from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, WriteConflict
+from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
 from registry.view import View
 
 log = logging.getLogger("magicbyte.registry.committer")
@@ -51,9 +51,27 @@ class Committer:
     records that the answer rests on are in the log.
     """
 
-    def __init__(self, store: Log, view: View, *, most_in_batch: int = 256, most_attempts: int = 100) -> None:
+    def __init__(
+        self,
+        store: Log,
+        view: View,
+        *,
+        recover: Callable[[], None] | None = None,
+        most_in_batch: int = 256,
+        most_attempts: int = 100,
+    ) -> None:
+        """Make a committer that is not running yet.
+
+        Args:
+            store: The log.
+            view: The state that the log's entries are applied to.
+            recover: Called where an append failed halfway; after it, reading the log tells what came of it.
+            most_in_batch: How many commands are committed at once, at the most.
+            most_attempts: How often a batch is decided again because others wrote, at the most.
+        """
         self._log = store
         self._view = view
+        self._recover = recover
         self._most_in_batch = most_in_batch
         self._most_attempts = most_attempts
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
@@ -135,12 +153,18 @@ class Committer:
             except WriteConflict:
                 self.catch_up()
                 continue
+            except RecordTooLarge:
+                if self._recover is not None:
+                    self._recover()
+                raise
             except OutcomeUnknown:
+                if self._recover is not None:
+                    self._recover()
                 # The log knows: either all of the batch stands behind `after` now, or none of it.
                 if self._found(records, after):
                     return decided
                 continue
-            self._apply(records, last)
+            self.apply(records, last)
             return decided
         raise LogError(f"gave up after {self._most_attempts} attempts: other writers were always faster")
 
@@ -151,6 +175,9 @@ class Committer:
         for waiting in batch:
             try:
                 decision = waiting.command(overlay, now)
+                for record in decision.records:
+                    if len(record.key) + len(record.value or b"") > self._log.max_record_bytes:
+                        raise RecordTooLarge(f"a record has over {self._log.max_record_bytes} bytes")  # noqa: TRY301
             except Exception as error:  # noqa: BLE001  whatever it is belongs to the one who waits
                 decided.append(_Decided(waiting, error=error))
                 continue
@@ -160,7 +187,8 @@ class Committer:
             decided.append(_Decided(waiting, decision.result))
         return decided, records
 
-    def _apply(self, records: Sequence[Record], last: int) -> None:
+    def apply(self, records: Sequence[Record], last: int) -> None:
+        """Apply records that have just been appended, the last of them at an offset."""
         first = last - len(records) + 1
         with self.applying:
             for index, record in enumerate(records):

@@ -54,6 +54,9 @@ class Node(Protocol):
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a write; the future fails with NotLeader where another node must take it."""
 
+    def leader_url(self) -> str | None:
+        """Where writes go now; None where nobody knows."""
+
     def sync(self) -> None:
         """Read to the log's present end, so that what is missing then is missing everywhere.
 
@@ -105,6 +108,10 @@ class SharedLogNode:
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a write; see `Node.submit`."""
         return self._committer.submit(command)
+
+    def leader_url(self) -> str | None:
+        """This node: any node on such a log takes writes."""
+        return self._url
 
     def sync(self) -> None:
         """Apply what other processes have appended; see `Node.sync`."""

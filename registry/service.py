@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,12 +11,16 @@ from typing import TypeVar
 from registry import errors
 from registry.committer import Command
 from registry.decide import Terms
-from registry.log.port import LogError, NotLeader
+from registry.log.port import LogError, NotLeader, RecordTooLarge
 from registry.node import Node
 from registry.settings import RegistrySettings
 from registry.view import View
 
 T = TypeVar("T")
+
+#: How long a write waits for a leader, and how long between two looks.
+_LEADER_SECONDS = 10.0
+_ELECTION_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +66,27 @@ class Registry:
             ApiError: What the command raised, or 50001 or 50002 where the log did not take it.
             NotLeader: Another node takes writes.
         """
+        deadline = time.monotonic() + _LEADER_SECONDS
+        while True:
+            try:
+                return await self._commit(operation, command)
+            except NotLeader:
+                if await asyncio.to_thread(self.node.leader_url) is not None:
+                    raise
+                if time.monotonic() > deadline:
+                    raise errors.UNKNOWN_LEADER() from None
+                # An election is under way: this node may be the one that wins it.
+                await asyncio.sleep(_ELECTION_SECONDS)
+
+    async def _commit(self, operation: str, command: Command[T]) -> T:
         future = asyncio.wrap_future(self.node.submit(command))
         try:
             # The command goes on where the wait is given up: its outcome is unknown then, never undone.
             return await asyncio.wait_for(asyncio.shield(future), self.settings.write_timeout_ms / 1000)
         except TimeoutError:
             raise errors.OPERATION_TIMED_OUT(operation=operation) from None
+        except RecordTooLarge:
+            raise errors.SCHEMA_TOO_LARGE() from None
         except NotLeader:
             raise
         except LogError as error:

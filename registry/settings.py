@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from compat.level import LEVELS
 from magicbyte.http.server import Listener, parse_listener
+from magicbyte.kafka import with_prefix
 from magicbyte.settings import ServerSettings
 
 
@@ -77,8 +78,8 @@ class RegistrySettings(ServerSettings):
     max_body_bytes: int = Field(alias="size.limit.filter.max.request.body.size", default=16 * 1024 * 1024, gt=0)
     log_level: str = Field(alias="magicbyte.log.level", default="info")
 
-    #: Client properties of Java's names, without their prefix.
-    kafka: dict[str, str] = Field(alias="kafkastore.*", default_factory=dict)
+    #: All properties as given, for those that are passed on to Kafka.
+    properties: dict[str, str] = Field(default_factory=dict)
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
@@ -92,6 +93,20 @@ class RegistrySettings(ServerSettings):
         if value is None:
             return None
         return ",".join(server.strip().rpartition("://")[2] for server in value.split(",") if server.strip())
+
+    @property
+    def kafka_client_properties(self) -> dict[str, str]:
+        """What is passed on to Kafka clients, by Java's names."""
+        own = {field.alias for field in type(self).model_fields.values()}
+        given = {name: value for name, value in self.properties.items() if name not in own}
+        return {
+            name: value for name, value in with_prefix(given, "kafkastore.").items() if not name.startswith("topic.")
+        }
+
+    @property
+    def topic_configs(self) -> dict[str, str]:
+        """Configs of a schemas topic that is made."""
+        return with_prefix(self.properties, "kafkastore.topic.config.")
 
     @property
     def advertised_url(self) -> str:

@@ -49,6 +49,8 @@ class View:
     def __init__(self, base: View | None = None) -> None:
         self._base = base
         self.offset: Offset = base.offset if base else BEGINNING
+        #: The last NOOP: where a leader had settled all that was written before.
+        self.settled_offset: Offset = base.settled_offset if base else BEGINNING
         #: Records passed over, by reason.
         self.passed_over: Counter[str] = Counter()
         self.tables: Tables = Tables(base.tables if base else None)
@@ -264,6 +266,9 @@ class View:
         else:
             self._contexts[key.subject] = True
 
+    def _apply_noop(self, _key: Key, _value: dict[str, Any] | None, entry: LogEntry) -> None:
+        self.settled_offset = entry.offset
+
     def _apply_id_mark(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
         assert key.subject is not None
         highest = None if value is None else value.get("maxId")
@@ -279,6 +284,7 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
     records.CONTEXT: View._apply_context,  # noqa: SLF001
     records.DELETE_SUBJECT: View._apply_deletion,  # noqa: SLF001
     records.CLEAR_SUBJECT: View._apply_clearing,  # noqa: SLF001
+    records.NOOP: View._apply_noop,  # noqa: SLF001
     records.ID_MARK: View._apply_id_mark,  # noqa: SLF001
 }
 

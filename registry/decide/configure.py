@@ -30,7 +30,7 @@ POLICIES = ("STRICT", "LENIENT", "LOGICAL")
 UPDATE_NAMES = {**CONFIG_NAMES, "compatibility_level": "compatibility"}
 
 
-def decide_put_config(view: View, subject: str | None, update: Mapping[str, Any], now: int) -> Decision[Config]:
+def decide_put_config(view: View, now: int, *, subject: str | None, update: Mapping[str, Any]) -> Decision[Config]:
     """Change a config: fields that are absent stay, null clears, a value sets. None is the global config.
 
     Args:

@@ -36,8 +36,6 @@ class Terms:
     validate_new_schemas: bool = True
     modes_mutable: bool = True
     incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
-    #: The largest record that the log takes, in bytes.
-    max_record_bytes: int = 10 * 1024 * 1024
 
 
 def require_writable(view: View, subject: str | None) -> None:

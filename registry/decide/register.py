@@ -74,7 +74,7 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
         verdict = judge(view, request.subject, candidate, config, terms)
         if not verdict.compatible:
             raise terms.incompatible(subject=request.subject, details=f"[{', '.join(verdict.messages)}]")
-    return _write(view, wanted, candidate.content, next_number, terms, now, imports=mode.imports)
+    return _write(view, wanted, candidate.content, next_number, now, imports=mode.imports)
 
 
 def _require_mode(view: View, request: Registration) -> None:
@@ -232,7 +232,6 @@ def _write(
     request: Registration,
     content: Content,
     next_number: int,
-    terms: Terms,
     now: int,
     *,
     imports: bool,
@@ -248,8 +247,6 @@ def _write(
         raise errors.ID_OVERWRITE(id=occupied.schema_id, context=qualified_context(subject))
     version = Version(subject, number, schema_id, content, deleted=False, timestamp=now)
     value = records.encode_version(version)
-    if len(value) > terms.max_record_bytes:
-        raise errors.SCHEMA_TOO_LARGE()
     found: list[Record] = []
     if context != DEFAULT_CONTEXT and context not in view.contexts():
         found.append(Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))

@@ -11,6 +11,8 @@ from registry.log.port import BEGINNING, LogEntry, Offset, Record, WriteConflict
 class MemoryLog:
     """A list of entries behind a lock."""
 
+    max_record_bytes = 64 * 1024 * 1024
+
     def __init__(self) -> None:
         self._entries: list[LogEntry] = []
         self._lock = threading.Lock()

@@ -23,11 +23,18 @@ def _sql(settings: RegistrySettings) -> Node:
     return SharedLogNode(SqlLog(settings.storage), settings.advertised_url, poll_seconds=_POLL_SECONDS)
 
 
+def _kafka(settings: RegistrySettings) -> Node:
+    from registry.kafka_node import open_kafka_node  # noqa: PLC0415  a registry elsewhere needs no Kafka
+
+    return open_kafka_node(settings)
+
+
 #: Scheme of the storage URL -> what opens it.
 _STORAGES: dict[str, Callable[[RegistrySettings], Node]] = {
     "memory": _memory,
     "sqlite": _sql,
     "postgresql": _sql,
+    "kafka": _kafka,
 }
 
 

@@ -45,11 +45,18 @@ class OutcomeUnknown(LogError):
 
 
 class NotLeader(LogError):
-    """Another node writes this log now."""
+    """This node may not write the log now."""
+
+
+class RecordTooLarge(LogError):
+    """A record is larger than the log takes."""
 
 
 class Log(Protocol):
     """Where the registry's records are kept."""
+
+    #: The largest sum of a record's key and value, in bytes.
+    max_record_bytes: int
 
     def append(self, records: Sequence[Record], after: Offset) -> Offset:
         """Append all the records or none, and keep them through a crash.

@@ -34,6 +34,8 @@ class SqlLog:
     batch is written.
     """
 
+    max_record_bytes = 64 * 1024 * 1024
+
     def __init__(self, url: str) -> None:
         self._engine = sa.create_engine(url, pool_pre_ping=True)
         if self._engine.dialect.name == "sqlite":

@@ -1,0 +1,106 @@
+"""Passing a write on to the leader, and its answer back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+import httpx
+from fastapi import Request, Response
+
+from magicbyte.http.errors import ApiError
+from registry import errors
+from registry.http.answers import error_response
+from registry.node import Node
+from registry.settings import RegistrySettings
+
+log = logging.getLogger("magicbyte.registry.forward")
+
+#: Marks a request as passed on once; it is not passed on again.
+FORWARDED = "X-Forward"
+_PASSED_ON = ("content-type", "accept", "authorization", "if-match", "x-request-id", "traceparent")
+_RELAYED = ("content-type", "retry-after")
+#: Requests that may be sent again to another leader where the first one's answer was lost.
+_REPEATABLE = frozenset({"POST", "PUT"})
+_LEADER_SECONDS = 10.0
+_RETRY_SECONDS = 0.1
+
+
+class Forwarder:
+    """Sends a request to whoever leads, again to the next leader where the first is gone before it answered."""
+
+    def __init__(self, node: Node, settings: RegistrySettings) -> None:
+        self._node = node
+        headers = settings.forwarded_headers.lower().split(",")
+        self._passed_on = (*_PASSED_ON, *(name.strip() for name in headers if name.strip()))
+        timeout = httpx.Timeout(
+            settings.leader_read_timeout_ms / 1000, connect=settings.leader_connect_timeout_ms / 1000
+        )
+        self._client = httpx.AsyncClient(timeout=timeout, trust_env=False)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def __call__(self, request: Request, _error: Exception) -> Response:
+        """Answer a request that this node can't take, as an exception handler of NotLeader."""
+        if FORWARDED in request.headers:
+            return error_response(request, errors.UNKNOWN_LEADER())
+        deadline = time.monotonic() + _LEADER_SECONDS
+        failure: ApiError = errors.UNKNOWN_LEADER()
+        while time.monotonic() < deadline:
+            url = await asyncio.to_thread(self._node.leader_url)
+            if url is not None:
+                try:
+                    answered = await self._send(request, url)
+                except httpx.ConnectError:
+                    failure = _failed(request)
+                except (httpx.HTTPError, _LeaderChanged) as error:
+                    log.warning("%s did not answer %s: %r", url, request.url.path, error)
+                    failure = _failed(request)
+                    if request.method not in _REPEATABLE:
+                        break
+                else:
+                    if answered.status_code != 500 or b'"error_code":50004' not in answered.content:
+                        return _relayed(answered)
+            await asyncio.sleep(_RETRY_SECONDS)
+        return error_response(request, failure)
+
+    async def _send(self, request: Request, url: str) -> httpx.Response:
+        path = request.scope["raw_path"].decode("latin-1")
+        query = request.scope["query_string"].decode("latin-1")
+        headers = {name: request.headers[name] for name in self._passed_on if name in request.headers}
+        request_id = request.scope.get("state", {}).get("request_id")
+        sending = asyncio.ensure_future(
+            self._client.request(
+                request.method,
+                f"{url}{path}{'?' if query else ''}{query}",
+                content=await request.body(),
+                headers={**headers, **({"x-request-id": request_id} if request_id else {}), FORWARDED: "true"},
+            )
+        )
+        try:
+            while not sending.done():
+                await asyncio.wait([sending], timeout=1.0)
+                if not sending.done() and await asyncio.to_thread(self._node.leader_url) not in (url, None):
+                    raise _LeaderChanged(url)
+            return sending.result()
+        finally:
+            sending.cancel()
+
+
+class _LeaderChanged(Exception):
+    """Another node leads now: the answer that is waited for will not come, or not hold."""
+
+
+def _failed(request: Request) -> ApiError:
+    nouns = {"mode": "mode", "config": "config"}
+    verbs = {"POST": "register", "PUT": "update", "DELETE": "delete"}
+    noun = nouns.get(request.url.path.strip("/").partition("/")[0], "schema")
+    return errors.FORWARDING_FAILED(operation=f"{verbs.get(request.method, 'update')} {noun}")
+
+
+def _relayed(answered: httpx.Response) -> Response:
+    headers = {name: answered.headers[name] for name in _RELAYED if name in answered.headers}
+    return Response(answered.content, answered.status_code, headers=headers)

@@ -1,0 +1,299 @@
+"""The log on Kafka: the compacted `_schemas` topic, read by everyone and written in transactions by the leader."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from magicbyte.kafka import Config
+from registry.log.port import (
+    LogEntry,
+    LogError,
+    NotLeader,
+    Offset,
+    OutcomeUnknown,
+    Record,
+    RecordTooLarge,
+)
+
+log = logging.getLogger("magicbyte.registry.kafka")
+
+_BATCH = 500
+_POLL_SECONDS = 0.1
+#: What a broker of one's own address answers within, by far.
+_REQUEST_SECONDS = 10.0
+_TRANSACTION_SECONDS = 15.0
+
+_FENCED = frozenset(
+    {
+        KafkaError._FENCED,  # noqa: SLF001  the client library's public name for a local error
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError.PRODUCER_FENCED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)
+
+
+class TopicReader:
+    """Reads partition 0 of a topic from an offset on, and knows how far it has come.
+
+    `position` is the offset to be read next. Transaction markers and compacted records take offsets that no record is
+    delivered for, so it runs ahead of the last record's.
+    """
+
+    def __init__(self, client: Config, topic: str, *, isolation: str) -> None:
+        self._topic = topic
+        self._consumer = Consumer(
+            {
+                **client,
+                "group.id": "magicbyte-reader",
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "earliest",
+                "isolation.level": isolation,
+                "fetch.message.max.bytes": 8 * 1024 * 1024,
+                "queued.min.messages": 10_000,
+                "fetch.wait.max.ms": 100,
+            }
+        )
+        self.last: Offset | None = None
+        self.position = 0
+
+    def seek(self, after: Offset) -> None:
+        """Go on after an offset; nothing happens where that is the last record read."""
+        if after != self.last:
+            self._consumer.assign([TopicPartition(self._topic, 0, after + 1)])
+            self.last, self.position = after, after + 1
+
+    def poll(self, timeout: float) -> list[LogEntry]:
+        """The entries that come within a time, in seconds; an empty list where none do.
+
+        Raises:
+            LogError: The partition can't be read at all.
+        """
+        entries = []
+        for message in self._consumer.consume(_BATCH, timeout):
+            error = message.error()
+            if error is None:
+                entries.append(_entry(message))
+                self.last = message.offset()
+                self.position = self.last + 1
+            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  as above
+                self.position = max(self.position, message.offset())
+            elif not error.retriable():
+                raise LogError(f"{self._topic} can't be read: {error.str()}")
+        return entries
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self._consumer.close()
+
+
+def _entry(message: Message) -> LogEntry:
+    _, timestamp = message.timestamp()
+    return LogEntry(message.offset(), message.key(), message.value(), timestamp)
+
+
+class KafkaLog:
+    """Partition 0 of the schemas topic.
+
+    Everybody reads; who has opened the writer appends, until another node opens it: all writers share one transactional
+    id, so the broker fences the older one.
+    """
+
+    def __init__(self, client: Config, topic: str, transactional_id: str) -> None:
+        self._client = client
+        self._topic = topic
+        self._transactional_id = transactional_id
+        self._admin = AdminClient(client)
+        self._reader = TopicReader(client, topic, isolation="read_committed")
+        self._reading = threading.Lock()
+        self._producer: Producer | None = None
+        self.max_record_bytes = 1024 * 1024
+        #: Called where an append finds that another writer has been opened.
+        self.on_fenced: Callable[[], None] = _nothing
+
+    # Reading
+
+    def end_position(self, *, committed: bool = True) -> int:
+        """The offset that the next record will get, of all records or up to the first open transaction.
+
+        Raises:
+            LogError: The broker does not answer.
+        """
+        isolation = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        partition = TopicPartition(self._topic, 0)
+        try:
+            asked = self._admin.list_offsets(
+                {partition: OffsetSpec.latest()}, isolation_level=isolation, request_timeout=_REQUEST_SECONDS
+            )
+            return int(asked[partition].result(_REQUEST_SECONDS).offset)
+        except (KafkaException, TimeoutError) as error:
+            raise LogError(f"the end of {self._topic} can't be asked for: {_text(error)}") from error
+
+    def end(self) -> Offset:
+        """The offset before the next record's; a transaction's marker may stand at it. See `Log.end`."""
+        return self.end_position() - 1
+
+    @property
+    def position(self) -> int:
+        """How far the log has been read."""
+        return self._reader.position
+
+    def read(self, after: Offset) -> Iterator[LogEntry]:
+        """The committed entries up to the present end; see `Log.read`."""
+        end = self.end_position()
+        deadline = time.monotonic() + 6 * _REQUEST_SECONDS
+        with self._reading:
+            self._reader.seek(after)
+            while self._reader.position < end:
+                entries = self._reader.poll(_POLL_SECONDS)
+                if entries:
+                    deadline = time.monotonic() + 6 * _REQUEST_SECONDS
+                elif time.monotonic() > deadline:
+                    raise LogError(f"{self._topic} was not read to its end at {end} in time")
+                yield from entries
+
+    def follow(self, after: Offset, timeout: float) -> list[LogEntry]:
+        """The entries that come after an offset within a time, in seconds."""
+        with self._reading:
+            self._reader.seek(after)
+            return self._reader.poll(timeout)
+
+    def aborted_since(self, after: Offset) -> list[LogEntry]:
+        """The entries after an offset that only read_uncommitted readers see: those of aborted transactions."""
+        end = self.end_position(committed=False)
+        committed, everything = (self._offsets(after, end, isolation) for isolation in _ISOLATIONS)
+        return [entry for offset, entry in everything.items() if offset not in committed]
+
+    def _offsets(self, after: Offset, end: int, isolation: str) -> dict[Offset, LogEntry]:
+        reader = TopicReader(self._client, self._topic, isolation=isolation)
+        deadline = time.monotonic() + 6 * _REQUEST_SECONDS
+        found: dict[Offset, LogEntry] = {}
+        try:
+            reader.seek(after)
+            while reader.position < end:
+                if time.monotonic() > deadline:
+                    raise LogError(f"{self._topic} was not read to its end at {end} in time")
+                found |= {entry.offset: entry for entry in reader.poll(_POLL_SECONDS)}
+        finally:
+            reader.close()
+        return found
+
+    # Writing
+
+    def open_writer(self) -> None:
+        """Become the one writer: fence all others, and end what they left open.
+
+        Raises:
+            LogError: The broker does not let us.
+        """
+        self.close_writer()
+        producer = Producer(
+            {
+                **self._client,
+                "transactional.id": self._transactional_id,
+                "transaction.timeout.ms": 10_000,
+                "enable.idempotence": True,
+                "acks": "all",
+                "linger.ms": 0,
+                "message.max.bytes": max(self.max_record_bytes + 65_536, 1_000_000),
+                "delivery.timeout.ms": 10_000,
+            }
+        )
+        try:
+            producer.init_transactions(_TRANSACTION_SECONDS)
+        except KafkaException as error:
+            raise LogError(f"no transaction for {self._transactional_id!r} can be had: {_text(error)}") from error
+        self._producer = producer
+
+    def close_writer(self) -> None:
+        """Write no more; the broker aborts what is open when another writer comes."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            producer.purge()
+
+    def append(self, records: Sequence[Record], after: Offset) -> Offset:  # noqa: ARG002  the fence takes its place
+        """Write the records in one transaction; see `Log.append`."""
+        producer = self._producer
+        if producer is None:
+            raise NotLeader("this node does not write the log now")
+        offsets: list[Offset] = []
+        failures: list[KafkaError] = []
+
+        def on_delivery(error: KafkaError | None, message: Message) -> None:
+            if error is None:
+                offsets.append(message.offset())
+            else:
+                failures.append(error)
+
+        try:
+            producer.begin_transaction()
+            for record in records:
+                producer.produce(
+                    self._topic,
+                    key=record.key,
+                    value=record.value,
+                    partition=0,
+                    timestamp=record.timestamp,
+                    on_delivery=on_delivery,
+                )
+            producer.commit_transaction(_TRANSACTION_SECONDS)
+        except (KafkaException, BufferError) as error:
+            raise self._failure(error, failures) from error
+        if len(offsets) != len(records):
+            raise OutcomeUnknown("the broker did not confirm every record")
+        return max(offsets)
+
+    def _failure(self, error: Exception, failures: Sequence[KafkaError]) -> LogError:
+        codes = [failure.code() for failure in failures]
+        if isinstance(error, KafkaException):
+            codes.append(error.args[0].code())
+        if any(code in _FENCED for code in codes):
+            self._producer = None
+            self.on_fenced()
+            return NotLeader(f"another node writes {self._topic} now: {_text(error)}")
+        if KafkaError.MSG_SIZE_TOO_LARGE in codes:
+            return self._abort(RecordTooLarge("the broker takes no record of this size"))
+        return OutcomeUnknown(f"the transaction did not end well: {_text(error)}")
+
+    def _abort(self, cause: LogError) -> LogError:
+        assert self._producer is not None
+        try:
+            self._producer.abort_transaction(_TRANSACTION_SECONDS)
+        except KafkaException as error:
+            return OutcomeUnknown(f"{cause}; aborting failed: {_text(error)}")
+        return cause
+
+    # The cluster
+
+    def cluster_id(self) -> str:
+        """The Kafka cluster's id."""
+        try:
+            return str(self._admin.list_topics(timeout=_REQUEST_SECONDS).cluster_id or "")
+        except KafkaException:
+            return ""
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self.close_writer()
+        with self._reading:
+            self._reader.close()
+
+
+def _nothing() -> None:
+    """Nobody is to be told."""
+
+
+_ISOLATIONS = ("read_committed", "read_uncommitted")
+
+
+def _text(error: Exception) -> str:
+    first = error.args[0] if error.args else None
+    return first.str() if isinstance(first, KafkaError) else str(error)

@@ -1,0 +1,112 @@
+"""The schemas topic itself: made where it is missing, refused where it could not keep schemas."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+
+from magicbyte.kafka import Config
+from registry.log.port import LogError
+
+log = logging.getLogger("magicbyte.registry.topic")
+
+_REQUEST_SECONDS = 10.0
+#: Part of a record's size that is neither key nor value: batch and record headers.
+_OVERHEAD_BYTES = 512
+
+
+class UnfitTopic(LogError):
+    """The topic exists and would lose or reorder schemas."""
+
+
+def prepare_topic(
+    client: Config,
+    topic: str,
+    *,
+    replication: int,
+    configs: Mapping[str, str],
+    skip_validation: bool,
+    timeout: float,
+) -> int:
+    """Make sure of the topic.
+
+    Args:
+        client: How to reach Kafka.
+        topic: Its name.
+        replication: Replicas of a new topic, fewer where there are fewer brokers.
+        configs: Configs of a new topic besides the compaction.
+        skip_validation: Take an existing topic as it is.
+        timeout: How long to wait for a broker, in seconds.
+
+    Returns:
+        The largest sum of key and value that its records may have, in bytes.
+
+    Raises:
+        UnfitTopic: It has more than one partition, or another policy than compaction alone.
+        LogError: Kafka does not answer, or refuses.
+    """
+    admin = AdminClient(client)
+    brokers = _wait_for_brokers(admin, client, timeout)
+    try:
+        if _partitions(admin, topic) == 0:
+            _create(admin, topic, min(replication, brokers), configs)
+            if brokers < replication:
+                log.warning("%s has %d replicas, for there are no more brokers", topic, min(replication, brokers))
+        described = _configs(admin, topic)
+        partitions = _partitions(admin, topic)
+    except KafkaException as error:
+        raise LogError(f"{topic} can't be prepared: {error.args[0].str()}") from error
+    if not skip_validation:
+        _validate(topic, partitions, described)
+    return int(described["max.message.bytes"]) - _OVERHEAD_BYTES
+
+
+def _wait_for_brokers(admin: AdminClient, client: Config, timeout: float) -> int:
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            return len(admin.list_topics(timeout=min(2.0, timeout)).brokers)
+        except KafkaException as error:
+            if time.monotonic() > deadline:
+                servers = client.get("bootstrap.servers")
+                raise LogError(f"no Kafka broker answers at {servers}: {error.args[0].str()}") from error
+
+
+def _create(admin: AdminClient, topic: str, replication: int, configs: Mapping[str, str]) -> None:
+    new = NewTopic(topic, 1, replication, config={"cleanup.policy": "compact", **configs})
+    try:
+        admin.create_topics([new], request_timeout=_REQUEST_SECONDS)[topic].result()
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
+    deadline = time.monotonic() + _REQUEST_SECONDS
+    while _partitions(admin, topic) == 0:
+        if time.monotonic() > deadline:
+            raise LogError(f"{topic} was made but does not appear")
+        time.sleep(0.02)
+
+
+def _partitions(admin: AdminClient, topic: str) -> int:
+    """How many partitions a topic has, 0 where there is no such topic. Asking for one topic by name would make it."""
+    found = admin.list_topics(timeout=_REQUEST_SECONDS).topics.get(topic)
+    return len(found.partitions) if found is not None and found.error is None else 0
+
+
+def _configs(admin: AdminClient, topic: str) -> dict[str, str]:
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    found = admin.describe_configs([resource], request_timeout=_REQUEST_SECONDS)[resource].result()
+    return {name: entry.value for name, entry in found.items()}
+
+
+def _validate(topic: str, partitions: int, configs: Mapping[str, str]) -> None:
+    if partitions != 1:
+        raise UnfitTopic(f"{topic} has {partitions} partitions; schemas need the order of exactly one")
+    if configs.get("cleanup.policy") != "compact":
+        raise UnfitTopic(
+            f"{topic} has cleanup.policy={configs.get('cleanup.policy')} and would lose schemas; "
+            "set it to compact, and to nothing else"
+        )
