@@ -12,10 +12,10 @@ from serdes.client import RegistryClient
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
 from serdes.config import AvroSerializerConfig, DeserializerConfig
 from serdes.deserializer import Decode, Deserializer, FromDict, ReaderFormat, Resolved
-from serdes.error import ConfigError, DatumMismatch, PayloadError, SchemaCompileError, SerializationError
+from serdes.error import DatumMismatch, PayloadError, SchemaCompileError, SerializationError
 from serdes.fastavro_codec import record_name_decoder, strict_encoder
 from serdes.flow import Flow
-from serdes.schema import as_schema
+from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
 from serdes.serializer import Encoder, Serializer, ToDict, WriterFormat
 
@@ -50,7 +50,7 @@ class AvroSerializer(Serializer):
         rule_conf: None = None,
         rule_registry: None = None,
     ) -> None:
-        _no_rules(rule_conf, rule_registry)
+        refuse_rule_arguments(rule_conf, rule_registry)
         config = AvroSerializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
         own = schema.text if schema else None
@@ -97,7 +97,7 @@ class AvroDeserializer(Deserializer):
         rule_conf: None = None,
         rule_registry: None = None,
     ) -> None:
-        _no_rules(rule_conf, rule_registry)
+        refuse_rule_arguments(rule_conf, rule_registry)
         schema = as_schema(schema_str, AVRO)
         reader = schema.text if schema else None
         if reader is not None:
@@ -139,7 +139,7 @@ class _NotBytes(Exception):
 
 def _raw(datum: Any) -> bytes:
     if not isinstance(datum, bytes | bytearray | memoryview):
-        raise _NotBytes(type(datum).__name__)
+        raise _NotBytes
     return bytes(datum)
 
 
@@ -169,7 +169,7 @@ def _codec(schema: SchemaText, dependencies: Dependencies, reader: Resolved | No
         raise SchemaCompileError(AVRO, str(error)) from error
 
 
-def _explain(error: Exception) -> Exception:
+def _explain(error: Exception, datum: Any = None) -> Exception:
     match error:
         case EncodeError():
             expected = f"{error.expected} ({error.detail})" if error.detail else error.expected
@@ -177,10 +177,5 @@ def _explain(error: Exception) -> Exception:
         case DecodeError():
             return PayloadError(f"{error.path}: {error.detail} ({error.expected} expected)", error.position)
         case _NotBytes():
-            return DatumMismatch("$", str(error), "bytes")
+            return DatumMismatch("$", type(datum).__name__, "bytes")
     return SerializationError(str(error))
-
-
-def _no_rules(rule_conf: object, rule_registry: object) -> None:
-    if rule_conf is not None or rule_registry is not None:
-        raise ConfigError("rule_conf" if rule_conf is not None else "rule_registry", "rules are not carried out")

@@ -49,7 +49,7 @@ class _Client:
         latest_ttl: Seconds for which a subject's latest version is believed; None for ever.
     """
 
-    def __init__(  # noqa: PLR0913  # each stands for a setting
+    def __init__(
         self,
         urls: str | Sequence[str],
         *,

@@ -93,6 +93,7 @@ _id_source = one_of(
     dual="dual_schema_id_deserializer DualSchemaIdDeserializer",
     prefix="prefix_schema_id_deserializer PrefixSchemaIdDeserializer",
 )
+_dialect = one_of(draft_4="", draft_6="", draft_7="", draft_2019_09="", draft_2020_12="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,12 @@ class SerializerConfig(CommonConfig):
         """True where the serializer registers its own schema."""
         if self.auto_register is not None:
             return self.auto_register
-        return not (self.uses_latest or self.use_schema_id is not None or self.use_schema_guid is not None)
+        return not self.uses_registrys
+
+    @property
+    def uses_registrys(self) -> bool:
+        """True where a setting says which of the registry's schemas to use."""
+        return self.uses_latest or self.use_schema_id is not None or self.use_schema_guid is not None
 
     def in_header(self, *, is_key: bool) -> bool:
         """True where the schema's guid goes into a header instead of its id before the payload."""
@@ -201,6 +207,8 @@ class JSONSerializerConfig(SerializerConfig):
     """JSONSerializer's settings."""
 
     validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
+    #: The dialect of schemas that name none.
+    dialect: str = setting(_dialect, "draft_7", "json.schema.spec.version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +216,8 @@ class JSONDeserializerConfig(DeserializerConfig):
     """JSONDeserializer's settings."""
 
     validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
+    #: The dialect of schemas that name none.
+    dialect: str = setting(_dialect, "draft_7", "json.schema.spec.version")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,21 +33,21 @@ class ReaderFormat:
         record_name: The name in a schema that the record subject strategies use, if there is one.
         decoder: Makes the decoder of a writer's schema and of the reader's, if there is one.
         errors: What decoders raise.
-        explain: The exception for one of these.
-        fetch_format: In what form the registry is asked for schemas.
+        explain: The exception for one of these and the message.
         indexed: True where message indexes stand before the payload; decoders of messages framed by a header are
             given them before it.
         needs_writer: False where the payload can be read without the writer's schema.
+        needs_references: False where it can be read without what the writer's schema refers to.
     """
 
     schema_type: str
     record_name: Callable[[SchemaText], str | None]
     decoder: Callable[[Resolved | None, Resolved | None], Decode]
     errors: tuple[type[Exception], ...]
-    explain: Callable[[Exception], Exception]
-    fetch_format: str | None = None
+    explain: Callable[[Exception, bytes], Exception]
     indexed: bool = False
     needs_writer: bool = True
+    needs_references: bool = True
 
 
 class Deserializer:
@@ -94,14 +94,15 @@ class Deserializer:
             return None
         try:
             decode = self._ready[ctx.topic, ctx.field, data[:5]]
+            framed_by_prefix = not ctx.headers
         except (KeyError, AttributeError, TypeError):
-            return self._deserialize(bytes(data), ctx)
-        if ctx.headers:
+            framed_by_prefix = False
+        if not framed_by_prefix:
             return self._deserialize(bytes(data), ctx)
         try:
             datum = decode(data, 5)
         except self._form.errors as error:
-            raise self._form.explain(error) from error
+            raise self._form.explain(error, data) from error
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
 
     def _deserialize(self, data: bytes, ctx: Context | None) -> Any:
@@ -116,7 +117,7 @@ class Deserializer:
         try:
             datum = decode(data, frame.offset)
         except self._form.errors as error:
-            raise self._form.explain(error) from error
+            raise self._form.explain(error, data) from error
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
 
     def _decoder(self, frame: wire.Frame, ctx: Context | None) -> Decode:
@@ -147,30 +148,31 @@ class Deserializer:
         return None if ttl is None or ttl < 0 else monotonic() + ttl
 
     def _resolve(self, client: RegistryClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
-        endpoints, form = client.endpoints, self._form.fetch_format
+        endpoints = client.endpoints
         # The subject says in which context an id is looked for; a strategy that needs the schema comes after it.
         asked = None if ctx is None else f"{self._config.naming.in_context(ctx)}{ctx.topic}-{ctx.field}"
         if frame.schema_id is not None:
             name = f"the schema of id {frame.schema_id}"
-            info = yield from endpoints.schema_by_id(frame.schema_id, asked, format=form)
+            info = yield from endpoints.schema_by_id(frame.schema_id, asked)
         else:
             name = f"the schema of guid {frame.guid}"
-            info = yield from endpoints.schema_by_guid(str(frame.guid), format=form)
+            info = yield from endpoints.schema_by_guid(str(frame.guid))
         if info.schema.schema_type != self._form.schema_type:
             raise WrongSchemaType(name, info.schema.schema_type, self._form.schema_type)
         refuse_rules(name, info.rule_set, READ)
-        writer = (info.schema, (yield from endpoints.dependencies(info.schema, asked, format=form)))
+        needed = (yield from endpoints.dependencies(info.schema, asked)) if self._form.needs_references else ()
+        writer = (info.schema, needed)
         reader: Resolved | None = None
         if self._config.uses_latest:
             held = yield from self._latest(client, ctx, info)
-            reader = (held.schema, (yield from endpoints.dependencies(held.schema, held.subject, format=form)))
+            reader = (held.schema, (yield from endpoints.dependencies(held.schema, held.subject)))
         elif self._reader is not None:
-            reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked, format=form)))
+            reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked)))
         return self._form.decoder(writer, reader)
 
     def _latest(self, client: RegistryClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
-        endpoints, config, form = client.endpoints, self._config, self._form.fetch_format
+        endpoints, config = client.endpoints, self._config
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name(info.schema))
         if config.use_latest_with_metadata is not None:
-            return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata, format=form))
-        return (yield from endpoints.version(subject, format=form))
+            return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata))
+        return (yield from endpoints.version(subject))

@@ -359,13 +359,7 @@ class Endpoints:
         answer: dict[str, str] = yield from self._call("GET", "/v1/metadata/version")
         return answer
 
-    def dependencies(
-        self,
-        schema: SchemaText,
-        subject: str | None = None,
-        *,
-        format: str | None = None,  # noqa: A002  # the API's name
-    ) -> Flow[Dependencies]:
+    def dependencies(self, schema: SchemaText, subject: str | None = None) -> Flow[Dependencies]:
         """The transitive closure of a schema's references, depth-first; the first definition of a name wins.
 
         References of unqualified subjects are looked for in the context of `subject`, if that is a qualified one.
@@ -375,24 +369,19 @@ class Endpoints:
             VersionNotFound: a reference names a version that does not exist.
         """
         found: dict[str, str] = {}
-        yield from self._collect(schema.references, context_of(subject), format, found, ())
+        yield from self._collect(schema.references, context_of(subject), found, ())
         return tuple(Dependency(name, text) for name, text in found.items())
 
     def _collect(
-        self,
-        references: Sequence[Reference],
-        context: str,
-        form: str | None,
-        found: dict[str, str],
-        above: tuple[str, ...],
+        self, references: Sequence[Reference], context: str, found: dict[str, str], above: tuple[str, ...]
     ) -> Flow[None]:
         for reference in references:
             if reference.name in found or reference.name in above:
                 continue
             subject = reference.subject if reference.subject.startswith(":.") else context + reference.subject
             # What is stored may refer to a version that was deleted since.
-            held = yield from self.version(subject, reference.version, deleted=True, format=form)
-            yield from self._collect(held.schema.references, context, form, found, (*above, reference.name))
+            held = yield from self.version(subject, reference.version, deleted=True)
+            yield from self._collect(held.schema.references, context, found, (*above, reference.name))
             found.setdefault(reference.name, held.schema.text)
 
     def clear_latest(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compat.schema import AVRO, Reference, SchemaText
-from serdes.error import RulesNotSupported
+from serdes.error import ConfigError, RulesNotSupported
 
 #: confluent-kafka's name.
 SchemaReference = Reference
@@ -81,6 +81,16 @@ def refuse_rules(name: str, rule_set: Mapping[str, Any] | None, modes: frozenset
     )
     if names:
         raise RulesNotSupported(name, names)
+
+
+def refuse_rule_arguments(rule_conf: object, rule_registry: object) -> None:
+    """Stops at arguments that ask for rules to be carried out.
+
+    Raises:
+        ConfigError: one of them is given.
+    """
+    if rule_conf is not None or rule_registry is not None:
+        raise ConfigError("rule_conf" if rule_conf is not None else "rule_registry", "rules are not carried out")
 
 
 def _as_mapping(value: Any) -> Mapping[str, Any] | None:

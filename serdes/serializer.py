@@ -38,8 +38,8 @@ class WriterFormat:
         own: The serializer's own schema, with whatever it refers to registered; None where it has none.
         encoder: Makes the encoder of a schema: its own, or (`own=False`) one that the registry gave.
         errors: What encoders raise.
-        explain: The exception for one of these.
-        fetch_format: In what form the registry is asked for schemas.
+        explain: The exception for one of these and the datum.
+        needs: What the serializer's own schema refers to; None to ask the registry.
     """
 
     schema_type: str
@@ -47,8 +47,8 @@ class WriterFormat:
     own: Callable[[Context | None, str], Flow[SchemaText | None]]
     encoder: Callable[[SchemaText, Dependencies, bool], Encoder]
     errors: tuple[type[Exception], ...]
-    explain: Callable[[Exception], Exception]
-    fetch_format: str | None = None
+    explain: Callable[[Exception, Any], Exception]
+    needs: Callable[[], Dependencies] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +102,15 @@ class Serializer:
         try:
             prefix, encode = self._ready[ctx.topic, ctx.field]
         except (KeyError, AttributeError):
-            return self._serialize(obj, ctx)
-        if self._to_dict is not None:
-            obj = self._to_dict(obj, ctx)
-        try:
-            return prefix + encode(obj)
-        except self._form.errors as error:
-            raise self._form.explain(error) from error
+            pass
+        else:
+            if self._to_dict is not None:
+                obj = self._to_dict(obj, ctx)
+            try:
+                return prefix + encode(obj)
+            except self._form.errors as error:
+                raise self._form.explain(error, obj) from error
+        return self._serialize(obj, ctx)
 
     def _serialize(self, obj: Any, ctx: Context | None) -> bytes:
         is_key = ctx is not None and ctx.field == "key"
@@ -121,7 +123,7 @@ class Serializer:
         try:
             payload = chosen.encoder.encode(obj)
         except self._form.errors as error:
-            raise self._form.explain(error) from error
+            raise self._form.explain(error, obj) from error
         if not in_header:
             return _prefix(chosen) + payload
         if chosen.guid is None:
@@ -159,7 +161,7 @@ class Serializer:
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
         own = yield from self._form.own(ctx, subject)
         held: RegisteredSchema | SchemaInfo
-        if config.registers or not self._uses_registrys():
+        if config.registers or not config.uses_registrys:
             if own is None:
                 raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
             if config.registers:
@@ -184,8 +186,7 @@ class Serializer:
         if used.schema_type != self._form.schema_type:
             raise WrongSchemaType(name, used.schema_type, self._form.schema_type)
         refuse_rules(name, held.rule_set, WRITE)
-        form = self._form.fetch_format if used is not own else None
-        dependencies = yield from endpoints.dependencies(used, subject, format=form)
+        dependencies = yield from self._dependencies(used, subject, is_own=used is own)
         if used is not own and own is not None and own != used:
             yield from self._check(name, used, dependencies, own, subject)
         schema_id = held.id
@@ -193,19 +194,20 @@ class Serializer:
             schema_id = (yield from endpoints.lookup(subject, used)).id
         return _Chosen(schema_id, held.guid, self._form.encoder(used, dependencies, used is own))
 
-    def _uses_registrys(self) -> bool:
-        config = self._config
-        return config.uses_latest or config.use_schema_id is not None or config.use_schema_guid is not None
-
     def _registrys(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
-        endpoints, config, form = self._client.endpoints, self._config, self._form.fetch_format
+        endpoints, config = self._client.endpoints, self._config
         if config.use_schema_id is not None:
-            return (yield from endpoints.schema_by_id(config.use_schema_id, subject, format=form))
+            return (yield from endpoints.schema_by_id(config.use_schema_id, subject))
         if config.use_schema_guid is not None:
-            return (yield from endpoints.schema_by_guid(config.use_schema_guid, format=form))
+            return (yield from endpoints.schema_by_guid(config.use_schema_guid))
         if config.use_latest_with_metadata is not None:
-            return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata, format=form))
-        return (yield from endpoints.version(subject, format=form))
+            return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata))
+        return (yield from endpoints.version(subject))
+
+    def _dependencies(self, schema: SchemaText, subject: str, *, is_own: bool) -> Flow[Dependencies]:
+        if is_own and self._form.needs is not None:
+            return self._form.needs()
+        return (yield from self._client.endpoints.dependencies(schema, subject))
 
     def _check(
         self, name: str, used: SchemaText, dependencies: Dependencies, own: SchemaText, subject: str
@@ -219,7 +221,7 @@ class Serializer:
         if strict:
             from serdes.strict import assert_reads  # noqa: PLC0415  # most serializers never compare schemas
 
-            needed = yield from self._client.endpoints.dependencies(own, subject)
+            needed = yield from self._dependencies(own, subject, is_own=True)
             assert_reads(name, setting, reader=(used, dependencies), writer=(own, needed))
 
 

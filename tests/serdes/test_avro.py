@@ -20,6 +20,7 @@ from serdes.error import (
     SchemaNotFound,
     SchemaRefused,
     SerializationError,
+    SubjectNotFound,
     TruncatedMessage,
     WrongMagic,
     WrongSchemaType,
@@ -40,9 +41,9 @@ def test_first_message_to_the_byte(client: RegistryClient, app: Any):
     serialize = AvroSerializer(client, USER)
     assert serialize({"name": "ada"}, VALUE) == b"\x00\x00\x00\x00\x01\x06ada"
     assert client.version("users-value").schema.text == USER
-    asked = len(app.asked)
+    asked = len(app.requests)
     assert serialize({"name": "bob"}, VALUE) == b"\x00\x00\x00\x00\x01\x06bob"
-    assert len(app.asked) == asked
+    assert len(app.requests) == asked
 
 
 def test_there_and_back(client: RegistryClient):
@@ -56,7 +57,7 @@ def test_there_and_back(client: RegistryClient):
 def test_null_stays_null(client: RegistryClient, app: Any):
     assert AvroSerializer(client, USER)(None, VALUE) is None
     assert AvroDeserializer(client)(None, VALUE) is None
-    assert app.asked == []
+    assert app.requests == []
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_references(client: RegistryClient):
 def test_manual_registration(client: RegistryClient):
     """auto.register.schemas=false: only what somebody registered is written."""
     serialize = AvroSerializer(client, USER, conf={"auto.register.schemas": False})
-    with pytest.raises(SchemaNotFound):
+    with pytest.raises(SubjectNotFound):
         serialize({"name": "ada"}, VALUE)
     assert client.register("users-value", SchemaText("AVRO", USER)).id == 1
     assert serialize({"name": "ada"}, VALUE) == b"\x00\x00\x00\x00\x01\x06ada"
@@ -172,10 +173,15 @@ def test_use_schema_id_and_guid(client: RegistryClient):
         AvroSerializer(client, conf={"use.schema.id": 9})({"name": "ada"}, VALUE)
 
 
-def test_use_latest_with_metadata(client: RegistryClient):
-    blue = {"properties": {"team": "blue"}}
-    client.register("users-value", SchemaText("AVRO", USER2), metadata=blue)
-    client.register("users-value", SchemaText("AVRO", USER), metadata={"properties": {"team": "red"}})
+def test_use_latest_with_metadata(client: RegistryClient, monkeypatch: pytest.MonkeyPatch):
+    client.register("users-value", SchemaText("AVRO", USER2))
+    client.register("users-value", SchemaText("AVRO", USER))
+
+    def second(subject: str, properties: Any) -> Any:
+        assert properties == {"team": "blue"}
+        return (yield from client.endpoints.version(subject, 1))
+
+    monkeypatch.setattr(client.endpoints, "latest_with_metadata", second)
     serialize = AvroSerializer(client, conf={"use.latest.with.metadata": {"team": "blue"}})
     assert serialize({"name": "ada"}, VALUE) == b"\x00\x00\x00\x00\x01\x06ada\x0e"
 

@@ -1,0 +1,267 @@
+"""Protobuf: serializer and deserializer straight on the runtime's generated and dynamic classes."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor, FileDescriptor
+from google.protobuf.message import DecodeError, EncodeError
+
+from compat.protobuf.schema import parse
+from compat.schema import PROTOBUF, Dependencies, Dependency, InvalidSchema, Reference, SchemaText
+from serdes import wire
+from serdes.client import RegistryClient
+from serdes.config import ProtobufDeserializerConfig, ProtobufSerializerConfig
+from serdes.deserializer import Decode, Deserializer, ReaderFormat, Resolved
+from serdes.endpoints import Endpoints, context_of
+from serdes.error import (
+    ConfigError,
+    DatumMismatch,
+    InvalidMessageIndexes,
+    PayloadError,
+    SchemaCompileError,
+    SerializationError,
+)
+from serdes.flow import Flow
+from serdes.schema import refuse_rule_arguments
+from serdes.serialization import Context
+from serdes.serializer import Encoder, Serializer, WriterFormat
+
+__all__ = ["ProtobufDeserializer", "ProtobufSerializer"]
+
+#: Imports that every registry knows.
+_KNOWN = ("google/protobuf/", "google/type/", "confluent/")
+
+
+class ProtobufSerializer(Serializer):
+    """Serializes messages of one generated class.
+
+    The schema is the class's file as a descriptor in base64, with a reference for each of its imports, which are
+    registered under subjects of their own.
+
+    Args:
+        msg_type: The class.
+        schema_registry_client: The registry's client.
+        conf: See ProtobufSerializerConfig and the documentation.
+
+    Raises:
+        ConfigError: a setting is unknown or contradicts another.
+    """
+
+    def __init__(
+        self,
+        msg_type: Any,
+        schema_registry_client: RegistryClient,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: None = None,
+        rule_registry: None = None,
+    ) -> None:
+        refuse_rule_arguments(rule_conf, rule_registry)
+        config = ProtobufSerializerConfig.load(conf)
+        writer = _Writer(msg_type, schema_registry_client.endpoints, config)
+        form = WriterFormat(
+            PROTOBUF,
+            writer.full_name,
+            writer.own,
+            writer.encoder,
+            (_OtherClass, EncodeError),
+            writer.explain,
+            lambda: _imported(writer.file),
+        )
+        super().__init__(schema_registry_client, form, config)
+
+
+class ProtobufDeserializer(Deserializer):
+    """Deserializes messages as one generated class, or each as the class that its schema makes.
+
+    Args:
+        message_type: The class; None to make one of the message's schema.
+        conf: See ProtobufDeserializerConfig and the documentation.
+        schema_registry_client: The registry's client; without one the frame's schema is not looked at.
+
+    Raises:
+        ConfigError: a setting is unknown, or there is neither a class nor a client.
+    """
+
+    def __init__(
+        self,
+        message_type: Any = None,
+        conf: Mapping[str, Any] | None = None,
+        schema_registry_client: RegistryClient | None = None,
+        rule_conf: None = None,
+        rule_registry: None = None,
+    ) -> None:
+        refuse_rule_arguments(rule_conf, rule_registry)
+        config = ProtobufDeserializerConfig.load(conf)
+        if message_type is None and schema_registry_client is None:
+            raise ConfigError("message_type", "needed where there is no client to find the writers' schemas")
+        zigzag = not config.plain_indexes
+
+        def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
+            if message_type is not None:
+                return _decoder_of_class(message_type, zigzag=zigzag)
+            assert writer is not None
+            return _decoder_of_schema(writer, reader, zigzag=zigzag)
+
+        form = ReaderFormat(
+            PROTOBUF,
+            lambda schema: parse(schema).full_name,
+            decoder,
+            (DecodeError,),
+            lambda error, _: PayloadError(str(error)),
+            indexed=True,
+            needs_writer=schema_registry_client is not None,
+            needs_references=message_type is None,
+        )
+        super().__init__(schema_registry_client, form, config)
+
+
+def schema_text(file: FileDescriptor) -> str:
+    """The file as the registry takes it: its descriptor in base64."""
+    return base64.b64encode(file.serialized_pb).decode()
+
+
+class _OtherClass(Exception):
+    """A message that is not of the serializer's class."""
+
+
+class _Writer:
+    """What a serializer does with the messages of its class."""
+
+    def __init__(self, message_type: Any, endpoints: Endpoints, config: ProtobufSerializerConfig) -> None:
+        descriptor: Descriptor = message_type.DESCRIPTOR
+        self.full_name = descriptor.full_name
+        self.file = descriptor.file
+        self._text = schema_text(descriptor.file)
+        self._message_type = message_type
+        self._endpoints = endpoints
+        self._config = config
+
+    def own(self, ctx: Context | None, subject: str) -> Flow[SchemaText | None]:
+        """The class's schema; with references where it is to be registered or looked up."""
+        if not self._config.registers and self._config.uses_registrys:
+            return SchemaText(PROTOBUF, self._text)
+        references = _References(self._endpoints, self._config, ctx, context_of(subject))
+        return (yield from references.schema(self.file))
+
+    def encoder(self, schema: SchemaText, dependencies: Dependencies, _is_own: bool) -> Encoder:  # noqa: FBT001
+        """The encoder, with the indexes of the message in the schema: the registry's may have others than the class."""
+        try:
+            indexes = parse(schema, dependencies).message_indexes(self.full_name)
+        except InvalidSchema as error:
+            raise SchemaCompileError(PROTOBUF, error.detail) from error
+        except KeyError as error:
+            raise SerializationError(f"the registry's schema has no message {self.full_name}") from error
+        message_type = self._message_type
+        serialize: Callable[[Any], bytes] = message_type.SerializeToString
+
+        def encode(message: Any) -> bytes:
+            if message.__class__ is not message_type:
+                raise _OtherClass
+            return serialize(message)
+
+        return Encoder(encode, wire.write_indexes(indexes, zigzag=not self._config.plain_indexes))
+
+    def explain(self, error: Exception, message: Any) -> Exception:
+        """The exception for a message of another class, or for one that lacks what proto2 requires."""
+        name = getattr(getattr(message, "DESCRIPTOR", None), "full_name", type(message).__name__)
+        expected = (
+            f"{self.full_name} with all it requires ({error})" if isinstance(error, EncodeError) else self.full_name
+        )
+        return DatumMismatch("$", name, expected)
+
+
+class _References:
+    """The references of files to the files they import: registered, or looked up, depth-first."""
+
+    def __init__(
+        self, endpoints: Endpoints, config: ProtobufSerializerConfig, ctx: Context | None, context: str
+    ) -> None:
+        self._endpoints = endpoints
+        self._config = config
+        self._ctx = ctx
+        self._context = context
+
+    def schema(self, file: FileDescriptor) -> Flow[SchemaText]:
+        """A file with the references it needs."""
+        references = []
+        for imported in _imports(file):
+            if self._config.skip_known_types and imported.name.startswith(_KNOWN):
+                continue
+            schema = yield from self.schema(imported)
+            references.append((yield from self._reference(imported.name, schema)))
+        return SchemaText(PROTOBUF, schema_text(file), tuple(references))
+
+    def _reference(self, name: str, schema: SchemaText) -> Flow[Reference]:
+        config = self._config
+        subject = config.reference_naming(self._ctx, Reference(name, "", -1))
+        qualified = subject if subject.startswith(":.") else self._context + subject
+        if config.registers and not config.reference_lookup_only:
+            held = yield from self._endpoints.register(qualified, schema, normalize=config.normalize)
+        else:
+            held = yield from self._endpoints.lookup(qualified, schema, normalize=config.normalize)
+        return Reference(name, subject, held.version)
+
+
+def _imports(file: FileDescriptor) -> list[FileDescriptor]:
+    imported: list[FileDescriptor] = list(file.dependencies)
+    return imported
+
+
+def _imported(file: FileDescriptor) -> Dependencies:
+    """All files that a file imports, each behind those it imports itself."""
+    found: dict[str, str] = {}
+
+    def collect(importing: FileDescriptor) -> None:
+        for imported in _imports(importing):
+            if imported.name not in found and not imported.name.startswith("google/protobuf/"):
+                collect(imported)
+                found[imported.name] = schema_text(imported)
+
+    collect(file)
+    return tuple(Dependency(name, text) for name, text in found.items())
+
+
+def _decoder_of_class(message_type: Any, *, zigzag: bool) -> Decode:
+    from_string: Callable[[bytes], Any] = message_type.FromString
+
+    def decode(message: bytes, offset: int) -> Any:
+        # One byte of 0 stands for the file's first message, which is what nearly all are.
+        if message[offset : offset + 1] == b"\x00":
+            return from_string(message[offset + 1 :])
+        return from_string(message[wire.read_indexes(message, offset, zigzag=zigzag)[1] :])
+
+    return decode
+
+
+def _decoder_of_schema(writer: Resolved, reader: Resolved | None, *, zigzag: bool) -> Decode:
+    classes: dict[tuple[int, ...], Callable[[bytes], Any]] = {}
+    try:
+        written = parse(*writer)
+        read = written if reader is None else parse(*reader)
+    except InvalidSchema as error:
+        raise SchemaCompileError(PROTOBUF, error.detail) from error
+
+    def from_string(indexes: tuple[int, ...]) -> Callable[[bytes], Any]:
+        try:
+            name = written.message_name(indexes)
+        except IndexError as error:
+            raise InvalidMessageIndexes(f"the schema has no message at {list(indexes)}") from error
+        try:
+            made: Any = read.message_class(name)
+        except InvalidSchema as error:
+            raise SchemaCompileError(PROTOBUF, error.detail) from error
+        except KeyError as error:
+            raise SerializationError(f"the reader's schema has no message {name}") from error
+        parser: Callable[[bytes], Any] = made.FromString
+        return parser
+
+    def decode(message: bytes, offset: int) -> Any:
+        indexes, start = wire.read_indexes(message, offset, zigzag=zigzag)
+        if indexes not in classes:
+            classes[indexes] = from_string(indexes)
+        return classes[indexes](message[start:])
+
+    return decode
