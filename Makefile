@@ -1,0 +1,66 @@
+# Every target sets itself up: the environment in .venv, locked dependencies, a JDK and the jars it needs.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+INSTALLED := .venv/installed
+JARS := .venv/jars-fetched
+PACKAGES := compat magicbyte registry rest_proxy serdes spark_avro
+CHECKED := $(PACKAGES) tests bench $(wildcard examples)
+
+# What `make test AREA=...` runs; all of tests/ without it.
+TESTS_compat := tests/compat
+TESTS_json := $(wildcard tests/compat/test_json_schema*.py)
+TESTS_registry := tests/registry
+TESTS_serdes := tests/serdes
+TESTS_rest := tests/rest
+TESTS_spark := tests/spark
+TESTS_platform := tests/platform tests/structure
+TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
+BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(filter-out bench/harness.py,$(wildcard bench/*.py)))
+
+.PHONY: demo up test lint bench chaos fuzz lock clean
+
+demo: $(JARS)
+	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
+
+up: $(JARS)
+	$(BIN)/magicbyte up
+
+test: $(JARS)
+	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
+	$(BIN)/python -P -m pytest $(TESTS) $(ARGS)
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/mypy
+
+bench: $(JARS)
+	@test -n "$(strip $(BENCHES))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
+	@set -e; for bench in $(BENCHES); do echo "== $$bench"; $(BIN)/python -P $$bench $(ARGS); done
+
+chaos: $(JARS)
+	@set -e; for run in $(wildcard tests/chaos/*.py); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done
+
+fuzz: $(JARS)
+	@set -e; for run in $(wildcard tests/fuzz/fuzz_*.py); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done
+
+# Versions and hashes of all dependencies, for every platform; needs uv.
+lock:
+	uv pip compile --universal --generate-hashes --extra dev --python-version 3.11 --no-header --no-annotate \
+		pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Magicbyte needs Python 3.11, 3.12 or 3.13 on PATH (or PYTHON=/path/to/python)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(JARS): $(INSTALLED) magicbyte/jars/broker.lock magicbyte/jars/spark.lock
+	$(BIN)/python -P -m magicbyte.java ensure
+	$(BIN)/python -P -m magicbyte.jars fetch broker spark
+	@touch $@

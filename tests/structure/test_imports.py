@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_avro")
+
+#: Package -> the packages of ours that it may know.
+KNOWS = {
+    "compat": {"magicbyte"},
+    "registry": {"compat", "magicbyte"},
+    "serdes": {"compat", "magicbyte"},
+    "rest_proxy": {"compat", "serdes", "magicbyte"},
+    "spark_avro": {"compat", "serdes", "magicbyte"},
+    "magicbyte": set(),
+    "magicbyte.cli": set(PACKAGES),
+    "magicbyte.testing": set(PACKAGES),
+}
+
+#: Library -> where it may be imported.
+FENCES = {
+    "fastapi": ("magicbyte/http/", "registry/http/", "registry/app.py", "registry/forward.py", "rest_proxy/http/")
+    + ("rest_proxy/app.py",),
+    "confluent_kafka": ("magicbyte/kafka.py", "magicbyte/cli/", "magicbyte/broker/", "magicbyte/testing/")
+    + ("registry/log/kafka.py", "registry/log/leader.py", "registry/log/topic.py")
+    + ("rest_proxy/producers.py", "rest_proxy/consumers.py", "rest_proxy/cluster.py", "serdes/console/"),
+    "sqlalchemy": ("registry/log/sql.py", "spark_avro/"),
+    "pyspark": ("spark_avro/", "magicbyte/cli/"),
+}
+
+
+def files() -> list[Path]:
+    return [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+
+
+def owner(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    qualified = ".".join(parts[:2])
+    return qualified if qualified in KNOWS else parts[0]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_imports_only_what_its_package_may_know(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    allowed = KNOWS[owner(path)] | {package}
+    ours = {name.partition(".")[0] for name in imports(path)} & set(PACKAGES)
+    assert ours <= allowed
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_library_is_imported_only_behind_its_fence(path: Path) -> None:
+    relative = str(path.relative_to(ROOT))
+    used = {name.partition(".")[0] for name in imports(path)} & set(FENCES)
+    assert {library for library in used if not relative.startswith(FENCES[library])} == set()

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_avro"}
+
+
+def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
+    subprocess.run([*command, "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    top_level = {name.partition("/")[0] for name in names}
+    assert {name for name in top_level if not name.endswith(".dist-info")} == PACKAGES
+    assert "magicbyte/openapi/registry.yaml" in names
+    assert "magicbyte/openapi/rest-proxy-v2.yaml" in names
+    assert "magicbyte/jars/broker.lock" in names
