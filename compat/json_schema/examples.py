@@ -7,6 +7,7 @@ validator before it is given.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from itertools import chain, islice
@@ -34,6 +35,8 @@ _MOST_OF_EACH = 12
 _MOST_SCHEMAS = 20_000
 #: One value of each kind, for places where the writer's schema allows anything.
 _ANYTHING: tuple[Any, ...] = (None, True, 0, 0.5, "", "a", [], [0, 0], {}, {"a": 0})
+#: What is no literal text in a regular expression; the rest may be a text that matches it.
+_PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
 
 _Make = Callable[[Any, int], Iterator[Any]]
 
@@ -164,6 +167,8 @@ class _Maker:
             if 0 <= length <= _LONGEST:
                 yield "a" * length
         yield from self._strings
+        if node.pattern is not None:
+            yield _PATTERN_SIGNS.sub("", node.pattern)
         yield from ("0", "A", "a1", "abc", "a b", "-", "2020-01-01", "a@b.cc")
 
     def _amounts(self, node: model.Number, _depth: int) -> Iterator[float]:
@@ -183,14 +188,17 @@ class _Maker:
     def _base(self, node: model.Object, depth: int) -> dict[str, Any]:
         """An object with what must be there."""
         base = {name: self._first(_property(node, name), depth) for name in sorted(node.required)}
-        for name, needed in node.dependent_required.items():
-            if name in base:
-                base.update({other: self._first(_property(node, other), depth) for other in needed - base.keys()})
+        base = self._with_dependents(node, base, depth)
         names = chain(node.properties, (f"other{count}" for count in range(_LONGEST)))
         while len(base) < min(node.min_properties or 0, _LONGEST):
             name = next(names)
             base.setdefault(name, self._first(_property(node, name), depth))
         return base
+
+    def _with_dependents(self, node: model.Object, value: dict[str, Any], depth: int) -> dict[str, Any]:
+        """An object with what its properties require, as far as one step of dependencies goes."""
+        needed = {other for name in value for other in node.dependent_required.get(name, ())}
+        return {**{other: self._first(_property(node, other), depth) for other in sorted(needed)}, **value}
 
     def _objects(self, node: model.Object, depth: int) -> Iterator[dict[str, Any]]:
         base = self._base(node, depth)
@@ -202,7 +210,7 @@ class _Maker:
             schema = _property(node, name)
             values = _ANYTHING if schema is None else islice(self._values(schema, depth + 1), _MOST_OF_EACH)
             for value in values:
-                yield {**base, name: value}
+                yield self._with_dependents(node, {**base, name: value}, depth)
                 yield {**whole, name: value}
         for length in self._lengths[:_MOST_OF_EACH]:
             yield {**base, **{f"other{count}": 0 for count in range(min(length, 100) - len(base))}}
@@ -218,8 +226,8 @@ class _Maker:
                 missing = length - len(firsts)
                 filled = (others * (missing // len(others) + 1))[:missing] if others else []
                 yield [*firsts, *filled]
-                if filled:
-                    yield [*firsts, *([filled[0]] * missing)]
+                for value in filled[:1] if rest else _ANYTHING:
+                    yield [*firsts, *([value] * missing)]
         for place in range(len(node.items) + 1):
             schema = _item(node, place)
             before = [self._first(_item(node, index), depth) for index in range(place)]
