@@ -13,6 +13,7 @@ from typing import TypeVar
 from compat.protobuf.nodes import (
     MAX_FIELD_NUMBER,
     SCALAR_TYPES,
+    Aggregate,
     Enum,
     Extend,
     Field,
@@ -29,6 +30,7 @@ from compat.protobuf.undescribe import to_json_name
 
 _FIRST_IMPLEMENTATION_NUMBER, _LAST_IMPLEMENTATION_NUMBER = 19000, 19999
 _NO_MAP_KEYS = frozenset(("float", "double", "bytes"))
+_JSTYPE = frozenset(("int64", "uint64", "sint64", "fixed64", "sfixed64"))
 _NOT_PACKED = frozenset(("string", "bytes"))
 #: The messages that extensions may extend in proto3.
 _OPTIONS_MESSAGES = frozenset(
@@ -213,11 +215,12 @@ def _reserved_names(_: Context, message: Message) -> Iterator[Problem]:
 def _json_names(context: Context, message: Message) -> Iterator[Problem]:
     if _is_set(message.options, "deprecated_legacy_json_field_conflicts"):
         return
+    is_strict = _has_strict_json_names(context, message)
     by_default: dict[str, str] = {}
     by_name: dict[str, tuple[str, bool]] = {}
     for member in _members(message):
         default = to_json_name(member.name)
-        if context.is_proto3 and by_default.setdefault(default, member.name) != member.name:
+        if is_strict and by_default.setdefault(default, member.name) != member.name:
             yield (
                 f'the JSON names of the fields "{by_default[default]}" and "{member.name}" are the same: "{default}"',
                 member.at,
@@ -225,10 +228,23 @@ def _json_names(context: Context, message: Message) -> Iterator[Problem]:
         custom = member.json_name if isinstance(member, Field) else None
         name = default if custom is None else custom
         other, other_is_custom = by_name.setdefault(name, (member.name, custom is not None))
-        if other != member.name and (context.is_proto3 or (custom is not None and other_is_custom)):
+        if other != member.name and (is_strict or (custom is not None and other_is_custom)):
             yield f'the JSON names of the fields "{other}" and "{member.name}" are the same: "{name}"', member.at
         if custom is not None and custom[:1] == "[" and custom[-1:] == "]":
             yield f'the JSON name "{custom}" looks like that of an extension', member.at
+
+
+def _has_strict_json_names(context: Context, message: Message) -> bool:
+    """True where JSON names that are the same are refused, which proto2 and a feature of editions do not ask for."""
+    if context.unit.tree.syntax != "editions":
+        return context.is_proto3
+    options = (*context.unit.tree.options, *message.options)
+    legacy = Word("LEGACY_BEST_EFFORT")
+    return not any(
+        (option.value == legacy and option.name == (("features", False), ("json_format", False)))
+        or (option.name == (("features", False),) and option.value == Aggregate((("json_format", legacy),)))
+        for option in options
+    )
 
 
 def _oneofs(_: Context, message: Message) -> Iterator[Problem]:
@@ -245,7 +261,7 @@ def _field_types(context: Context, message: Message) -> Iterator[Problem]:
             elif context.is_proto3 and member.type not in SCALAR_TYPES:
                 yield from _closed_enum(context, member, member.type)
             if member.options:
-                yield from _packed(context, member)
+                yield from _field_options(context, member)
 
 
 def _map(context: Context, field: Field, kind: MapType) -> Iterator[Problem]:
@@ -270,14 +286,21 @@ def _closed_enum(context: Context, field: Field, name: str) -> Iterator[Problem]
         )
 
 
-def _packed(context: Context, field: Field) -> Iterator[Problem]:
-    if not _is_set(field.options, "packed"):
-        return
+def _field_options(context: Context, field: Field) -> Iterator[Problem]:
+    """Options that fields of some types only may have."""
     kind = field.type
     symbol = context.resolve(kind) if isinstance(kind, str) and kind not in SCALAR_TYPES else None
-    is_enum = symbol is not None and symbol.kind == ENUM
-    if field.label != "repeated" or kind in _NOT_PACKED or not (kind in SCALAR_TYPES or is_enum):
-        yield f'only repeated fields of numbers can be packed, and "{field.name}" is none', field.at
+    if _is_set(field.options, "packed"):
+        numeric = (kind in SCALAR_TYPES and kind not in _NOT_PACKED) or (symbol is not None and symbol.kind == ENUM)
+        if field.label != "repeated" or not numeric:
+            yield f'only repeated fields of numbers can be packed, and "{field.name}" is none', field.at
+    if context.unit.tree.syntax == "editions" and any(option.name == (("packed", False),) for option in field.options):
+        yield "the option packed does not exist in editions; use features.repeated_field_encoding", field.at
+    is_message = symbol is not None and symbol.kind != ENUM
+    if not is_message and any(_is_set(field.options, name) for name in ("lazy", "unverified_lazy")):
+        yield f'only messages can be lazy, and "{field.name}" is none', field.at
+    if kind not in _JSTYPE and any(_is_set(field.options, "jstype", value) for value in ("JS_STRING", "JS_NUMBER")):
+        yield f'only integers of 64 bits can have a jstype, and "{field.name}" is none', field.at
 
 
 def _enum_values(context: Context, enum: Enum) -> Iterator[Problem]:
@@ -321,10 +344,8 @@ def _enum_reserved(_: Context, enum: Enum) -> Iterator[Problem]:
             yield f'"{constant.name}" uses the number {constant.number}, which is reserved', constant.at
 
 
-def _enum_json_names(context: Context, enum: Enum) -> Iterator[Problem]:
-    """In proto3 and JSON, values go by their names in camel case without the enum's name in front."""
-    if not context.is_proto3 or _is_set(enum.options, "deprecated_legacy_json_field_conflicts"):
-        return
+def _enum_json_names(_: Context, enum: Enum) -> Iterator[Problem]:
+    """In some languages values go by their names in camel case without the enum's name in front."""
     prefix = enum.name.replace("_", "").lower()
     seen: dict[str, tuple[str, int]] = {}
     for constant in enum.constants:
@@ -367,7 +388,7 @@ def _extensions(context: Context, extend: Extend) -> Iterator[Problem]:
             if member.json_name is not None:
                 yield "extensions cannot have a json_name", member.at
             if member.options:
-                yield from _packed(context, member)
+                yield from _field_options(context, member)
 
 
 def _members(message: Message) -> Iterator[Member]:
@@ -378,8 +399,8 @@ def _members(message: Message) -> Iterator[Member]:
     return iter(sorted(chain(message.fields, message.groups, inside), key=lambda member: member.at))
 
 
-def _is_set(options: tuple[Option, ...], name: str) -> bool:
-    return any(option.name == ((name, False),) and option.value == Word("true") for option in options)
+def _is_set(options: tuple[Option, ...], name: str, value: str = "true") -> bool:
+    return any(option.name == ((name, False),) and option.value == Word(value) for option in options)
 
 
 MESSAGE_CHECKS = (_field_numbers, _reserved_numbers, _reserved_names, _json_names, _oneofs, _field_types)

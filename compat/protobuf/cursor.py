@@ -32,7 +32,7 @@ class Cursor:
         """Raise the error that names what should have stood here and what does."""
         lexeme = self.tokens[self.i]
         if lexeme.startswith("/*"):
-            self.fail("the comment is never closed")
+            self.fail("the comment is never closed, or another one begins inside of it")
         found = f"found {_shorten(lexeme)}" if lexeme else "the text ends"
         self.fail(f"expected {what}, but {found}")
 

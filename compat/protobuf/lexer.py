@@ -10,7 +10,7 @@ from compat.schema import PROTOBUF, InvalidSchema, Position
 # the time is linear in the text whatever the text.
 _TOKEN = re.compile(
     r"""
-    (?: \s++ | //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/ )*+
+    (?: \s++ | //[^\n]*+ | /\*(?:[^*/]++|\*(?!/)|/(?!\*))*+\*/ )*+
     (
         \.?[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)*+
       | \.?\d(?:[eE][+-]|[\w.])*+

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from google.protobuf.descriptor import FileDescriptor
+from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 
@@ -15,6 +15,7 @@ from compat.protobuf.checks import check
 from compat.protobuf.describe import describe
 from compat.protobuf.options import Options
 from compat.protobuf.program import Missing, Program, Unit
+from compat.protobuf.undescribe import is_repeated
 
 _REFUSAL = "Couldn't build proto file into descriptor pool: "
 
@@ -64,7 +65,7 @@ def link(program: Program, path: str) -> Linked:
         InvalidSchema: protoc would refuse one of them.
     """
     pool = DescriptorPool()
-    built: list[bytes] = []
+    built: list[FileDescriptorProto] = []
     descriptor = FileDescriptorProto()
     for unit in program.units.values():
         if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
@@ -75,16 +76,48 @@ def link(program: Program, path: str) -> Linked:
             descriptor = describe(program, unit, path if unit is program.root else unit.path, options)
             if options.custom:
                 scratch = DescriptorPool()
-                for each in (*built, descriptor.SerializeToString()):
+                for each in (*built, descriptor):
                     _add(scratch, each, unit)
                 options.set_custom(scratch)
-        built.append(descriptor.SerializeToString())
-        _add(pool, built[-1], unit)
-    return Linked(pool.FindFileByName(path), pool, descriptor)
+        built.append(descriptor)
+        _add(pool, descriptor, unit)
+    file = pool.FindFileByName(path)
+    if program.root.tree.syntax == "editions":
+        for message in file.message_types_by_name.values():
+            _check_implicit_defaults(program.root, message)
+    return Linked(file, pool, descriptor)
 
 
-def _add(pool: Any, serialized: bytes, unit: Unit) -> None:
+def _add(pool: Any, descriptor: FileDescriptorProto, unit: Unit) -> None:
     try:
-        pool.AddSerializedFile(serialized)
+        pool.AddSerializedFile(descriptor.SerializeToString())
+    except TypeError as error:
+        if "duplicate json_name" not in str(error):
+            unit.fail(str(error).removeprefix(_REFUSAL))
+    else:
+        return
+    # protoc only warns of these before proto3, so what it leaves to pass gets names that differ
+    renamed = FileDescriptorProto()
+    renamed.CopyFrom(descriptor)
+    for message in renamed.message_type:
+        _use_plain_json_names(message)
+    try:
+        pool.AddSerializedFile(renamed.SerializeToString())
     except TypeError as error:
         unit.fail(str(error).removeprefix(_REFUSAL))
+
+
+def _use_plain_json_names(message: Any) -> None:
+    for field in message.field:
+        field.json_name = field.name
+    for nested in message.nested_type:
+        _use_plain_json_names(nested)
+
+
+def _check_implicit_defaults(unit: Unit, message: Descriptor) -> None:
+    """Refuse default values of fields that cannot tell whether they are set, which editions allow to ask for."""
+    for field in message.fields:
+        if field.has_default_value and not field.has_presence and not is_repeated(field):
+            unit.fail(f'the field "{field.full_name}" has no presence and so cannot have a default value')
+    for nested in message.nested_types:
+        _check_implicit_defaults(unit, nested)

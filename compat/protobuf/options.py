@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn
 
 from google.protobuf import message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor_pb2 import FieldOptions
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
 
@@ -30,8 +32,22 @@ _INTEGERS = {
     FieldDescriptor.CPPTYPE_INT64: (-(2**63), 2**63 - 1),
     FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1),
 }
+_NOT_DECIMAL = re.compile(r"-?0[xX0-7]")
 _TRUE = frozenset(("true", "True", "t"))
 _FALSE = frozenset(("false", "False", "f"))
+
+
+_TARGETS = {
+    "FileDescriptorProto": FieldOptions.TARGET_TYPE_FILE,
+    "DescriptorProto": FieldOptions.TARGET_TYPE_MESSAGE,
+    "ExtensionRange": FieldOptions.TARGET_TYPE_EXTENSION_RANGE,
+    "FieldDescriptorProto": FieldOptions.TARGET_TYPE_FIELD,
+    "OneofDescriptorProto": FieldOptions.TARGET_TYPE_ONEOF,
+    "EnumDescriptorProto": FieldOptions.TARGET_TYPE_ENUM,
+    "EnumValueDescriptorProto": FieldOptions.TARGET_TYPE_ENUM_ENTRY,
+    "ServiceDescriptorProto": FieldOptions.TARGET_TYPE_SERVICE,
+    "MethodDescriptorProto": FieldOptions.TARGET_TYPE_METHOD,
+}
 
 
 class Options:
@@ -57,6 +73,15 @@ class Options:
                 self.custom.append((holder, option, scope))
             else:
                 _Assignment(self, option, scope, None, taken).assign(holder.options)
+                if option.name[0].name == "features":
+                    self.check_features(holder, option)
+
+    def check_features(self, holder: Any, option: Option) -> None:
+        """Refuse features on declarations that they are not meant for."""
+        target = _TARGETS.get(holder.DESCRIPTOR.name)
+        for field, _ in holder.options.features.ListFields():
+            if target is not None and target not in field.GetOptions().targets:
+                self.unit.fail(f'the feature "{field.name}" cannot be set here', option.at)
 
     def set_custom(self, pool: DescriptorPool) -> None:
         """Set the options that name extensions, which are looked up in a pool that has them.
@@ -121,12 +146,10 @@ class _Assignment:
             field = self.field(message.DESCRIPTOR, name[length - 1])
             if field.message_type is None or is_repeated(field):
                 self.fail(f'"{_spell(name[:length])}" is not a single message, so it has no parts to set')
-            if name[:length] in self.taken:
-                self.fail(f'the option "{_spell(name[:length])}" is already set')
             message = self.slot(message, field)
         field = self.field(message.DESCRIPTOR, name[-1])
         if not is_repeated(field):
-            if any(path[: len(name)] == name for path in self.taken):
+            if _has(message, field) or any(path[: len(name)] == name for path in self.taken):
                 self.fail(f'the option "{_spell(name)}" is already set')
             self.taken.add(name)
         if isinstance(self.option.value, Aggregate) != (field.message_type is not None):
@@ -262,7 +285,8 @@ class _Assignment:
             low, high = _INTEGERS[kind]
             found = number if number is not None and low <= number <= high else None
         elif kind in {FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE}:
-            found = float_value(value)
+            octal_or_hexadecimal = isinstance(value, NumberLiteral) and _NOT_DECIMAL.match(value.text)
+            found = None if text_format and octal_or_hexadecimal else float_value(value)
         if found is None:
             self.fail(f'the value of the option "{field.name}" does not fit its type')
         return found
@@ -270,6 +294,13 @@ class _Assignment:
 
 def _extends(extension: FieldDescriptor, descriptor: Descriptor) -> bool:
     return extension.containing_type is not None and extension.containing_type.full_name == descriptor.full_name
+
+
+def _has(message: Any, field: FieldDescriptor) -> bool:
+    """True for a single field that is set and can tell."""
+    if not field.has_presence:
+        return False
+    return bool(message.HasExtension(field) if field.is_extension else message.HasField(field.name))
 
 
 def _spell(name: tuple[NamePart, ...]) -> str:

@@ -153,8 +153,8 @@ class _Parser:
     def message_body(self, name: str, at: int) -> Message:
         cursor = self.cursor
         cursor.expect("{")
-        if cursor.depth > MAX_NESTING:
-            cursor.fail(f"messages nest deeper than {MAX_NESTING + 1} levels")
+        if cursor.depth >= MAX_NESTING:
+            cursor.fail(f"messages nest deeper than {MAX_NESTING} levels")
         cursor.depth += 1
         found = self.declarations(_MESSAGE_STATEMENTS, "}")
         cursor.i += 1
@@ -345,9 +345,9 @@ class _Parser:
         if first[:1] in {'"', "'"}:
             if self.syntax == "editions":
                 cursor.fail("in editions reserved names are identifiers, not strings")
-            values.append(self.reserved_name())
+            values.append(cursor.text_string("a name as a string"))
             while cursor.take(","):
-                values.append(self.reserved_name())
+                values.append(cursor.text_string("a name as a string"))
         elif first.isidentifier():
             if self.syntax != "editions":
                 cursor.fail("reserved names are strings before editions")
@@ -358,14 +358,6 @@ class _Parser:
             values.extend(self.ranges(maximum, signed=signed))
         cursor.expect(";")
         return Reserved(tuple(values), at)
-
-    def reserved_name(self) -> str:
-        cursor = self.cursor
-        at = cursor.i
-        name = cursor.text_string("a name as a string")
-        if not (name.isidentifier() and name.isascii()):
-            cursor.fail(f'the reserved name "{name}" is not an identifier', at)
-        return name
 
     def ranges(self, maximum: int, *, signed: bool) -> list[int | Range]:
         """Numbers and ranges of numbers, with commas between."""
@@ -440,6 +432,9 @@ class _Parser:
         cursor.expect("(")
         streaming = cursor.take("stream")
         name = cursor.dotted(what)
+        if not streaming and name.startswith("stream."):
+            # protoc takes the word for the keyword and reads on at the dot
+            streaming, name = True, name.removeprefix("stream")
         cursor.expect(")")
         return streaming, name
 

@@ -148,7 +148,7 @@ def _reserved(reserved: Reserved) -> Iterator[str]:
 
 
 def _reserved_value(value: int | Range | str) -> str:
-    return f'"{value}"' if isinstance(value, str) else _range(value)
+    return quote(value.encode()) if isinstance(value, str) else _range(value)
 
 
 def _range(value: int | Range) -> str:

@@ -102,8 +102,8 @@ class _Reader:
         return name
 
     def message(self, descriptor: DescriptorProto, depth: int) -> Message:
-        if depth > MAX_NESTING:
-            raise InvalidSchema(PROTOBUF, f"Messages nest deeper than {MAX_NESTING + 1} levels")
+        if depth >= MAX_NESTING:
+            raise InvalidSchema(PROTOBUF, f"Messages nest deeper than {MAX_NESTING} levels")
         at = next(self.positions)
         groups = {
             field.type_name.rpartition(".")[2]

@@ -75,29 +75,26 @@ def _option_value(cursor: Cursor) -> Value:
     if lexeme == "{":
         cursor.i += 1
         return _aggregate(cursor, "}")
-    return _scalar(cursor, "a value", float_suffix=False)
+    return _scalar(cursor)
 
 
-def _scalar(cursor: Cursor, what: str, *, float_suffix: bool) -> Value:
+def _scalar(cursor: Cursor) -> Value:
     lexeme = cursor.tokens[cursor.i]
     if lexeme[:1] in {'"', "'"}:
         return StringLiteral(cursor.string("a string"))
     if lexeme.isidentifier():
         cursor.i += 1
         return Word(lexeme)
-    sign = ""
-    if lexeme == "-":
-        sign = "-"
+    if not cursor.take("-"):
+        if not is_number(lexeme):
+            cursor.expected("a value")
         cursor.i += 1
-        lexeme = cursor.tokens[cursor.i]
-        if lexeme in {"inf", "nan", "infinity"}:
-            cursor.i += 1
-            return NumberLiteral(sign + lexeme)
-    digits = lexeme[:-1] if float_suffix and lexeme[-1:] in {"f", "F"} and lexeme[:2] not in {"0x", "0X"} else lexeme
-    if not is_number(digits) and not (digits is not lexeme and digits.isdecimal()):
-        cursor.expected(what if not sign else "a number after the sign")
+        return NumberLiteral(lexeme)
+    lexeme = cursor.tokens[cursor.i]
+    if lexeme not in {"inf", "nan", "infinity"} and not is_number(lexeme):
+        cursor.expected("a number after the sign")
     cursor.i += 1
-    return NumberLiteral(sign + digits)
+    return NumberLiteral("-" + lexeme)
 
 
 def is_number(lexeme: str) -> bool:
@@ -163,4 +160,4 @@ def _element(cursor: Cursor) -> Value:
         return _aggregate(cursor, "}")
     if cursor.take("<"):
         return _aggregate(cursor, ">")
-    return _scalar(cursor, "a value", float_suffix=True)
+    return _scalar(cursor)
