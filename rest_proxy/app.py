@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-import sys
 from collections.abc import AsyncIterator, Mapping
 
 from confluent_kafka import KafkaException
@@ -16,12 +14,16 @@ from magicbyte.http.server import parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.settings import SettingsError
 from rest_proxy.errors import from_kafka_exception
-from rest_proxy.http import consumers, produce, topics
+from rest_proxy.http import consumers, operations, produce, topics, v1
+from rest_proxy.http.fast_produce import FastProduce
+from rest_proxy.http.metrics import Counting, Metrics
 from rest_proxy.http.negotiation import error_response
-from rest_proxy.proxy import MakeRegistry, registry_client, running
+from rest_proxy.http.passing_on import PassingOn
+from rest_proxy.proxy import MakeRegistry, check_clients, peers_of, registry_client, running
 from rest_proxy.settings import RestProxySettings
 
-log = logging.getLogger("rest_proxy")
+#: The OpenAPI document that the routes serve.
+CONTRACT = "rest-proxy-v2.yaml"
 
 
 def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = registry_client) -> ASGIApp:
@@ -31,21 +33,29 @@ def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = reg
         settings: What the proxy is to do.
         make_registry: Makes the Schema Registry client.
     """
+    metrics = Metrics()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with running(settings, make_registry) as proxy:
             app.state.proxy = proxy
+            metrics.watch(proxy)
             yield
 
     app = create_application(
-        contract="rest-proxy-v2.yaml",
-        routers=[topics.router, produce.router, consumers.router],
+        contract=CONTRACT,
+        routers=[topics.router, produce.router, consumers.router, v1.router, operations.router],
         error_response=error_response,
         lifespan=lifespan,
         translate={KafkaException: from_kafka_exception},
     )
-    return RequestLog(BodyLimit(EncodedPath(app), settings.request_max_bytes))
+    app.state.metrics = metrics
+    served: ASGIApp = app
+    peers = peers_of(settings)
+    if peers is not None:
+        served = PassingOn(served, peers)
+    served = Counting(EncodedPath(served), metrics)
+    return FastProduce(RequestLog(BodyLimit(served, settings.request_max_bytes)), app.state, settings, metrics)
 
 
 def serve(properties: Mapping[str, str]) -> int:
@@ -53,12 +63,15 @@ def serve(properties: Mapping[str, str]) -> int:
 
     Returns:
         The exit code: 0 after a stop that was asked for, 1 where the proxy could not start.
+
+    Raises:
+        SettingsError: A property's value cannot be; names the property.
     """
+    settings = RestProxySettings.from_properties(properties)
+    check_clients(settings)
     try:
-        settings = RestProxySettings.from_properties(properties)
         listeners = [parse_listener(text.strip()) for text in settings.listeners.split(",")]
-        app = create_app(settings)
-    except (SettingsError, ValueError) as error:
-        sys.stderr.write(f"rest-proxy: {error}\n")
-        return 1
+    except ValueError as error:
+        raise SettingsError(f"listeners: {error}") from None
+    app = create_app(settings)
     return serve_application(app, listeners, graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000))

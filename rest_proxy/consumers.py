@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte import kafka
-from rest_proxy.buffer import Buffer, Place, Position
+from rest_proxy.buffer import Buffer, Fetched, Place, Position
 from rest_proxy.errors import ILLEGAL_STATE, PARTITION_NOT_FOUND
 
 log = logging.getLogger("rest_proxy.consumers")
@@ -141,6 +141,16 @@ class PolledConsumer:
         self._joined = True
         self._mode, self._polling = ("assigned", True) if places else (None, self._polling)
 
+    @property
+    def mode(self) -> str | None:
+        """How partitions come here: `topics`, `pattern`, `assigned`, or not at all."""
+        return self._mode
+
+    @property
+    def subscribed(self) -> list[str]:
+        """The topics, or the one pattern, as they were given."""
+        return self._topics
+
     async def subscription(self) -> list[str]:
         """The topics subscribed to; of a pattern those of which partitions came here."""
         if self._mode != "pattern":
@@ -173,21 +183,17 @@ class PolledConsumer:
 
         Where there is no such record yet, continue at the end. Raises as seek does.
         """
+        await self._seek([instant[:2] for instant in instants], lambda: self._offsets_at(instants))
 
-        def found() -> list[Position]:
-            asked = [TopicPartition(topic, partition, instant) for topic, partition, instant, _ in instants]
-            answers = self._consumer.offsets_for_times(asked, timeout=_ASK_SECONDS)
-            for answer in answers:
-                if answer.error is not None:
-                    raise KafkaException(answer.error)
-            return [
-                Position(one.topic, one.partition, one.offset)
-                if one.offset >= 0
-                else Position(one.topic, one.partition, self._watermarks((one.topic, one.partition))[1])
-                for one in answers
-            ]
-
-        await self._seek([instant[:2] for instant in instants], found)
+    def _offsets_at(self, instants: Sequence[Position]) -> list[Position]:
+        asked = [TopicPartition(*instant[:3]) for instant in instants]
+        found: list[Position] = []
+        for answer in self._consumer.offsets_for_times(asked, timeout=_ASK_SECONDS):
+            if answer.error is not None:
+                raise KafkaException(answer.error)
+            place = (answer.topic, answer.partition)
+            found.append(Position(*place, answer.offset if answer.offset >= 0 else self._watermarks(place)[1]))
+        return found
 
     async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:
         await self._until_joined()
@@ -271,6 +277,37 @@ class PolledConsumer:
             if place.offset >= 0
         ]
 
+    async def read_at(self, start: Position, count: int, seconds: float) -> list[Fetched]:
+        """Records from an offset on, up to `count` or the end of the log, whatever any group has committed.
+
+        Raises:
+            KafkaException: They cannot be read; the offset may be out of range.
+        """
+        return await self._do(lambda: self._read_at(start, count, time.monotonic() + seconds))
+
+    def _read_at(self, start: Position, count: int, deadline: float) -> list[Fetched]:
+        self._consumer.assign([TopicPartition(start.topic, start.partition, start.offset)])
+        found: list[Fetched] = []
+        try:
+            while len(found) < count and (left := deadline - time.monotonic()) > 0:
+                first = self._consumer.poll(left)
+                batch = [first, *self._consumer.consume(min(count - len(found), _MESSAGES_A_POLL), 0)] if first else []
+                for message in batch:
+                    error = message.error()
+                    if error is None:
+                        found.append(message)
+                    elif error.code() == KafkaError._PARTITION_EOF:
+                        return found[:count]
+                    else:
+                        raise KafkaException(error)
+        finally:
+            self._consumer.unassign()
+        return found[:count]
+
+    async def offset_at(self, instant: Position) -> int:
+        """The offset of the first record no older than an instant, given as milliseconds in `offset`."""
+        return (await self._do(lambda: self._offsets_at([instant])))[0].offset
+
     # The thread.
 
     def _run(self) -> None:
@@ -336,3 +373,18 @@ class PolledConsumer:
         if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL) or error.fatal():
             self.buffer.fail(KafkaException(error))
         log.warning("consumer: %s", error.str())
+
+
+def check_consumer(config: kafka.Config) -> None:
+    """Have a consumer's configuration read.
+
+    Raises:
+        ValueError: It is refused; the text names the property.
+    """
+    try:
+        Consumer({**config, "group.id": "check", "logger": log, "error_cb": _ignored}).close()
+    except KafkaException as error:
+        raise ValueError(error.args[0].str()) from None
+
+
+def _ignored(_: KafkaError) -> None: ...

@@ -52,6 +52,8 @@ NO_SIMPLE_CONSUMER = ErrorKind(
 BROKER_UNAVAILABLE = ErrorKind(50302, "{detail}")
 BAD_REQUEST = ErrorKind(400, "Bad Request: {detail}")
 RECORD_TOO_LARGE = ErrorKind(413, "{detail}")
+#: Ours: the instance lives on another node of this cluster of proxies.
+PEER_UNREACHABLE = ErrorKind(503, "The node that holds this consumer instance, {url}, cannot be reached.")
 INVALID_ENTITY = ErrorKind(422, "{detail}")
 #: Ours: the memory bound for undelivered records is reached.
 BUFFER_FULL = ErrorKind(429, "The producer's buffer is full: {detail}")

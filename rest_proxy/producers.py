@@ -223,3 +223,18 @@ def unknown_outcome(milliseconds: int) -> Failed:
     code, _ = delivery_error(KafkaError(KafkaError._TIMED_OUT))
     text = f"Unknown: no answer from the broker within {milliseconds} ms; the record may or may not be in the topic."
     return None, None, code, text
+
+
+def check_producer(config: kafka.Config) -> None:
+    """Have a producer's configuration read.
+
+    Raises:
+        ValueError: It is refused; the text names the property.
+    """
+    try:
+        Producer({**config, "logger": log, "error_cb": _ignored})
+    except KafkaException as error:
+        raise ValueError(error.args[0].str()) from None
+
+
+def _ignored(_: KafkaError) -> None: ...

@@ -12,12 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from magicbyte.kafka import KafkaSettingsError
+from magicbyte.settings import SettingsError
 from rest_proxy.cluster import Cluster
+from rest_proxy.consumers import PolledConsumer, check_consumer
 from rest_proxy.instances import Instances
-from rest_proxy.producers import Producers
+from rest_proxy.peers import Peers
+from rest_proxy.producers import Producers, check_producer
 from rest_proxy.producing import Producing
 from rest_proxy.schemas import Schemas
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.simple import SimplePool
 from serdes.client import AsyncRegistryClient
 
 log = logging.getLogger("rest_proxy")
@@ -40,6 +45,8 @@ class Proxy:
     schemas: Schemas
     producing: Producing
     instances: Instances
+    simple: SimplePool
+    peers: Peers | None
     blocking: ThreadPoolExecutor
 
 
@@ -63,6 +70,21 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
         limit=instance_limit(settings.consumer_instances_max),
         server_id=settings.id,
     )
+    simple = SimplePool(
+        lambda: PolledConsumer(
+            {
+                **settings.consumer_config(),
+                "group.id": "rest-proxy-simple-consumer",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "error",
+                "enable.partition.eof": True,
+            },
+            asyncio.get_running_loop(),
+            buffer_bytes=1,
+        ),
+        size=settings.simple_pool_size,
+        timeout_seconds=settings.simple_pool_timeout_ms / 1000,
+    )
     threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
     blocking = ThreadPoolExecutor(threads, "blocking")
     expiry = asyncio.create_task(instances.expire())
@@ -74,6 +96,8 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
             schemas=schemas,
             producing=Producing(producers, schemas, cluster),
             instances=instances,
+            simple=simple,
+            peers=peers_of(settings),
             blocking=blocking,
         )
     finally:
@@ -81,9 +105,32 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
         with contextlib.suppress(asyncio.CancelledError):
             await expiry
         await instances.close()
+        await simple.close()
         await producers.close(settings.shutdown_graceful_ms / 1000)
         await schemas.close()
         blocking.shutdown(wait=False)
+
+
+def check_clients(settings: RestProxySettings) -> None:
+    """Have every Kafka client's configuration read once, so that a wrong property is told before serving.
+
+    Raises:
+        SettingsError: Names the property.
+    """
+    for prefix, make in (
+        ("producer.", lambda: check_producer(settings.producer_config("all"))),
+        ("consumer.", lambda: check_consumer(settings.consumer_config())),
+        ("admin.", settings.admin_config),
+    ):
+        try:
+            make()
+        except (KafkaSettingsError, ValueError) as error:
+            raise SettingsError(f"{prefix}* and client.*: {error}") from None
+
+
+def peers_of(settings: RestProxySettings) -> Peers | None:
+    """The cluster of proxies that this node is one of, if it is."""
+    return Peers(settings.peer_urls, settings.peers_self) if settings.peer_urls else None
 
 
 def instance_limit(asked: int) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
 from fastapi import Request, Response
 
 from magicbyte.http.errors import NOT_FOUND
-from rest_proxy.errors import INVALID_ENTITY
+from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
 from rest_proxy.proxy import Proxy
 
 _MAX_PARTITION = 2**31 - 1
@@ -50,6 +51,20 @@ def long_query(request: Request, name: str) -> int | None:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > len(str(_MAX_LONG)) or int(digits) > _MAX_LONG:
         raise INVALID_ENTITY(detail=f"{name} must be a whole number (was {text[:40]})")
     return int(text)
+
+
+def milliseconds_of(instant: str) -> int:
+    """An ISO-8601 instant as milliseconds since 1970; one without a zone is in UTC.
+
+    Raises:
+        ApiError: BAD_REQUEST.
+    """
+    try:
+        parsed = datetime.fromisoformat(instant)
+        since = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) - datetime.fromtimestamp(0, UTC)
+    except (ValueError, OverflowError):
+        raise BAD_REQUEST(detail=f"timestamp={instant[:64]} is not an ISO-8601 instant.") from None
+    return max(0, since // timedelta(milliseconds=1))
 
 
 def choice_query(request: Request, name: str, allowed: dict[str, str], default: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -13,12 +13,13 @@ from rest_proxy.buffer import Place, Position
 from rest_proxy.configuring import instance_config, kafka_config
 from rest_proxy.consumers import PolledConsumer
 from rest_proxy.dialect import V1
-from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY, PARTITION_NOT_FOUND
-from rest_proxy.http.common import json_response, long_query, no_content, proxy_of, segment
+from rest_proxy.errors import INVALID_ENTITY, PARTITION_NOT_FOUND
+from rest_proxy.http.common import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
 from rest_proxy.http.negotiation import answer_type, dialect_of, json_bytes, wanted_format
 from rest_proxy.http.urls import base_url
 from rest_proxy.instances import Instance
 from rest_proxy.patterns import to_posix
+from rest_proxy.proxy import Proxy
 
 router = APIRouter()
 
@@ -36,10 +37,12 @@ async def create(request: Request, group: str) -> Response:
     dialect = dialect_of(request)
     media_type = answer_type(request, dialect, embedded=True)
     proxy = proxy_of(request)
-    asked = requests.read(_CONFIG, await request.body() or b"null") or requests.ConsumerConfig()
+    asked: requests.ConsumerConfig = (
+        requests.read(_CONFIG, await request.body() or b"null") or requests.ConsumerConfig()
+    )
     group_id = segment(group)
     config = instance_config(asked, proxy.settings, first_version=dialect is V1)
-    name = asked.id or asked.name or proxy.instances.new_name()
+    name = asked.id or asked.name or _own_name(proxy, group_id)
     client = kafka_config(asked, config, proxy.settings, group_id, first_version=dialect is V1)
 
     def make() -> Instance:
@@ -68,7 +71,7 @@ async def subscribe(request: Request, group: str, instance: str) -> Response:
     """Subscribe to topics or to a pattern; to neither does nothing, and topics win, as in the reference."""
     answer_type(request, dialect_of(request), embedded=True)
     wanted = requests.read(_SUBSCRIPTION, await request.body())
-    found = _instance(request, group, instance)
+    found = instance_of(request, group, instance)
     if wanted.topics:
         topics = list(dict.fromkeys(wanted.topics))
         if any(not topic for topic in topics):
@@ -86,7 +89,7 @@ async def subscribe(request: Request, group: str, instance: str) -> Response:
 async def subscription(request: Request, group: str, instance: str) -> Response:
     """The topics that the instance is subscribed to, those that its pattern matches included."""
     media_type = answer_type(request, dialect_of(request), embedded=True)
-    found = _instance(request, group, instance)
+    found = instance_of(request, group, instance)
     topics = await found.in_turn(lambda consumer: consumer.subscription())
     return json_response(json_bytes({"topics": topics}), media_type)
 
@@ -95,7 +98,7 @@ async def subscription(request: Request, group: str, instance: str) -> Response:
 async def unsubscribe(request: Request, group: str, instance: str) -> Response:
     """Leave all topics, or the partitions assigned by hand."""
     answer_type(request, dialect_of(request), embedded=True)
-    await _instance(request, group, instance).in_turn(lambda consumer: consumer.unsubscribe())
+    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.unsubscribe())
     return no_content()
 
 
@@ -103,14 +106,14 @@ async def unsubscribe(request: Request, group: str, instance: str) -> Response:
 async def records(request: Request, group: str, instance: str) -> Response:
     """The next records; with `token`, the last ones again where it is the token they were read with."""
     media_type, form = wanted_format(request)
-    found = _instance(request, group, instance)
+    found = instance_of(request, group, instance)
     timeout_ms = long_query(request, "timeout")
     max_bytes = long_query(request, "max_bytes")
     settings = proxy_of(request).settings
     body = await found.read(
         form,
-        timeout_ms=_shorter(timeout_ms, found.config.request_timeout_ms),
-        max_bytes=_shorter(max_bytes, settings.consumer_request_max_bytes),
+        timeout_ms=shorter(timeout_ms, found.config.request_timeout_ms),
+        max_bytes=shorter(max_bytes, settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
     )
     return json_response(body, media_type)
@@ -119,10 +122,13 @@ async def records(request: Request, group: str, instance: str) -> Response:
 @router.post("/consumers/{group}/instances/{instance}/offsets")
 async def commit(request: Request, group: str, instance: str) -> Response:
     """Commit the records of these offsets, or all that were delivered; `async=true` does not wait for the brokers."""
-    media_type = answer_type(request, dialect_of(request), embedded=True)
+    dialect = dialect_of(request)
+    media_type = answer_type(request, dialect, embedded=True)
     body = await request.body()
     asked = requests.read(_OFFSETS, body).offsets if body.strip() else None
-    found = _instance(request, group, instance)
+    found = instance_of(request, group, instance)
+    if dialect is V1:
+        return json_response(json_bytes(_as_v1(await found.commit(None))), media_type)
     # An offset in the body is that of a record, which counts as read; Kafka's is that of the next (spec section 4).
     positions = None if asked is None else [_position(one, after=1) for one in asked]
     wait = (request.query_params.get("async") or "false").lower() != "true"
@@ -138,7 +144,7 @@ async def committed(request: Request, group: str, instance: str) -> Response:
     if not body.strip():
         raise PARTITION_NOT_FOUND()
     places = _places(requests.read(_PLACES, body))
-    found = _instance(request, group, instance)
+    found = instance_of(request, group, instance)
     offsets = [
         {"topic": one.topic, "partition": one.partition, "offset": one.offset, "metadata": one.metadata}
         for one in (await found.committed(places) if places else ())
@@ -153,7 +159,7 @@ async def seek(request: Request, group: str, instance: str) -> Response:
     asked = requests.read(_POSITIONS, await request.body())
     positions = [_position(one) for one in asked.offsets or ()]
     instants = [_instant(one) for one in asked.timestamps or ()]
-    found = _instance(request, group, instance)
+    found = instance_of(request, group, instance)
     if positions:
         await found.in_turn(lambda consumer: consumer.seek(positions))
     if instants:
@@ -166,7 +172,7 @@ async def seek_to_beginning(request: Request, group: str, instance: str) -> Resp
     """Continue at the first records there are."""
     answer_type(request, dialect_of(request), embedded=True)
     places = _places(requests.read(_PLACES, await request.body()))
-    await _instance(request, group, instance).in_turn(lambda consumer: consumer.seek_to_beginning(places))
+    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.seek_to_beginning(places))
     return no_content()
 
 
@@ -175,7 +181,7 @@ async def seek_to_end(request: Request, group: str, instance: str) -> Response:
     """Continue after the last records there are."""
     answer_type(request, dialect_of(request), embedded=True)
     places = _places(requests.read(_PLACES, await request.body()))
-    await _instance(request, group, instance).in_turn(lambda consumer: consumer.seek_to_end(places))
+    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.seek_to_end(places))
     return no_content()
 
 
@@ -184,7 +190,7 @@ async def assign(request: Request, group: str, instance: str) -> Response:
     """Read these partitions and no others."""
     answer_type(request, dialect_of(request), embedded=True)
     places = _places(requests.read(_PLACES, await request.body()))
-    await _instance(request, group, instance).in_turn(lambda consumer: consumer.assign(places))
+    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.assign(places))
     return no_content()
 
 
@@ -192,16 +198,34 @@ async def assign(request: Request, group: str, instance: str) -> Response:
 async def assignments(request: Request, group: str, instance: str) -> Response:
     """The partitions that are read now."""
     media_type = answer_type(request, dialect_of(request), embedded=True)
-    found = await _instance(request, group, instance).in_turn(lambda consumer: consumer.assignment())
+    found = await instance_of(request, group, instance).in_turn(lambda consumer: consumer.assignment())
     body = {"partitions": [{"topic": topic, "partition": partition} for topic, partition in found]}
     return json_response(json_bytes(body), media_type)
 
 
-def _instance(request: Request, group: str, instance: str) -> Instance:
+def _own_name(proxy: Proxy, group: str) -> str:
+    """A new name whose owner is this node, so that no request of its client need be passed on from here."""
+    while True:
+        name = proxy.instances.new_name()
+        if proxy.peers is None or proxy.peers.owns(group, name):
+            return name
+
+
+def _as_v1(committed: Sequence[Position]) -> list[dict[str, object]]:
+    """Commits as the oldest API tells them: by the last record, not by the one after it."""
+    return [
+        {"topic": one.topic, "partition": one.partition, "consumed": one.offset - 1, "committed": one.offset - 1}
+        for one in committed
+    ]
+
+
+def instance_of(request: Request, group: str, instance: str) -> Instance:
+    """The instance that a path names."""
     return proxy_of(request).instances.get(segment(group), segment(instance))
 
 
-def _shorter(asked: int | None, bound: int) -> int:
+def shorter(asked: int | None, bound: int) -> int:
+    """What was asked for within a bound; the bound where nothing sensible was."""
     return bound if asked is None or asked <= 0 else min(asked, bound)
 
 
@@ -221,12 +245,7 @@ def _position(asked: requests.OffsetPlace, after: int = 0) -> Position:
 
 def _instant(asked: requests.TimestampPlace) -> Position:
     _check(asked.topic, asked.partition)
-    try:
-        instant = datetime.fromisoformat(asked.timestamp)
-        milliseconds = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)) - datetime.fromtimestamp(0, UTC)
-    except (ValueError, OverflowError):
-        raise BAD_REQUEST(detail=f"timestamp={asked.timestamp[:64]} is not an ISO-8601 instant.") from None
-    return Position(asked.topic, asked.partition, max(0, milliseconds // timedelta(milliseconds=1)))
+    return Position(asked.topic, asked.partition, milliseconds_of(asked.timestamp))
 
 
 def _check(topic: str, partition: int) -> None:

@@ -50,6 +50,12 @@ _RECORDS = (
     *(Produced(essence, 0.9) for essence in MEDIA_TYPES if essence not in (V2.generic, _EMBEDDED[0])),
     Produced(_PLAIN, 0.5),
 )
+_V1_RECORDS = (
+    *(Produced(f"application/vnd.kafka.{name}.v1+json", 1.0 if name == "binary" else 0.9) for name in V1_FORMATS),
+    Produced(V1.generic, 0.9),
+    Produced(_OLDEST, 0.8),
+    Produced(_PLAIN, 0.5),
+)
 _ERRORS = (Produced(_PLAIN), Produced(V2.generic, 0.9), Produced(V1.generic, 0.9), Produced(_OLDEST, 0.8))
 
 
@@ -133,6 +139,19 @@ def wanted_format(request: Request) -> tuple[str, EmbeddedFormat | None]:
         raise NOT_ACCEPTABLE()
     request.state.media_type = chosen
     return chosen, None if chosen == _PLAIN else MEDIA_TYPES[chosen].form or BINARY
+
+
+def v1_format(request: Request) -> tuple[str, EmbeddedFormat | None]:
+    """As wanted_format, for the oldest API: binary where none is named.
+
+    Raises:
+        ApiError: NOT_ACCEPTABLE.
+    """
+    chosen = choose(request.headers.get("accept"), _V1_RECORDS)
+    if chosen is None:
+        raise NOT_ACCEPTABLE()
+    request.state.media_type = chosen
+    return chosen, MEDIA_TYPES[chosen].form if chosen in MEDIA_TYPES else None
 
 
 def error_response(request: Request, error: ApiError) -> Response:

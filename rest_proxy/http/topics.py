@@ -57,8 +57,8 @@ async def topic(request: Request, topic: str) -> Response:
     media_type = answer_type(request, dialect)
     cluster = proxy_of(request).cluster
     name = segment(topic)
-    partitions = await _existing(dialect, cluster.partitions(name))
-    configs = await _existing(dialect, cluster.configs(name))
+    partitions = await existing(dialect, cluster.partitions(name))
+    configs = await existing(dialect, cluster.configs(name))
     body = {"name": name, "configs": configs, "partitions": [partition_body(one) for one in partitions]}
     return json_response(json_bytes(body), media_type)
 
@@ -68,7 +68,7 @@ async def partitions(request: Request, topic: str) -> Response:
     """A topic's partitions."""
     dialect = dialect_of(request)
     media_type = answer_type(request, dialect)
-    found = await _existing(dialect, proxy_of(request).cluster.partitions(segment(topic)))
+    found = await existing(dialect, proxy_of(request).cluster.partitions(segment(topic)))
     return json_response(json_bytes([partition_body(one) for one in found]), media_type)
 
 
@@ -93,13 +93,14 @@ async def offsets(request: Request, topic: str, partition: str) -> Response:
 
 async def _one(request: Request, dialect: Dialect, topic: str, partition: str) -> Partition:
     number = partition_segment(partition)
-    for found in await _existing(dialect, proxy_of(request).cluster.partitions(segment(topic))):
+    for found in await existing(dialect, proxy_of(request).cluster.partitions(segment(topic))):
         if found.partition == number:
             return found
     raise PARTITION_NOT_FOUND()
 
 
-async def _existing(dialect: Dialect, answer: Awaitable[T]) -> T:
+async def existing(dialect: Dialect, answer: Awaitable[T]) -> T:
+    """What an answer about a topic is, with the oldest API's error where there is no such topic."""
     try:
         return await answer
     except ApiError as error:
