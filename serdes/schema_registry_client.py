@@ -264,11 +264,11 @@ class SchemaRegistryClient(RegistryClient):
         """Whether a schema is compatible with the versions that the subject's level names."""
         return self.check_compatibility(subject_name, _schema(schema).text).compatible
 
-    def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> str:
-        """Sets a subject's compatibility level, or the global one."""
+    def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> dict[str, Any]:
+        """Sets a subject's compatibility level, or the global one, and gives what was set."""
         if level is None:
             raise ValueError("level is needed")
-        return str(self.put_config({"compatibility": level}, subject_name)["compatibility"])
+        return self.put_config({"compatibility": level}, subject_name)
 
     def get_compatibility(self, subject_name: str | None = None) -> str:
         """A subject's compatibility level, or the global one."""
