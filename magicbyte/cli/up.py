@@ -65,7 +65,7 @@ def _check_ports(options: argparse.Namespace) -> None:
     if not options.bootstrap_servers:
         ports = {"--kafka-port": options.kafka_port, **ports}
     if len(set(ports.values())) < len(ports):
-        raise Failure(f"{', '.join(ports)} need different ports (they are {', '.join(map(str, ports.values()))})")
+        raise Failure(f"{', '.join(ports)} must differ (they are {', '.join(map(str, ports.values()))})")
     for option, port in ports.items():
         if not 0 < port < 65536:
             raise Failure(f"{option} {port}: a port is a number from 1 to 65535")

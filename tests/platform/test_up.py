@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from magicbyte.broker import free_port, port_is_free
+
+MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
+
+
+class Up:
+    """A running `magicbyte up` on ports of its own."""
+
+    def __init__(self, *options: str, kafka: str | None = None) -> None:
+        self.registry_port, self.rest_port = free_port(), free_port()
+        ports = ["--registry-port", str(self.registry_port), "--rest-port", str(self.rest_port)]
+        if kafka is None:
+            self.kafka_port = free_port()
+            ports += ["--kafka-port", str(self.kafka_port)]
+        self.process = subprocess.Popen(
+            [*MAGICBYTE, "up", *ports, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.lines: list[str] = []
+
+    def wait_until_ready(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip())
+            if line.startswith("ready"):
+                return
+        raise AssertionError(self.process.communicate())
+
+    def descendants(self) -> list[int]:
+        """The processes that it started, and theirs, by the ports and the folder in their command lines."""
+        found = [self.process.pid]
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = int(re.findall(r"^PPid:\t(\d+)$", (place / "status").read_text(), re.MULTILINE)[0])
+            except OSError:
+                continue
+            if parent == self.process.pid:
+                found.append(int(place.name))
+        return found
+
+    def call(self, port: int, path: str, body: object = None, content_type: str = "application/json") -> object:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"Content-Type": content_type})
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.load(response)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def assert_gone(pids: Sequence[int], up: Up, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while any(map(is_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [pid for pid in pids if is_alive(pid)] == []
+    assert all(map(port_is_free, (up.kafka_port, up.registry_port, up.rest_port)))
+
+
+@contextmanager
+def running(*options: str, kafka: str | None = None) -> Iterator[Up]:
+    up = Up(*options, kafka=kafka)
+    try:
+        up.wait_until_ready()
+        yield up
+    finally:
+        up.process.terminate()
+        up.process.communicate()
+
+
+def memory_folders() -> set[str]:
+    memory = Path("/dev/shm")
+    return {each.name for each in memory.glob("magicbyte-up-*")} if memory.is_dir() else set()
+
+
+USER = {"type": "record", "name": "User", "fields": [{"name": "username", "type": "string"}]}
+
+
+def test_the_oldest_session_works_to_the_letter_and_nothing_is_left() -> None:
+    before = memory_folders()
+    with running("--ephemeral") as up:
+        assert sorted(up.lines[:3]) == [
+            f"REST proxy  http://127.0.0.1:{up.rest_port}",
+            f"broker      127.0.0.1:{up.kafka_port}",
+            f"registry    http://127.0.0.1:{up.registry_port}",
+        ]
+        request = urllib.request.Request(
+            f"http://localhost:{up.rest_port}/topics/avrotest",
+            b'{"value_schema": "{\\"type\\": \\"record\\", \\"name\\": \\"User\\", \\"fields\\": [{\\"name\\":'
+            b' \\"username\\", \\"type\\": \\"string\\"}]}", "records": [{"value": {"username": "testUser"}},'
+            b' {"value": {"username": "testUser2"}}]}',
+            {"Content-Type": "application/vnd.kafka.avro.v1+json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as response:
+            assert response.status == 200
+            assert response.headers["Content-Type"] == "application/vnd.kafka.v1+json"
+            assert response.read() == (
+                b'{"key_schema_id":null,"value_schema_id":1,"offsets":'
+                b'[{"partition":0,"offset":0,"error_code":null,"error":null},'
+                b'{"partition":0,"offset":1,"error_code":null,"error":null}]}'
+            )
+        assert up.call(up.registry_port, "/subjects") == ["avrotest-value"]
+        pids = up.descendants()
+        assert len(pids) >= 4
+        assert len(memory_folders() - before) <= 1
+        up.process.send_signal(signal.SIGINT)
+        out, err = up.process.communicate(timeout=30)
+        assert (up.process.returncode, out, err) == (0, "", "")
+        assert_gone(pids, up, 0.5)
+    assert memory_folders() <= before
+
+
+def test_kill_9_leaves_no_process_and_what_was_answered_is_there_again(tmp_path: Path) -> None:
+    with running("--data-dir", str(tmp_path)) as up:
+        body = {"schema": json.dumps(USER)}
+        answer = up.call(up.registry_port, "/subjects/users/versions", body)
+        assert isinstance(answer, dict)
+        assert answer["id"] == 1
+        pids = up.descendants()
+        up.process.kill()
+        up.process.wait()
+        assert_gone(pids, up, 6)
+    with running("--data-dir", str(tmp_path)) as up:
+        assert up.call(up.registry_port, "/subjects/users/versions") == [1]
+        assert {file.name for file in tmp_path.iterdir()} >= {"broker.log", "registry.log", "rest-proxy.log", "kafka"}
+
+
+def test_a_kafka_that_exists_is_used_and_left_alone(kafka: str, tmp_path: Path) -> None:
+    with running("--bootstrap-servers", kafka, "--data-dir", str(tmp_path), kafka=kafka) as up:
+        assert up.lines[0] == f"broker      {kafka} yours"
+        assert isinstance(up.call(up.rest_port, "/topics"), list)
+        up.process.send_signal(signal.SIGTERM)
+        assert up.process.wait(30) == 0
+    socket.create_connection(("127.0.0.1", int(kafka.rpartition(":")[2]))).close()
+    assert not (tmp_path / "kafka").exists()
+
+
+def test_where_one_ends_by_itself_the_rest_is_stopped_and_its_last_words_are_shown(kafka: str, tmp_path: Path) -> None:
+    with running("--bootstrap-servers", kafka, "--data-dir", str(tmp_path), kafka=kafka) as up:
+        (registry,) = [
+            pid for pid in up.descendants() if b"--storage" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        ]
+        os.kill(registry, signal.SIGKILL)
+        _, err = up.process.communicate(timeout=30)
+        assert up.process.returncode == 1
+        assert err.splitlines()[-1] == "magicbyte: the registry ended with exit code -9"
+        assert port_is_free(up.rest_port)
+
+
+def test_a_server_that_cannot_start_is_told_with_its_last_words(
+    kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCHEMA_REGISTRY_SCHEMA_COMPATIBILITY_LEVEL", "SIDEWAYS")
+    up = Up("--bootstrap-servers", kafka, "--data-dir", str(tmp_path), kafka=kafka)
+    _, err = up.process.communicate(timeout=60)
+    assert up.process.returncode == 1
+    assert "SIDEWAYS" in err
+    assert err.splitlines()[-1] == "magicbyte: the registry ended with exit code 1"
+    assert "Traceback" not in err
+
+
+def call(*options: str) -> tuple[int, str]:
+    result = subprocess.run([*MAGICBYTE, "up", *options], capture_output=True, text=True, check=False, timeout=60)
+    assert result.stdout == ""
+    return result.returncode, result.stderr.splitlines()[-1]
+
+
+def test_what_is_in_the_way_is_told_before_anything_starts(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        free = ["--rest-port", str(free_port()), "--kafka-port", str(free_port()), "--data-dir", str(tmp_path)]
+        assert call(*free, "--registry-port", str(port)) == (
+            1,
+            f"magicbyte: port {port} is in use: stop what listens there, or choose another with --registry-port",
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_options_are_told_in_a_line(tmp_path: Path) -> None:
+    port, other, nobody = (str(free_port()) for _ in range(3))
+    ports = ["--registry-port", port, "--rest-port", other]
+    (tmp_path / "file").write_text("")
+    cases = [
+        (["--ephemeral", "--data-dir", "x"], 2, "magicbyte up: error: --ephemeral keeps nothing: leave out --data-dir"),
+        (
+            ["--bootstrap-servers", "x:1", "--kafka-port", "9"],
+            2,
+            "magicbyte up: error: --kafka-port is for the broker that --bootstrap-servers leaves out",
+        ),
+        (
+            ["--kafka-port", port, "--registry-port", port, "--rest-port", other],
+            1,
+            f"magicbyte: --kafka-port, --registry-port, --rest-port must differ (they are {port}, {port}, {other})",
+        ),
+        (["--rest-port", "70000"], 1, "magicbyte: --rest-port 70000: a port is a number from 1 to 65535"),
+        (
+            [*ports, "--bootstrap-servers", f"127.0.0.1:{nobody}"],
+            1,
+            f"magicbyte: no Kafka broker answers (127.0.0.1:{nobody}: Connection refused)",
+        ),
+        (
+            [*ports, "--bootstrap-servers", "localhost"],
+            1,
+            "magicbyte: --bootstrap-servers localhost: write HOST:PORT",
+        ),
+        (
+            [*ports, "--kafka-port", nobody, "--data-dir", str(tmp_path / "file")],
+            1,
+            f"magicbyte: the data folder {tmp_path / 'file'} cannot be made: File exists",
+        ),
+    ]
+    for options, code, message in cases:
+        assert call(*options) == (code, message), options
