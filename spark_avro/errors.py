@@ -1,0 +1,46 @@
+"""What this package raises on the driver, while a plan is made.
+
+What a record is at fault for while a query runs is in `spark_avro.plan`: Spark raises it, or it becomes a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class PlanError(ValueError):
+    """A column cannot be planned as asked."""
+
+
+@dataclass(unsafe_hash=True)
+class NoSubject(PlanError):
+    """A subject that the registry does not have; `why` says how its name came about."""
+
+    subject: str
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"subject {self.subject!r} is not in the registry" + (f" ({self.why})" if self.why else "")
+
+
+@dataclass(unsafe_hash=True)
+class UnsupportedSchema(PlanError):
+    """A schema that Spark cannot read or write faithfully, and the place that is at fault."""
+
+    schema: str
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}: {self.path or 'the schema'} {self.problem}"
+
+
+@dataclass(unsafe_hash=True)
+class UnfitColumn(PlanError):
+    """A column whose Spark type does not fit the schema it is to be written with."""
+
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"the column does not fit the schema: {self.path or 'it'} {self.problem}"

@@ -1,0 +1,251 @@
+"""The plan of a column that decodes: one branch for each writer's schema, decoded by the JVM, checked byte for byte.
+
+Spark's `from_avro` takes bytes left over, and in PERMISSIVE mode makes a struct of nulls of bytes it cannot read. So:
+
+- A guard of known bytes is put behind the payload, and the writer's schema gets a field for it: a union that only these
+  bytes lead through, since its other branches reach beyond the end. The reader has no such field: it is skipped.
+- Where the reader's record has a field that is never null, its null says that the payload was broken; else a marker
+  field is added to both sides and left out of the result.
+
+The decoded struct stands twice where Spark always evaluates it, so that Spark computes it once and keeps it. The
+error's text is not deterministic (it names the Spark partition), so that the optimiser never decodes again in a filter
+pushed below. Columns are built of public functions only: all this holds over Spark Connect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.avro.functions import from_avro
+
+from serdes import wire
+from spark_avro import tree as trees
+from spark_avro.registry import Version
+from spark_avro.resolution import Resolved, Unreadable, resolve
+from spark_avro.tree import Tree
+from spark_avro.types import spark_type
+
+#: How many ways a schema id's message goes wrong are told apart: the error's `reason` begins with one of these.
+SHORT = "payload too short"
+MAGIC = "wrong magic byte"
+UNKNOWN = "unknown schema id"
+UNREADABLE = "unreadable schema"
+MALFORMED = "malformed payload"
+
+#: No payload has a fixed as long as this behind it: a gigabyte.
+_BEYOND = 2**30
+#: The guard's union has so many branches that its null's index takes two bytes, which seldom begin what is left over.
+_GUARD_BRANCHES = 99
+_GUARD_BYTES = bytes([0xC4, 0x01])
+_MARKER_BYTES = b"\x01"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Versions whose records are decoded alike: their ids, the writer's tree, and the reader's for this writer."""
+
+    ids: tuple[int, ...]
+    writer: Tree
+    reader: Resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How a column is decoded.
+
+    Attributes:
+        reader: The tree whose Spark type the column gets.
+        branches: Newest first.
+        unreadable: Why an id's records cannot be read, by id.
+        origin: What was planned for, in errors: `subject flights-value`.
+    """
+
+    reader: Tree
+    branches: tuple[Branch, ...]
+    unreadable: Mapping[int, str] = field(default_factory=dict)
+    origin: str = ""
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids whose records can be read."""
+        return tuple(schema_id for branch in self.branches for schema_id in branch.ids)
+
+
+def decoding(versions: Sequence[Version], reader: Tree, origin: str) -> Decoding:
+    """How records of versions, newest first, are read as a reader's tree; versions with equal bytes share a branch.
+
+    Raises:
+        UnsupportedSchema: Spark has no type for a version's schema.
+    """
+    groups: dict[str, tuple[Tree, list[Version]]] = {}
+    for version in versions:
+        writer = trees.tree(version.schema, version.label, reader=False)
+        groups.setdefault(trees.text(writer), (writer, []))[1].append(version)
+    branches, unreadable = [], {}
+    for writer, members in groups.values():
+        ids = tuple(version.id for version in members)
+        try:
+            resolved = resolve(writer, reader)
+            trees.text(resolved.tree)
+        except (Unreadable, ValueError) as error:
+            unreadable.update(dict.fromkeys(ids, str(error)))
+        else:
+            branches.append(Branch(ids, writer, resolved))
+    return Decoding(reader, tuple(branches), unreadable, origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A column's parts: the value (null where broken), whether the payload was sound, and what was wrong with it."""
+
+    value: Column
+    sound: Column
+    reason: Column
+    schema_id: Column
+
+
+def decoded(payload: Column, how: Decoding) -> Decoded:
+    """The parts of a decoded column; `value` and `sound` may stand in one expression at the cost of one decoding."""
+    raw_bytes = how.reader == {"type": "bytes"} and all(branch.writer == {"type": "bytes"} for branch in how.branches)
+    build = _raw if raw_bytes else _decoded_by_avro
+    value, sound = build(payload, how)
+    return Decoded(value, sound, reason(payload, how), schema_id(payload))
+
+
+def _raw(payload: Column, how: Decoding) -> tuple[Column, Column]:
+    """A top-level `bytes` is the payload itself, without a length (wire format, Avro payloads)."""
+    value = _by_header(payload, how, lambda _branch: F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1))
+    return value, value.isNotNull() == payload.isNotNull()
+
+
+def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
+    shape = _shape(how)
+    body = F.concat(F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1), F.lit(shape.behind))
+
+    def decode(branch: Branch) -> Column:
+        reader = trees.text(shape.reader(branch.reader.tree))
+        column = from_avro(body, trees.text(shape.writer(branch.writer)), {"mode": "PERMISSIVE", "avroSchema": reader})
+        return column.cast(spark_type(shape.reader(how.reader))) if branch.reader.cast else column
+
+    whole = _by_header(payload, how, decode)
+    sound = ((whole[shape.witness].isNotNull()) == whole.isNotNull()) & (whole.isNotNull() == payload.isNotNull())
+    return shape.result(whole), sound
+
+
+def _by_header(payload: Column, how: Decoding, decode: Callable[[Branch], Column]) -> Column:
+    header = F.substring(payload, 1, wire.V0_SIZE)
+    column: Column | None = None
+    for branch in how.branches:
+        headers = [F.lit(wire.prefix(schema_id)) for schema_id in branch.ids]
+        test = header == headers[0] if len(headers) == 1 else header.isin(*headers)
+        column = F.when(test, decode(branch)) if column is None else column.when(test, decode(branch))
+    if column is None:
+        return F.lit(None).cast(spark_type(how.reader))
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What is put around the schemas, and how the result is taken out.
+
+    Attributes:
+        names: Names of the field of a value that is no record, of the guard, and of the marker: not among the fields.
+        wrapped: Whether the value is a field of a record of ours, since it is no record or not always one.
+        marked: Whether the marker is the witness.
+        witness: The field of the decoded struct that is null where the payload was broken, and only there.
+        kept: The fields of the result, where the marker has to be left out of them.
+    """
+
+    names: tuple[str, str, str]
+    wrapped: bool
+    marked: bool
+    witness: str
+    kept: tuple[str, ...]
+
+    @property
+    def behind(self) -> bytes:
+        return _GUARD_BYTES + (_MARKER_BYTES if self.marked else b"")
+
+    def writer(self, schema: Tree) -> Tree:
+        _, guard, marker = self.names
+        taken = set(trees.names(schema))
+        space = next(name for name in _candidates("magicbyte.guard") if not any(n.startswith(name) for n in taken))
+        beyond = [
+            {"type": "fixed", "name": f"{space}.F{index}", "size": _BEYOND} for index in range(_GUARD_BRANCHES - 1)
+        ]
+        fields: list[Tree] = [{"name": guard, "type": [*beyond, {"type": "null"}]}]
+        if self.marked:
+            fields.append({"name": marker, "type": {"type": "boolean"}})
+        return self._around(schema, fields)
+
+    def reader(self, schema: Tree) -> Tree:
+        return self._around(schema, [{"name": self.names[2], "type": {"type": "boolean"}}] if self.marked else [])
+
+    def _around(self, schema: Tree, more: list[Tree]) -> Tree:
+        if not self.wrapped:
+            return {**schema, "fields": [*schema["fields"], *more]}
+        taken = set(trees.names(schema))
+        name = next(name for name in _candidates("magicbyte.Wrapped") if name not in taken)
+        return {"type": "record", "name": name, "fields": [{"name": self.names[0], "type": schema}, *more]}
+
+    def result(self, whole: Column) -> Column:
+        if self.wrapped:
+            return whole[self.names[0]]
+        if not self.marked:
+            return whole
+        return F.when(whole.isNotNull(), F.struct(*(whole[name].alias(name) for name in self.kept)))
+
+
+def _shape(how: Decoding) -> _Shape:
+    schemas = [how.reader, *(branch.writer for branch in how.branches)]
+    wrapped = not all(trees.is_record(schema) for schema in schemas)
+    taken = {member["name"].lower() for schema in schemas if not wrapped for member in schema["fields"]}
+    value, guard, marker = (
+        next(name for name in _candidates(base) if name not in taken) for base in ("value", "guard_", "marker_")
+    )
+    own = [] if wrapped else how.reader["fields"]
+    witness = next((member["name"] for member in own if not trees.is_nullable(member["type"])), None)
+    kept = tuple(member["name"] for member in own)
+    return _Shape((value, guard, marker), wrapped, witness is None, witness or marker, kept)
+
+
+def _candidates(base: str) -> Sequence[str]:
+    return [base, *(f"{base}{number}" for number in range(1000))]
+
+
+def schema_id(payload: Column) -> Column:
+    """The schema id in a payload's header as a long; null where there is none of this wire format."""
+    digits = F.hex(F.substring(payload, 2, wire.V0_SIZE - 1))
+    has_id = (F.substring(payload, 1, 1) == F.lit(b"\x00")) & (F.octet_length(payload) >= wire.V0_SIZE)
+    return F.when(has_id, F.conv(digits, 16, 10).cast("long"))
+
+
+def reason(payload: Column, how: Decoding) -> Column:
+    """Why a payload that is not sound is not, as text; evaluated for such rows only."""
+    number = schema_id(payload)
+    shown = F.concat(number.cast("string"), F.lit(" (0x"), F.hex(F.substring(payload, 2, 4)), F.lit(")"))
+    size = F.octet_length(payload)
+    magic = F.concat(
+        F.lit(f"{MAGIC}: 0x"), F.hex(F.substring(payload, 1, 1)), F.lit(" where a schema id's message has 0x00")
+    )
+    text = F.when(
+        (size == 0) | ((F.substring(payload, 1, 1) == F.lit(b"\x00")) & (size < wire.V0_SIZE)),
+        F.concat(F.lit(f"{SHORT}: "), size.cast("string"), F.lit(" bytes, the header alone has 5")),
+    ).when(F.substring(payload, 1, 1) != F.lit(b"\x00"), magic)
+    for unreadable, problem in how.unreadable.items():
+        text = text.when(number == unreadable, F.concat(F.lit(f"{UNREADABLE}: id "), shown, F.lit(f": {problem}")))
+    if how.ids:
+        malformed = F.concat(
+            F.lit(f"{MALFORMED}: the "),
+            (size - wire.V0_SIZE).cast("string"),
+            F.lit(" bytes after the header are not one value of schema id "),
+            shown,
+            F.lit(" (truncated, left over, or not for this reader)"),
+        )
+        text = text.when(number.isin(*how.ids), malformed)
+    return text.otherwise(
+        F.concat(F.lit(f"{UNKNOWN}: "), shown, F.lit(f" is not among those of {how.origin} when the query was planned"))
+    )

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import json
+import struct
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from compat.schema import AVRO, Reference, SchemaText
+from serdes.client import RegistryClient
+from serdes.codec import compile_codec
+from serdes.error import RegistryUnavailable
+from spark_avro import KAFKA_POSITION, confluent_schema_id, from_confluent_avro
+from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
+
+
+def record(*fields: Any, name: str = "Flight") -> str:
+    return json.dumps(
+        {
+            "type": "record",
+            "name": name,
+            "fields": [dict(zip(("name", "type", "default"), field, strict=False)) for field in fields],
+        }
+    )
+
+
+def register(registry: RegistryClient, subject: str, *schemas: str) -> list[int]:
+    return [registry.register(subject, SchemaText(AVRO, schema)).id for schema in schemas]
+
+
+def message(schema_id: int, schema: str, datum: Any) -> bytes:
+    return struct.pack(">bI", 0, schema_id) + compile_codec(schema).encode(datum)
+
+
+@pytest.fixture
+def subject() -> str:
+    return f"s-{uuid.uuid4()}-value"
+
+
+def frame(spark: SparkSession, messages: Sequence[bytes | None]) -> DataFrame:
+    rows = [
+        ("flights", 3, offset, None if value is None else bytearray(value)) for offset, value in enumerate(messages)
+    ]
+    return spark.createDataFrame(rows, "topic string, partition int, offset long, value binary").coalesce(1)
+
+
+def values(data: DataFrame, column: Any) -> list[Any]:
+    return [row.value for row in data.select("offset", column.alias("value")).orderBy("offset").collect()]
+
+
+V1 = record(("carrier", "string"), ("delay", "int"))
+V2 = record(("carrier", "string"), ("delay", "long"), ("tail", ["null", "string"], None))
+
+
+def test_versions_of_a_subject_are_read_with_the_latest(
+    spark: SparkSession, registry: RegistryClient, subject: str
+) -> None:
+    one, two = register(registry, subject, V1, V2)
+    data = frame(
+        spark,
+        [
+            message(one, V1, {"carrier": "UA", "delay": -3}),
+            None,
+            message(two, V2, {"carrier": "DL", "delay": 2**40, "tail": "N1"}),
+        ],
+    )
+    column = from_confluent_avro("value", topic=subject.removesuffix("-value"), registry=registry)
+    assert values(data, column) == [
+        Row(carrier="UA", delay=-3, tail=None),
+        None,
+        Row(carrier="DL", delay=2**40, tail="N1"),
+    ]
+    assert (
+        data.select(column.alias("v")).schema["v"].dataType.simpleString()
+        == "struct<carrier:string,delay:bigint,tail:string>"
+    )
+
+
+def test_fields_and_a_readers_schema_of_ones_own(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+    one, two = register(registry, subject, V1, V2)
+    data = frame(
+        spark,
+        [
+            message(one, V1, {"carrier": "UA", "delay": 1}),
+            message(two, V2, {"carrier": "DL", "delay": 2, "tail": None}),
+        ],
+    )
+    assert values(data, from_confluent_avro("value", subject=subject, registry=registry, fields=["delay"])) == [
+        Row(delay=1),
+        Row(delay=2),
+    ]
+    assert values(
+        data,
+        from_confluent_avro(
+            "value",
+            ids=[two, one],
+            registry=registry,
+            reader_schema=record(("delay", "double"), ("note", "string", "none")),
+        ),
+    ) == [
+        Row(delay=1.0, note="none"),
+        Row(delay=2.0, note="none"),
+    ]
+    assert values(data, confluent_schema_id("value")) == [one, two]
+
+
+def test_references_are_resolved(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+    money = json.dumps(
+        {"type": "record", "name": "Money", "namespace": "shop", "fields": [{"name": "cents", "type": "long"}]}
+    )
+    order = json.dumps(
+        {
+            "type": "record",
+            "name": "Order",
+            "fields": [{"name": "price", "type": "shop.Money"}, {"name": "tax", "type": "shop.Money"}],
+        }
+    )
+    registry.register(f"{subject}-money", SchemaText(AVRO, money))
+    held = registry.register(subject, SchemaText(AVRO, order, (Reference("shop.Money", f"{subject}-money", 1),)))
+    data = frame(spark, [struct.pack(">bI", 0, held.id) + b"\x06\x02"])
+    assert values(data, from_confluent_avro("value", subject=subject, registry=registry)) == [
+        Row(price=Row(cents=3), tax=Row(cents=1))
+    ]
+
+
+BROKEN = [
+    (b"", "payload too short: 0 bytes, the header alone has 5"),
+    (b"\x00\x00\x01", "payload too short: 3 bytes, the header alone has 5"),
+    (b"\x01\x00\x00\x00\x01xyz", "wrong magic byte: 0x01 where a schema id's message has 0x00"),
+    (b"{}", "wrong magic byte: 0x7B where a schema id's message has 0x00"),
+    (
+        b"\x00\x00\x0f\x42\x40\x02",
+        "unknown schema id: 1000000 (0x000F4240) is not among those of subject {subject} when the query was planned",
+    ),
+    (b"{header}", "malformed payload: the 0 bytes after the header are not one value of schema id {id} (0x{hex})"),
+    (b"{header}\x04UA", "malformed payload: the 3 bytes after the header"),
+    (b"{header}\x04UA\x02\x00", "malformed payload: the 5 bytes after the header"),
+    (b"{header}\x04UA\x02{header}\x04UA\x02", "malformed payload: the 13 bytes after the header"),
+    (b"{header}\x04UA\x02" + bytes(50), "malformed payload: the 54 bytes after the header"),
+    (b"{header}\x04UA\x02\xc4", "malformed payload: the 5 bytes after the header"),
+    (b"{header}\x04UA\x02\xc4\x01"[:-1] + b"\n", "malformed payload: the 6 bytes after the header"),
+    (b"{header}\xfe\xff\xff\xff\x0fUA\x02", "malformed payload: the 8 bytes after the header"),
+    (b"{header}\x03UA\x02", "malformed payload: the 4 bytes after the header"),
+]
+
+
+def test_a_broken_record_is_named(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+    [one] = register(registry, subject, V1)
+    header = struct.pack(">bI", 0, one)
+    good = message(one, V1, {"carrier": "UA", "delay": 1})
+    bad = [body.replace(b"{header}", header) for body, _ in BROKEN]
+    data = frame(spark, [good, *bad, None, good])
+    found = values(data, from_confluent_avro("value", subject=subject, registry=registry, mode="PERMISSIVE"))
+    assert [row.value for row in found] == [
+        Row(carrier="UA", delay=1),
+        *[None] * len(bad),
+        None,
+        Row(carrier="UA", delay=1),
+    ]
+    assert [found[0].error, found[-2].error, found[-1].error] == [None, None, None]
+    for row, raw, (_, reason) in zip(found[1:-2], bad, BROKEN, strict=True):
+        assert row.error.reason.startswith(reason.format(subject=subject, id=one, hex=f"{one:08X}")), row.error.reason
+        assert bytes(row.error.raw) == raw
+        assert row.error.id == (struct.unpack(">I", raw[1:5])[0] if raw[:1] == b"\x00" and len(raw) >= 5 else None)
+    dropped = (
+        data.select(
+            "offset", from_confluent_avro("value", subject=subject, registry=registry, mode="DROP").alias("value")
+        )
+        .orderBy("offset")
+        .collect()
+    )
+    assert [row.offset for row in dropped] == [0, len(bad) + 1, len(bad) + 2]
+    column = from_confluent_avro("value", subject=subject, registry=registry, position=KAFKA_POSITION)
+    for offset, (_, reason) in enumerate(BROKEN[:6:2], 1):
+        with pytest.raises(PySparkException) as failure:
+            data.where(F.col("offset").isin(0, 2 * offset - 1)).select(column.alias("v")).where("v.delay > 0").collect()
+        text = reason.format(subject=subject, id=one, hex=f"{one:08X}")
+        assert text in str(failure.value)
+        assert f" at topic flights, partition 3, offset {2 * offset - 1}, Spark partition 0" in str(failure.value)
+
+
+ALL_NULLABLE = record(("a", ["null", "int"], None), ("b", ["null", "string"], None), name="R")
+TOP_LEVEL: list[tuple[Any, Any, Any]] = [
+    (ALL_NULLABLE, {"a": None, "b": None}, Row(a=None, b=None)),
+    (ALL_NULLABLE, {"a": 1, "b": None}, Row(a=1, b=None)),
+    ('"string"', "text", "text"),
+    ('"int"', -7, -7),
+    ('["null","int"]', None, None),
+    ('["null","int"]', 5, 5),
+    ('{"type":"array","items":"int"}', [1, 2], [1, 2]),
+    ('{"type":"map","values":"string"}', {"a": "b"}, {"a": "b"}),
+    ('{"type":"enum","name":"E","symbols":["A","B"]}', "B", "B"),
+    ('{"type":"fixed","name":"F","size":2}', b"ab", bytearray(b"ab")),
+    ('{"type":"record","name":"Empty","fields":[]}', {}, Row()),
+    (f'["null",{V1}]', {"carrier": "UA", "delay": 2}, Row(carrier="UA", delay=2)),
+]
+
+
+@pytest.mark.parametrize(("schema", "datum", "expected"), TOP_LEVEL)
+def test_any_top_level_type(
+    spark: SparkSession, registry: RegistryClient, subject: str, schema: str, datum: Any, expected: Any
+) -> None:
+    [one] = register(registry, subject, schema)
+    good = message(one, schema, datum)
+    data = frame(spark, [good, None, good + b"\x00", good[:4]])
+    found = values(data, from_confluent_avro("value", subject=subject, registry=registry, mode="PERMISSIVE"))
+    assert [row.value for row in found] == [expected, None, None, None]
+    assert [row.error is None for row in found] == [True, True, False, False]
+
+
+def test_top_level_bytes_are_the_payload_itself(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+    [one] = register(registry, subject, '"bytes"')
+    data = frame(spark, [struct.pack(">bI", 0, one) + b"\x02\x03", struct.pack(">bI", 0, one), None])
+    assert values(data, from_confluent_avro("value", subject=subject, registry=registry)) == [
+        bytearray(b"\x02\x03"),
+        bytearray(),
+        None,
+    ]
+
+
+def test_units_of_time_are_converted(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+    millis = record(("at", {"type": "long", "logicalType": "timestamp-millis"}))
+    micros = record(("at", {"type": "long", "logicalType": "timestamp-micros"}))
+    one, two = register(registry, subject, millis, micros)
+    at = datetime(2013, 1, 1, 5, 17, tzinfo=UTC)
+    data = frame(spark, [message(one, millis, {"at": at}), message(two, micros, {"at": at})])
+    column = from_confluent_avro("value", subject=subject, registry=registry)
+    assert values(data.select("offset", column.alias("v")), F.unix_micros("v.at")) == [1357017420000000] * 2
+
+
+def test_decimals_widen(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+    narrow, wide = (
+        record(("price", {"type": "bytes", "logicalType": "decimal", "precision": p, "scale": s}))
+        for p, s in ((4, 2), (10, 4))
+    )
+    one, two = register(registry, subject, narrow, wide)
+    data = frame(
+        spark, [message(one, narrow, {"price": Decimal("12.34")}), message(two, wide, {"price": Decimal("-1.2345")})]
+    )
+    assert values(data, from_confluent_avro("value", subject=subject, registry=registry)) == [
+        Row(price=Decimal("12.3400")),
+        Row(price=Decimal("-1.2345")),
+    ]
+    back = from_confluent_avro("value", subject=subject, registry=registry, reader_schema=narrow, mode="PERMISSIVE")
+    assert values(data, back)[1].error.reason.startswith(
+        f"unreadable schema: id {two} (0x{two:08X}): price is decimal(10,4) in the data, which decimal(4,2) cannot hold"
+    )
+
+
+REFUSED = [
+    (
+        '{"type":"record","name":"L","fields":[{"name":"next","type":["null","L"],"default":null}]}',
+        "next is of type L, which contains itself",
+    ),
+    (
+        '{"type":"record","name":"R","fields":[{"name":"d","type":{"type":"bytes","logicalType":"decimal","precision":39}}]}',
+        "d is a decimal of 39 digits; Spark has no more than 38",
+    ),
+    (
+        '{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"A","type":"int"}]}',
+        "A differs from a in case only",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "problem"), REFUSED)
+def test_what_spark_cannot_hold_is_refused(registry: RegistryClient, subject: str, schema: str, problem: str) -> None:
+    [one] = register(registry, subject, schema)
+    with pytest.raises(UnsupportedSchema, match=f"schema id {one} \\({subject} version 1\\): {problem}"):
+        from_confluent_avro("value", subject=subject, registry=registry)
+
+
+def test_asking_for_what_is_not_there(registry: RegistryClient, subject: str) -> None:
+    with pytest.raises(
+        NoSubject, match=r"subject .nowhere-value. is not in the registry .the topic name strategy's for topic nowhere"
+    ):
+        from_confluent_avro("value", topic="nowhere", registry=registry)
+    with pytest.raises(PlanError, match="schema id 99999: Schema 99999 not found"):
+        from_confluent_avro("value", ids=[99999], registry=registry)
+    with pytest.raises(PlanError, match="give a subject, a topic, or ids"):
+        from_confluent_avro("value", registry=registry)
+    register(registry, subject, V1)
+    with pytest.raises(UnsupportedSchema, match="the schema has no field dely; its fields are carrier, delay"):
+        from_confluent_avro("value", subject=subject, registry=registry, fields=["dely"])
+    with pytest.raises(PlanError, match="mode is FAILFAST, PERMISSIVE or DROP, not 'LENIENT'"):
+        from_confluent_avro("value", subject=subject, registry=registry, mode="LENIENT")
+    with pytest.raises(RegistryUnavailable, match="schema registry unavailable: GET /subjects/x/versions"):
+        from_confluent_avro("value", subject="x", registry="http://127.0.0.1:9")
