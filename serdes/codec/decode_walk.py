@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from serdes.codec.check import pack_float
 from serdes.codec.encode_walk import default_bytes
 from serdes.codec.errors import DecodeError, key_path
 from serdes.codec.form import Form
@@ -16,7 +17,6 @@ from serdes.codec.varint import read_int, read_length, read_long
 
 _DOUBLE = struct.Struct("<d").unpack
 _FLOAT = struct.Struct("<f").unpack
-_FLOAT_PACK = struct.Struct("<f").pack
 
 
 def decode(plan: Plan, buffer: bytes, position: int, form: Form) -> Any:
@@ -31,8 +31,8 @@ def decode(plan: Plan, buffer: bytes, position: int, form: Form) -> Any:
     except RecursionError:
         raise DecodeError("$", position, plan.node.words(), "nested too deeply") from None
     if walk.position != len(buffer):
-        rest = len(buffer) - walk.position
-        raise DecodeError("$", walk.position, plan.node.words(), f"{rest} bytes are left over after the datum")
+        detail = f"bytes left over after the datum: {len(buffer) - walk.position}"
+        raise DecodeError("$", walk.position, plan.node.words(), detail)
     return value
 
 
@@ -52,10 +52,10 @@ def json_float(value: float) -> float | str:
     """A float as JSON: the shortest decimal that a float reads back the same, or the text of what is no number."""
     if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124  (NaN alone differs from itself)
         return json_double(value)
-    stored = _FLOAT_PACK(value)
+    stored = pack_float(value)
     for digits in (6, 7, 8):
         shorter = float(f"{value:.{digits}g}")
-        if abs(shorter) <= 3.4028234663852886e38 and _FLOAT_PACK(shorter) == stored:
+        if pack_float(shorter) == stored:
             return shorter
     return float(f"{value:.9g}")
 

@@ -11,6 +11,7 @@ from serdes.codec.errors import EncodeError, key_path
 from serdes.codec.form import DEFAULT, Form
 from serdes.codec.logical import preparer
 from serdes.codec.schema import MISSING, Field, Node
+from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.varint import write_long
 
 _DOUBLE = struct.Struct("<d").pack
@@ -96,7 +97,7 @@ class _Walk:
             if missing is None:
                 raise EncodeError(f"{path}.{field.name}", "nothing", field.node.words(), "the field is missing")
             self.put(missing)
-        if self.form.closed and len(value) > len(node.fields):
+        if self.form.closed:
             known = {field.name for field in node.fields}
             unknown = next((key for key in value if key not in known), None)
             if unknown is not None:
@@ -107,6 +108,8 @@ class _Walk:
             items = as_items(value)
         except Unfit:
             raise _unfit(path, value, node) from None
+        if len(items) > ZERO_BYTE_ITEMS and least_size(node.item) == 0:
+            raise _unfit(path, value, node, f"more than {ZERO_BYTE_ITEMS} items that take no bytes")
         if len(items):
             self.put(write_long(len(items)))
         for index, item in enumerate(items):
