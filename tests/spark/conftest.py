@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import gc
+import runpy
+import struct
+import time
+import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import spark_avro
+from compat.schema import AVRO, SchemaText
 from magicbyte.testing import running_registry
 from serdes.client import RegistryClient
+from serdes.codec import compile_codec
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
@@ -60,3 +69,71 @@ def registry(registry_url: str) -> RegistryClient:
     client = RegistryClient(registry_url)
     client.put_config({"compatibility": "NONE"})
     return client
+
+
+class Avro:
+    """Registers schemas and writes messages, as a producer elsewhere would."""
+
+    def __init__(self, registry: RegistryClient) -> None:
+        self.registry = registry
+        self.url = registry.urls[0]
+
+    def register(self, subject: str, *schemas: str) -> list[int]:
+        return [self.registry.register(subject, SchemaText(AVRO, schema)).id for schema in schemas]
+
+    def message(self, schema_id: int, schema: str, datum: Any) -> bytes:
+        return struct.pack(">bI", 0, schema_id) + compile_codec(schema).encode(datum)
+
+
+@pytest.fixture(scope="session")
+def avro(registry: RegistryClient) -> Avro:
+    return Avro(registry)
+
+
+@pytest.fixture
+def subject() -> str:
+    return f"s-{uuid.uuid4()}-value"
+
+
+class Topics:
+    """Writes and reads topics of a real broker."""
+
+    def __init__(self, servers: str) -> None:
+        self.servers = servers
+        self._admin = AdminClient({"bootstrap.servers": servers})
+        self._producer = Producer({"bootstrap.servers": servers, "linger.ms": 5})
+
+    def create(self) -> str:
+        """The name of a new topic with two partitions."""
+        name = f"spark-{uuid.uuid4()}"
+        self._admin.create_topics([NewTopic(name, 2)])[name].result(30)
+        return name
+
+    def produce(self, topic: str, *values: bytes | None) -> None:
+        for value in values:
+            self._producer.produce(topic, value)
+        assert self._producer.flush(30) == 0
+
+    def consume(self, topic: str, count: int) -> list[Any]:
+        """So many records of a topic, or those that came in half a minute."""
+        settings = {"bootstrap.servers": self.servers, "group.id": str(uuid.uuid4()), "auto.offset.reset": "earliest"}
+        consumer = Consumer(settings)
+        consumer.subscribe([topic])
+        found: list[Any] = []
+        deadline = time.monotonic() + 30
+        while len(found) < count and time.monotonic() < deadline:
+            found += consumer.consume(count - len(found), 0.5)
+        consumer.close()
+        return found
+
+
+@pytest.fixture(scope="session")
+def topics(kafka: str) -> Topics:
+    return Topics(kafka)
+
+
+@pytest.fixture(scope="session")
+def example() -> Callable[[str], dict[str, Any]]:
+    """What an example defines."""
+    folder = Path(__file__).parents[2] / "examples"
+    return lambda name: runpy.run_path(str(folder / f"{name}.py"), run_name=name)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import struct
-import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,8 +13,6 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from compat.schema import AVRO, Reference, SchemaText
-from serdes.client import RegistryClient
-from serdes.codec import compile_codec
 from serdes.error import RegistryUnavailable
 from spark_avro import KAFKA_POSITION, confluent_schema_id, from_confluent_avro
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
@@ -29,19 +26,6 @@ def record(*fields: Any, name: str = "Flight") -> str:
             "fields": [dict(zip(("name", "type", "default"), field, strict=False)) for field in fields],
         }
     )
-
-
-def register(registry: RegistryClient, subject: str, *schemas: str) -> list[int]:
-    return [registry.register(subject, SchemaText(AVRO, schema)).id for schema in schemas]
-
-
-def message(schema_id: int, schema: str, datum: Any) -> bytes:
-    return struct.pack(">bI", 0, schema_id) + compile_codec(schema).encode(datum)
-
-
-@pytest.fixture
-def subject() -> str:
-    return f"s-{uuid.uuid4()}-value"
 
 
 def frame(spark: SparkSession, messages: Sequence[bytes | None]) -> DataFrame:
@@ -59,19 +43,17 @@ V1 = record(("carrier", "string"), ("delay", "int"))
 V2 = record(("carrier", "string"), ("delay", "long"), ("tail", ["null", "string"], None))
 
 
-def test_versions_of_a_subject_are_read_with_the_latest(
-    spark: SparkSession, registry: RegistryClient, subject: str
-) -> None:
-    one, two = register(registry, subject, V1, V2)
+def test_versions_of_a_subject_are_read_with_the_latest(spark: SparkSession, avro: Any, subject: str) -> None:
+    one, two = avro.register(subject, V1, V2)
     data = frame(
         spark,
         [
-            message(one, V1, {"carrier": "UA", "delay": -3}),
+            avro.message(one, V1, {"carrier": "UA", "delay": -3}),
             None,
-            message(two, V2, {"carrier": "DL", "delay": 2**40, "tail": "N1"}),
+            avro.message(two, V2, {"carrier": "DL", "delay": 2**40, "tail": "N1"}),
         ],
     )
-    column = from_confluent_avro("value", topic=subject.removesuffix("-value"), registry=registry)
+    column = from_confluent_avro("value", topic=subject.removesuffix("-value"), registry=avro.registry)
     assert values(data, column) == [
         Row(carrier="UA", delay=-3, tail=None),
         None,
@@ -83,16 +65,16 @@ def test_versions_of_a_subject_are_read_with_the_latest(
     )
 
 
-def test_fields_and_a_readers_schema_of_ones_own(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
-    one, two = register(registry, subject, V1, V2)
+def test_fields_and_a_readers_schema_of_ones_own(spark: SparkSession, avro: Any, subject: str) -> None:
+    one, two = avro.register(subject, V1, V2)
     data = frame(
         spark,
         [
-            message(one, V1, {"carrier": "UA", "delay": 1}),
-            message(two, V2, {"carrier": "DL", "delay": 2, "tail": None}),
+            avro.message(one, V1, {"carrier": "UA", "delay": 1}),
+            avro.message(two, V2, {"carrier": "DL", "delay": 2, "tail": None}),
         ],
     )
-    assert values(data, from_confluent_avro("value", subject=subject, registry=registry, fields=["delay"])) == [
+    assert values(data, from_confluent_avro("value", subject=subject, registry=avro.registry, fields=["delay"])) == [
         Row(delay=1),
         Row(delay=2),
     ]
@@ -101,7 +83,7 @@ def test_fields_and_a_readers_schema_of_ones_own(spark: SparkSession, registry: 
         from_confluent_avro(
             "value",
             ids=[two, one],
-            registry=registry,
+            registry=avro.registry,
             reader_schema=record(("delay", "double"), ("note", "string", "none")),
         ),
     ) == [
@@ -111,7 +93,7 @@ def test_fields_and_a_readers_schema_of_ones_own(spark: SparkSession, registry: 
     assert values(data, confluent_schema_id("value")) == [one, two]
 
 
-def test_references_are_resolved(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+def test_references_are_resolved(spark: SparkSession, avro: Any, subject: str) -> None:
     money = json.dumps(
         {"type": "record", "name": "Money", "namespace": "shop", "fields": [{"name": "cents", "type": "long"}]}
     )
@@ -122,10 +104,10 @@ def test_references_are_resolved(spark: SparkSession, registry: RegistryClient, 
             "fields": [{"name": "price", "type": "shop.Money"}, {"name": "tax", "type": "shop.Money"}],
         }
     )
-    registry.register(f"{subject}-money", SchemaText(AVRO, money))
-    held = registry.register(subject, SchemaText(AVRO, order, (Reference("shop.Money", f"{subject}-money", 1),)))
+    avro.registry.register(f"{subject}-money", SchemaText(AVRO, money))
+    held = avro.registry.register(subject, SchemaText(AVRO, order, (Reference("shop.Money", f"{subject}-money", 1),)))
     data = frame(spark, [struct.pack(">bI", 0, held.id) + b"\x06\x02"])
-    assert values(data, from_confluent_avro("value", subject=subject, registry=registry)) == [
+    assert values(data, from_confluent_avro("value", subject=subject, registry=avro.registry)) == [
         Row(price=Row(cents=3), tax=Row(cents=1))
     ]
 
@@ -151,13 +133,13 @@ BROKEN = [
 ]
 
 
-def test_a_broken_record_is_named(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
-    [one] = register(registry, subject, V1)
+def test_a_broken_record_is_named(spark: SparkSession, avro: Any, subject: str) -> None:
+    [one] = avro.register(subject, V1)
     header = struct.pack(">bI", 0, one)
-    good = message(one, V1, {"carrier": "UA", "delay": 1})
+    good = avro.message(one, V1, {"carrier": "UA", "delay": 1})
     bad = [body.replace(b"{header}", header) for body, _ in BROKEN]
     data = frame(spark, [good, *bad, None, good])
-    found = values(data, from_confluent_avro("value", subject=subject, registry=registry, mode="PERMISSIVE"))
+    found = values(data, from_confluent_avro("value", subject=subject, registry=avro.registry, mode="PERMISSIVE"))
     assert [row.value for row in found] == [
         Row(carrier="UA", delay=1),
         *[None] * len(bad),
@@ -171,13 +153,13 @@ def test_a_broken_record_is_named(spark: SparkSession, registry: RegistryClient,
         assert row.error.id == (struct.unpack(">I", raw[1:5])[0] if raw[:1] == b"\x00" and len(raw) >= 5 else None)
     dropped = (
         data.select(
-            "offset", from_confluent_avro("value", subject=subject, registry=registry, mode="DROP").alias("value")
+            "offset", from_confluent_avro("value", subject=subject, registry=avro.registry, mode="DROP").alias("value")
         )
         .orderBy("offset")
         .collect()
     )
     assert [row.offset for row in dropped] == [0, len(bad) + 1, len(bad) + 2]
-    column = from_confluent_avro("value", subject=subject, registry=registry, position=KAFKA_POSITION)
+    column = from_confluent_avro("value", subject=subject, registry=avro.registry, position=KAFKA_POSITION)
     for offset, (_, reason) in enumerate(BROKEN[:6:2], 1):
         with pytest.raises(PySparkException) as failure:
             data.where(F.col("offset").isin(0, 2 * offset - 1)).select(column.alias("v")).where("v.delay > 0").collect()
@@ -205,50 +187,56 @@ TOP_LEVEL: list[tuple[Any, Any, Any]] = [
 
 @pytest.mark.parametrize(("schema", "datum", "expected"), TOP_LEVEL)
 def test_any_top_level_type(
-    spark: SparkSession, registry: RegistryClient, subject: str, schema: str, datum: Any, expected: Any
+    spark: SparkSession, avro: Any, subject: str, schema: str, datum: Any, expected: Any
 ) -> None:
-    [one] = register(registry, subject, schema)
-    good = message(one, schema, datum)
+    [one] = avro.register(subject, schema)
+    good = avro.message(one, schema, datum)
     data = frame(spark, [good, None, good + b"\x00", good[:4]])
-    found = values(data, from_confluent_avro("value", subject=subject, registry=registry, mode="PERMISSIVE"))
+    found = values(data, from_confluent_avro("value", subject=subject, registry=avro.registry, mode="PERMISSIVE"))
     assert [row.value for row in found] == [expected, None, None, None]
     assert [row.error is None for row in found] == [True, True, False, False]
 
 
-def test_top_level_bytes_are_the_payload_itself(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
-    [one] = register(registry, subject, '"bytes"')
+def test_top_level_bytes_are_the_payload_itself(spark: SparkSession, avro: Any, subject: str) -> None:
+    [one] = avro.register(subject, '"bytes"')
     data = frame(spark, [struct.pack(">bI", 0, one) + b"\x02\x03", struct.pack(">bI", 0, one), None])
-    assert values(data, from_confluent_avro("value", subject=subject, registry=registry)) == [
+    assert values(data, from_confluent_avro("value", subject=subject, registry=avro.registry)) == [
         bytearray(b"\x02\x03"),
         bytearray(),
         None,
     ]
 
 
-def test_units_of_time_are_converted(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+def test_units_of_time_are_converted(spark: SparkSession, avro: Any, subject: str) -> None:
     millis = record(("at", {"type": "long", "logicalType": "timestamp-millis"}))
     micros = record(("at", {"type": "long", "logicalType": "timestamp-micros"}))
-    one, two = register(registry, subject, millis, micros)
+    one, two = avro.register(subject, millis, micros)
     at = datetime(2013, 1, 1, 5, 17, tzinfo=UTC)
-    data = frame(spark, [message(one, millis, {"at": at}), message(two, micros, {"at": at})])
-    column = from_confluent_avro("value", subject=subject, registry=registry)
+    data = frame(spark, [avro.message(one, millis, {"at": at}), avro.message(two, micros, {"at": at})])
+    column = from_confluent_avro("value", subject=subject, registry=avro.registry)
     assert values(data.select("offset", column.alias("v")), F.unix_micros("v.at")) == [1357017420000000] * 2
 
 
-def test_decimals_widen(spark: SparkSession, registry: RegistryClient, subject: str) -> None:
+def test_decimals_widen(spark: SparkSession, avro: Any, subject: str) -> None:
     narrow, wide = (
         record(("price", {"type": "bytes", "logicalType": "decimal", "precision": p, "scale": s}))
         for p, s in ((4, 2), (10, 4))
     )
-    one, two = register(registry, subject, narrow, wide)
+    one, two = avro.register(subject, narrow, wide)
     data = frame(
-        spark, [message(one, narrow, {"price": Decimal("12.34")}), message(two, wide, {"price": Decimal("-1.2345")})]
+        spark,
+        [
+            avro.message(one, narrow, {"price": Decimal("12.34")}),
+            avro.message(two, wide, {"price": Decimal("-1.2345")}),
+        ],
     )
-    assert values(data, from_confluent_avro("value", subject=subject, registry=registry)) == [
+    assert values(data, from_confluent_avro("value", subject=subject, registry=avro.registry)) == [
         Row(price=Decimal("12.3400")),
         Row(price=Decimal("-1.2345")),
     ]
-    back = from_confluent_avro("value", subject=subject, registry=registry, reader_schema=narrow, mode="PERMISSIVE")
+    back = from_confluent_avro(
+        "value", subject=subject, registry=avro.registry, reader_schema=narrow, mode="PERMISSIVE"
+    )
     assert values(data, back)[1].error.reason.startswith(
         f"unreadable schema: id {two} (0x{two:08X}): price is decimal(10,4) in the data, which decimal(4,2) cannot hold"
     )
@@ -271,25 +259,25 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("schema", "problem"), REFUSED)
-def test_what_spark_cannot_hold_is_refused(registry: RegistryClient, subject: str, schema: str, problem: str) -> None:
-    [one] = register(registry, subject, schema)
+def test_what_spark_cannot_hold_is_refused(avro: Any, subject: str, schema: str, problem: str) -> None:
+    [one] = avro.register(subject, schema)
     with pytest.raises(UnsupportedSchema, match=f"schema id {one} \\({subject} version 1\\): {problem}"):
-        from_confluent_avro("value", subject=subject, registry=registry)
+        from_confluent_avro("value", subject=subject, registry=avro.registry)
 
 
-def test_asking_for_what_is_not_there(registry: RegistryClient, subject: str) -> None:
+def test_asking_for_what_is_not_there(avro: Any, subject: str) -> None:
     with pytest.raises(
         NoSubject, match=r"subject .nowhere-value. is not in the registry .the topic name strategy's for topic nowhere"
     ):
-        from_confluent_avro("value", topic="nowhere", registry=registry)
+        from_confluent_avro("value", topic="nowhere", registry=avro.registry)
     with pytest.raises(PlanError, match="schema id 99999: Schema 99999 not found"):
-        from_confluent_avro("value", ids=[99999], registry=registry)
+        from_confluent_avro("value", ids=[99999], registry=avro.registry)
     with pytest.raises(PlanError, match="give a subject, a topic, or ids"):
-        from_confluent_avro("value", registry=registry)
-    register(registry, subject, V1)
+        from_confluent_avro("value", registry=avro.registry)
+    avro.register(subject, V1)
     with pytest.raises(UnsupportedSchema, match="the schema has no field dely; its fields are carrier, delay"):
-        from_confluent_avro("value", subject=subject, registry=registry, fields=["dely"])
+        from_confluent_avro("value", subject=subject, registry=avro.registry, fields=["dely"])
     with pytest.raises(PlanError, match="mode is FAILFAST, PERMISSIVE or DROP, not 'LENIENT'"):
-        from_confluent_avro("value", subject=subject, registry=registry, mode="LENIENT")
+        from_confluent_avro("value", subject=subject, registry=avro.registry, mode="LENIENT")
     with pytest.raises(RegistryUnavailable, match="schema registry unavailable: GET /subjects/x/versions"):
         from_confluent_avro("value", subject="x", registry="http://127.0.0.1:9")
