@@ -146,9 +146,22 @@ def _avro(schema: SchemaText, dependencies: Dependencies, options: Options) -> P
     return PayloadCodec(encode, decode, takes_null)
 
 
+#: What JSON calls the types that the codecs name as Python does.
+_JSON_TYPES = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+    "NoneType": "null",
+}
+
+
 def _said(error: EncodeError) -> str:
     detail = f" ({error.detail})" if error.detail else ""
-    return f"expected {error.expected}, got {error.value_type}{detail}"
+    found = _JSON_TYPES.get(error.value_type, error.value_type)
+    return f"expected {error.expected}, got {found}{detail}"
 
 
 def _shown(text: bytes, limit: int = 64) -> str:

@@ -88,7 +88,7 @@ class Sending:
             assert message is not None
             offset = message.offset()
             # Without acks, and where the broker has the record from an earlier try, no offset is known: Java's -1.
-            self.outcomes[index] = (message.partition(), offset if offset >= 0 else -1, None, None)
+            self.outcomes[index] = (message.partition(), -1 if offset is None else offset, None, None)
         else:
             self.outcomes[index] = (None, None, *delivery_error(error))
         self._remaining -= 1
