@@ -97,16 +97,14 @@ class LocalBroker:
 
     def launch(self) -> None:
         """Start the process and return at once; raises as `start`."""
-        java = find_broker_java()
-        classpath = jars.paths("broker")
         if not 0 < self.port < 65536:
             raise BrokerFailed(f"{self.port} is no port: 1 to 65535")
         if not port_is_free(self.port, self.host):
             raise BrokerFailed(f"port {self.port} is in use: stop what listens there, or choose another port")
         prepare_logs(self.data_dir / "kafka")
-        self._launch([str(java.executable)], classpath, archive_options(java, classpath, _train))
+        self._launch(prepare())
 
-    def _launch(self, java: list[str], classpath: Sequence[Path], options: Sequence[str]) -> None:
+    def _launch(self, java_command: Sequence[str]) -> None:
         settings = self.data_dir / "server.properties"
         text = server_properties(
             logs=self.data_dir / "kafka",
@@ -116,11 +114,10 @@ class LocalBroker:
             extra=self.properties,
         )
         settings.write_text(text, encoding="utf-8")
-        command = [*java, *JVM_OPTIONS, *options, *_LOGGING, "-cp", os.pathsep.join(map(str, classpath))]
         with _lock(self.data_dir) as lock, self.log.open("wb") as log:
             # The broker inherits the lock's descriptor, and so holds the lock for as long as it lives.
             self._process = process.start(
-                [*command, "kafka.Kafka", settings], log=log.fileno(), pass_fds=[lock.fileno()]
+                [*java_command, *_LOGGING, "kafka.Kafka", settings], log=log.fileno(), pass_fds=[lock.fileno()]
             )
 
     def wait_until_ready(self, timeout: float = 60) -> None:
@@ -179,12 +176,22 @@ def _lock(data_dir: Path) -> IO[bytes]:
     return lock
 
 
-def _train(options: list[str]) -> None:
+def prepare() -> list[str]:
+    """Find a Java, fetch the jars and make the class data archive where they are missing; return the JVM's command."""
+    java = find_broker_java()
+    classpath = jars.paths("broker")
+    command = [str(java.executable), *JVM_OPTIONS]
+    place = ["-cp", os.pathsep.join(map(str, classpath))]
+    archive = archive_options(java, classpath, train=lambda options: _train([*command, *options, *place]))
+    return [*command, *archive, *place]
+
+
+def _train(java_command: Sequence[str]) -> None:
     """Start a broker in a folder of its own and stop it, so that the JVM sees which classes that takes."""
     with tempfile.TemporaryDirectory(prefix="magicbyte-") as folder:
         broker = LocalBroker(Path(folder), 0)
         prepare_logs(broker.data_dir / "kafka")
-        broker._launch([str(find_broker_java().executable)], jars.paths("broker"), options)  # noqa: SLF001 - ours
+        broker._launch(java_command)  # noqa: SLF001 - ours
         try:
             broker.wait_until_ready()
         finally:
