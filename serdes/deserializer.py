@@ -72,7 +72,7 @@ class Deserializer:
         self._reader = reader
         self._from_dict = from_dict
         #: Decoders by topic, field and the first five bytes of the message.
-        self._ready: dict[tuple[str, str, bytes], Decode] = {}
+        self._ready: dict[str, dict[str, dict[bytes, Decode]]] = {}
         #: Decoders by topic, field and frame, with the time of their end where the reader's schema may change.
         self._known: dict[tuple[str | None, str | None, object], tuple[Decode, float | None]] = {}
 
@@ -93,7 +93,7 @@ class Deserializer:
         if data is None:
             return None
         try:
-            decode = self._ready[ctx.topic, ctx.field, data[:5]]
+            decode = self._ready[ctx.topic][ctx.field][data[:5]]
             framed_by_prefix = not ctx.headers
         except (KeyError, AttributeError, TypeError):
             framed_by_prefix = False
@@ -138,7 +138,8 @@ class Deserializer:
         end = self._end_of_belief()
         self._known[key] = (decode, end)
         if topic is not None and field is not None and frame.schema_id is not None and end is None:
-            self._ready[topic, field, wire.prefix(frame.schema_id)] = decode
+            of_field = self._ready.setdefault(topic, {}).setdefault(field, {})
+            of_field[wire.prefix(frame.schema_id)] = decode
         return decode
 
     def _end_of_belief(self) -> float | None:

@@ -81,7 +81,7 @@ class Serializer:
         self._metadata = schema.metadata_json if schema else None
         self._rule_set = schema.rule_set_json if schema else None
         #: What is needed for each message whose frame goes before the payload, by topic and field.
-        self._ready: dict[tuple[str, str], tuple[bytes, Callable[[Any], bytes]]] = {}
+        self._ready: dict[str, dict[str, tuple[bytes, Callable[[Any], bytes]]]] = {}
         #: The same where the frame goes into a header, or where the schema may change; with the time of its end.
         self._chosen: dict[tuple[str | None, str | None], tuple[_Chosen, float | None]] = {}
 
@@ -100,7 +100,7 @@ class Serializer:
         if obj is None:
             return None
         try:
-            prefix, encode = self._ready[ctx.topic, ctx.field]
+            prefix, encode = self._ready[ctx.topic][ctx.field]
         except (KeyError, AttributeError):
             pass
         else:
@@ -147,7 +147,7 @@ class Serializer:
         end = self._end_of_belief()
         self._chosen[key] = (chosen, end)
         if ctx is not None and end is None and not self._config.in_header(is_key=ctx.field == "key"):
-            self._ready[ctx.topic, ctx.field] = (_prefix(chosen), chosen.encoder.encode)
+            self._ready.setdefault(ctx.topic, {})[ctx.field] = (_prefix(chosen), chosen.encoder.encode)
         return chosen
 
     def _end_of_belief(self) -> float | None:
