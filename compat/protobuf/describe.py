@@ -90,7 +90,7 @@ class _Describer:
         return descriptor
 
     def imports(self, descriptor: FileDescriptorProto) -> None:
-        for entry in self.unit.tree.imports:
+        for entry in sorted(self.unit.tree.imports, key=_by_position):
             if entry.kind == "option":
                 descriptor.option_dependency.append(entry.path)
                 continue

@@ -6,7 +6,7 @@ only give equal trees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -283,9 +283,20 @@ class Import:
     at: int = field(default=0, compare=False)
 
 
+IMPORT_KINDS = ("", "public", "weak", "option")
+
+
+def by_kind(imports: Iterable[Import]) -> tuple[Import, ...]:
+    """Imports in the order in which they are printed: plain ones first."""
+    return tuple(sorted(imports, key=lambda entry: IMPORT_KINDS.index(entry.kind)))
+
+
 @dataclass(frozen=True, slots=True)
 class File:
-    """A `.proto` file; `syntax` is `proto2`, `proto3` or `editions`, or None where the text does not say."""
+    """A `.proto` file; `syntax` is `proto2`, `proto3` or `editions`, or None where the text does not say.
+
+    The imports stand by their kinds.
+    """
 
     syntax: str | None = None
     edition: str | None = None

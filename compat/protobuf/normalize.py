@@ -29,6 +29,7 @@ from compat.protobuf.nodes import (
     StringLiteral,
     Value,
     bounds,
+    by_kind,
 )
 from compat.protobuf.options import float_value, to_integer
 from compat.protobuf.program import EXTENSION, Program, Unit
@@ -54,12 +55,12 @@ class _Normalizer:
     def file(self) -> File:
         tree = self.unit.tree
         package = tree.package or ""
-        imports = sorted({(entry.kind, entry.path) for entry in tree.imports})
+        imports = sorted({(entry.path, entry.kind) for entry in tree.imports})
         return File(
             None if tree.syntax == "proto2" else tree.syntax,
             tree.edition,
             tree.package,
-            tuple(Import(path, kind) for kind, path in imports),
+            by_kind(Import(path, kind) for path, kind in imports),
             self.options(tree.options, package),
             tuple(self.message(each, package) for each in tree.messages if each.map_type is None),
             tuple(self.enum(each, package) for each in tree.enums),

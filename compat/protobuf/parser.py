@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from compat.protobuf.cursor import Cursor
 from compat.protobuf.nodes import (
+    IMPORT_KINDS,
     MAX_ENUM_NUMBER,
     MAX_FIELD_NUMBER,
     SCALAR_TYPES,
@@ -29,6 +30,7 @@ from compat.protobuf.nodes import (
     Service,
     StringLiteral,
     Value,
+    by_kind,
 )
 from compat.protobuf.values import bracketed_options, option_statement
 
@@ -37,7 +39,6 @@ MAX_NESTING = 31
 EDITIONS = ("2023", "2024")
 _LABELS = frozenset(("optional", "required", "repeated"))
 _VISIBILITIES = frozenset(("export", "local"))
-_IMPORT_KINDS = frozenset(("public", "weak", "option"))
 _TOP_LEVEL = "a top-level statement such as message, enum, service, extend, import or option"
 
 
@@ -68,8 +69,9 @@ class _Parser:
         if len(packages) > 1:
             cursor.fail("a file has one package only", packages[1][1])
         package, package_at = packages[0] if packages else (None, 0)
+        imports = by_kind(found.pop("imports", ()))
         found = {kind: tuple(nodes) for kind, nodes in found.items()}
-        return File(declared, self.edition, package, package_at=package_at, **found)
+        return File(declared, self.edition, package, imports, package_at=package_at, **found)
 
     def declarations(self, statements: Mapping[str, _Statement], end: str) -> dict[str, Any]:
         """Everything declared up to the end, by the name of the node's field that takes it, in the text's order."""
@@ -126,7 +128,7 @@ class _Parser:
         at = cursor.i
         cursor.i += 1
         kind = cursor.tokens[cursor.i]
-        if kind not in _IMPORT_KINDS or (kind == "option" and self.edition != "2024"):
+        if kind not in IMPORT_KINDS or (kind == "option" and self.edition != "2024"):
             kind = ""
         else:
             cursor.i += 1

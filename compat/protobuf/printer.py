@@ -57,12 +57,7 @@ def print_file(file: File) -> str:
     if file.package is not None:
         head.append(f"package {file.package};")
     sections = [
-        [
-            _import(entry.path, kind)
-            for kind in ("", "public", "weak", "option")
-            for entry in file.imports
-            if entry.kind == kind
-        ],
+        [_import(entry.path, entry.kind) for entry in file.imports],
         _all(_option_statement, file.options),
         [*_all(_message, file.messages), *_all(_enum, file.enums)],
         _all(_extend, file.extends),

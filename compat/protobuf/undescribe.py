@@ -42,6 +42,7 @@ from compat.protobuf.nodes import (
     StringLiteral,
     Value,
     Word,
+    by_kind,
 )
 from compat.protobuf.parser import MAX_NESTING
 from compat.schema import PROTOBUF, InvalidSchema
@@ -83,7 +84,7 @@ class _Reader:
             descriptor.syntax or None,
             edition,
             self.dotted(descriptor.package) if descriptor.package else None,
-            tuple(imports),
+            by_kind(imports),
             self.options(descriptor),
             tuple(self.message(each, 0) for each in descriptor.message_type),
             tuple(self.enum(each) for each in descriptor.enum_type),
