@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from compat.avro import FORMAT, AvroSchema
+from compat.avro.defaults import is_default
 from compat.avro.nodes import NAMED, Array, Enum, Fixed, Map, Node, Primitive, Record, Union
 from compat.formats import parse
 from compat.schema import AVRO, InvalidSchema, SchemaText
@@ -305,7 +306,7 @@ def apache_can_judge(  # noqa: C901, PLR0911 - one answer a type
         return reader.type == writer.type or {reader.type, writer.type} != {"bytes", "string"}
     for field in reader.fields:
         written = [writer.by_name[name] for name in (field.name, *field.aliases) if name in writer.by_name]
-        if not written and isinstance(field.type, Union) and field.default is not None:
+        if not written and isinstance(field.type, Union) and not is_default(field.type.branches[0], field.default):
             return False
         if written and not (written[0].name == field.name and apache_can_judge(field.type, written[0].type, seen)):
             return False
