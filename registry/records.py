@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
 
 from compat.schema import AVRO, Reference
 from registry.contract import Metadata, RuleSet
-from registry.model import Config, Content, Version, context_of
+from registry.model import Config, Content, Version
 
 SCHEMA = "SCHEMA"
 CONFIG = "CONFIG"
@@ -34,32 +35,38 @@ class Undecodable(ValueError):
     """A record that is none of the registry's; the text says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A key's fields: the one that names what the record is about, and those that are always the same."""
+
+    about: str | None
+    before: tuple[tuple[str, str], ...] = ()
+    needs_about: bool = True
+    versioned: bool = False
+    magic: int = 0
+
+
+_SHAPES = {
+    SCHEMA: _Shape("subject", versioned=True, magic=1),
+    CONFIG: _Shape("subject", needs_about=False),
+    MODE: _Shape("subject", needs_about=False),
+    CONTEXT: _Shape("context", before=(("tenant", "default"),)),
+    DELETE_SUBJECT: _Shape("subject"),
+    CLEAR_SUBJECT: _Shape("subject"),
+    NOOP: _Shape(None, needs_about=False),
+    ID_MARK: _Shape("context"),
+}
+
+
 def encode_key(key: Key) -> bytes:
     """The key's bytes; their order matters, for compaction compares them."""
-    parts: dict[str, Any] = {"keytype": key.keytype}
-    match key.keytype:
-        case "SCHEMA":
-            parts |= {"subject": key.subject, "version": key.version, "magic": 1}
-        case "CONTEXT":
-            parts |= {"tenant": "default", "context": key.subject, "magic": 0}
-        case "MAGICBYTE_ID_MARK":
-            parts |= {"context": key.subject, "magic": 0}
-        case _:
-            parts |= ({} if key.subject is None else {"subject": key.subject}) | {"magic": 0}
-    return orjson.dumps(parts)
-
-
-#: Key type -> the field that names what the record is about.
-_ABOUT = {
-    SCHEMA: "subject",
-    CONFIG: "subject",
-    MODE: "subject",
-    DELETE_SUBJECT: "subject",
-    CLEAR_SUBJECT: "subject",
-    CONTEXT: "context",
-    ID_MARK: "context",
-    NOOP: None,
-}
+    shape = _SHAPES[key.keytype]
+    parts: dict[str, Any] = {"keytype": key.keytype, **dict(shape.before)}
+    if shape.about is not None and key.subject is not None:
+        parts[shape.about] = key.subject
+    if shape.versioned:
+        parts["version"] = key.version
+    return orjson.dumps(parts | {"magic": shape.magic})
 
 
 def decode_key(raw: bytes | None) -> Key:
@@ -73,20 +80,18 @@ def decode_key(raw: bytes | None) -> Key:
     except orjson.JSONDecodeError as error:
         raise Undecodable(f"key is not JSON: {error}") from None
     keytype = parts.get("keytype") if isinstance(parts, dict) else None
-    if keytype not in _ABOUT:
+    shape = _SHAPES.get(keytype) if isinstance(keytype, str) else None
+    if keytype is None or shape is None:
         raise Undecodable(f"unknown key type {keytype!r}")
-    about = _ABOUT[keytype]
-    subject = parts.get(about) if about else None
+    subject = parts.get(shape.about) if shape.about else None
     if subject is not None and not isinstance(subject, str):
-        raise Undecodable(f"{about} is not a string")
-    if keytype == SCHEMA:
-        version = parts.get("version")
-        if subject is None or type(version) is not int or parts.get("magic") not in (0, 1):
-            raise Undecodable("a SCHEMA key needs a subject, a version and magic 0 or 1")
-        return Key(keytype, subject, version)
-    if subject is None and about and keytype not in (CONFIG, MODE):
-        raise Undecodable(f"a {keytype} key needs a {about}")
-    return Key(keytype, subject)
+        raise Undecodable(f"{shape.about} is not a string")
+    if subject is None and shape.needs_about:
+        raise Undecodable(f"a {keytype} key needs a {shape.about}")
+    version = parts.get("version") if shape.versioned else None
+    if shape.versioned and (type(version) is not int or parts.get("magic") not in (0, 1)):
+        raise Undecodable(f"a {keytype} key needs a version and magic 0 or 1")
+    return Key(keytype, subject, version)
 
 
 def decode_value(raw: bytes) -> dict[str, Any]:
@@ -198,9 +203,3 @@ def encode_clearing(subject: str) -> bytes:
 def encode_id_mark(context: str, highest_id: int) -> bytes:
     """The value of an id mark."""
     return orjson.dumps({"context": context, "maxId": highest_id})
-
-
-def context_of_key(key: Key) -> str:
-    """The context in which a SCHEMA record's id counts."""
-    assert key.subject is not None
-    return context_of(key.subject)

@@ -24,10 +24,14 @@ from registry.log.port import (
 log = logging.getLogger("magicbyte.registry.kafka")
 
 _BATCH = 500
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = 0.05
 #: What a broker of one's own address answers within, by far.
 _REQUEST_SECONDS = 10.0
 _TRANSACTION_SECONDS = 15.0
+#: How long a read may go without an entry.
+_READ_SECONDS = 60.0
+#: How long a transaction may take to get its marker once it is committed; by far.
+_SETTLE_SECONDS = 2.0
 
 _FENCED = frozenset(
     {
@@ -147,18 +151,26 @@ class KafkaLog:
         return self._reader.position
 
     def read(self, after: Offset) -> Iterator[LogEntry]:
-        """The committed entries up to the present end; see `Log.read`."""
-        end = self.end_position()
-        deadline = time.monotonic() + 6 * _REQUEST_SECONDS
+        """The committed entries up to the present end; see `Log.read`.
+
+        A commit is answered before its marker stands in the partition, and till then its records do not count as
+        committed. So the end is that of all records; only a transaction that stays open is not waited for.
+        """
+        end = self.end_position(committed=False)
+        deadline = time.monotonic() + _READ_SECONDS
+        settled = time.monotonic() + _SETTLE_SECONDS
         with self._reading:
             self._reader.seek(after)
             while self._reader.position < end:
                 entries = self._reader.poll(_POLL_SECONDS)
+                yield from entries
                 if entries:
-                    deadline = time.monotonic() + 6 * _REQUEST_SECONDS
+                    deadline = time.monotonic() + _READ_SECONDS
+                    settled = time.monotonic() + _SETTLE_SECONDS
+                elif time.monotonic() > settled and self._reader.position >= self.end_position():
+                    break
                 elif time.monotonic() > deadline:
                     raise LogError(f"{self._topic} was not read to its end at {end} in time")
-                yield from entries
 
     def follow(self, after: Offset, timeout: float) -> list[LogEntry]:
         """The entries that come after an offset within a time, in seconds."""
@@ -174,7 +186,7 @@ class KafkaLog:
 
     def _offsets(self, after: Offset, end: int, isolation: str) -> dict[Offset, LogEntry]:
         reader = TopicReader(self._client, self._topic, isolation=isolation)
-        deadline = time.monotonic() + 6 * _REQUEST_SECONDS
+        deadline = time.monotonic() + _READ_SECONDS
         found: dict[Offset, LogEntry] = {}
         try:
             reader.seek(after)

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from magicbyte.http.errors import ApiError
+from registry import errors
+from registry.committer import Committer
+from registry.decide import (
+    Decision,
+    Registration,
+    Terms,
+    decide_delete_config,
+    decide_delete_subject,
+    decide_delete_version,
+    decide_put_config,
+    decide_put_mode,
+    decide_register,
+    decide_undelete,
+)
+from registry.log.memory import MemoryLog
+from registry.log.port import LogError, Offset, OutcomeUnknown, Record, WriteConflict
+from registry.model import Content
+from registry.view import View
+
+TERMS = Terms()
+
+
+def record_of(name: str, fields: str) -> str:
+    return f'{{"type":"record","name":"{name}","fields":[{fields}]}}'
+
+
+def registration(subject: str, text: str) -> Any:
+    return partial(decide_register, request=Registration(subject, Content("AVRO", text)), terms=TERMS)
+
+
+class FaultyLog(MemoryLog):
+    """A log whose next append does what the test says: fails before, fails after, or is overtaken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fault: str | None = None
+        self.batches: list[int] = []
+
+    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+        fault, self.fault = self.fault, None
+        self.batches.append(len(records))
+        if fault == "refused":
+            raise LogError("the disk is full")
+        if fault == "overtaken":
+            value = b'{"subject":"s","version":1,"id":1,"schemaType":"AVRO","schema":"\\"int\\"","deleted":false}'
+            key = b'{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
+            super().append([Record(key, value, 0)], after)
+            raise WriteConflict("another writer was faster")
+        if fault == "unknown, lost":
+            raise OutcomeUnknown("the connection was cut")
+        last = super().append(records, after)
+        if fault == "unknown, written":
+            raise OutcomeUnknown("the connection was cut")
+        return last
+
+
+@pytest.fixture
+def log() -> FaultyLog:
+    return FaultyLog()
+
+
+@pytest.fixture
+def view() -> View:
+    return View()
+
+
+@pytest.fixture
+def committer(log: FaultyLog, view: View) -> Iterator[Committer]:
+    committer = Committer(log, view)
+    committer.start()
+    yield committer
+    committer.stop()
+
+
+def test_commands_that_wait_together_are_appended_together(log: FaultyLog, view: View) -> None:
+    committer = Committer(log, view)
+    waiting = [committer.submit(registration(f"s{number}", f'"{name}"')) for number, name in enumerate(NAMES)]
+    committer.start()
+    assert [future.result(5).schema_id for future in waiting] == [1, 2, 3, 4]
+    committer.stop()
+    assert log.batches == [4]
+
+
+NAMES = ("int", "long", "string", "bytes")
+
+
+def test_a_command_sees_what_its_batch_decided_before_it(log: FaultyLog, view: View) -> None:
+    committer = Committer(log, view)
+    same = [committer.submit(registration("s", '"int"')) for _ in range(12)]
+    other = committer.submit(registration("s", '"string"'))
+    committer.start()
+    assert {(future.result(5).number, future.result(5).schema_id) for future in same} == {(1, 1)}
+    with pytest.raises(ApiError) as raised:
+        other.result(5)
+    assert raised.value.kind is errors.INCOMPATIBLE_SCHEMA
+    committer.stop()
+    assert len(list(log.read(-1))) == 1
+
+
+@pytest.mark.parametrize("fault", ["unknown, lost", "unknown, written", "overtaken"])
+def test_what_became_of_a_batch_is_found_out_before_anybody_is_told(
+    committer: Committer, log: FaultyLog, view: View, fault: str
+) -> None:
+    log.fault = fault
+    version = committer.submit(registration("s", '"int"')).result(5)
+    assert (version.number, version.schema_id) == (1, 1)
+    assert [each.number for each in view.versions("s")] == [1]
+    assert len(list(log.read(-1))) == 1
+
+
+def test_compatibility_is_decided_again_after_another_writer(committer: Committer, log: FaultyLog) -> None:
+    log.fault = "overtaken"
+    with pytest.raises(ApiError) as raised:
+        committer.submit(registration("s", '"string"')).result(5)
+    assert raised.value.kind is errors.INCOMPATIBLE_SCHEMA
+
+
+def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, view: View) -> None:
+    committer = Committer(log, view)
+    waiting = [committer.submit(registration("a", '"int"')), committer.submit(registration("b", '"int"'))]
+    log.fault = "refused"
+    committer.start()
+    for future in waiting:
+        with pytest.raises(LogError, match="the disk is full"):
+            future.result(5)
+    assert view.subjects() == []
+    assert committer.submit(registration("a", '"int"')).result(5).schema_id == 1
+    committer.stop()
+
+
+def test_a_defect_in_one_command_is_that_commands_own(committer: Committer) -> None:
+    def broken(_view: View, _now: int) -> Decision[None]:
+        raise ZeroDivisionError
+
+    future: Future[None] = committer.submit(broken)
+    with pytest.raises(ZeroDivisionError):
+        future.result(5)
+    assert committer.submit(registration("s", '"int"')).result(5).number == 1
+
+
+def test_of_mutually_incompatible_schemas_at_once_exactly_one_wins(committer: Committer) -> None:
+    texts = [record_of("R", f'{{"name":"f{number}","type":"int"}}') for number in range(16)]
+    barrier = threading.Barrier(len(texts))
+    outcomes: list[bool] = []
+
+    def register(text: str) -> None:
+        barrier.wait()
+        try:
+            committer.submit(registration("s", text)).result(5)
+        except ApiError:
+            outcomes.append(False)
+        else:
+            outcomes.append(True)
+
+    threads = [threading.Thread(target=register, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == [False] * 15 + [True]
+
+
+SUBJECTS = st.sampled_from(["a", "b", ":.c:a"])
+TEXTS = st.sampled_from(
+    [
+        '"int"',
+        '"long"',
+        '{"type":"string"}',
+        record_of("R", ""),
+        record_of("R", '{"name":"x","type":"int","default":1}'),
+        record_of("R", '{"name":"x","type":"int"}'),
+        "not a schema",
+    ]
+)
+VERSIONS = st.sampled_from([None, 1, 2, 3])
+COMMANDS = st.one_of(
+    st.builds(registration, SUBJECTS, TEXTS),
+    st.builds(
+        lambda subject, number, permanent: partial(
+            decide_delete_version, subject=subject, number=number, permanent=permanent
+        ),
+        SUBJECTS,
+        VERSIONS,
+        st.booleans(),
+    ),
+    st.builds(
+        lambda subject, permanent: partial(decide_delete_subject, subject=subject, permanent=permanent),
+        SUBJECTS,
+        st.booleans(),
+    ),
+    st.builds(lambda subject, number: partial(decide_undelete, subject=subject, number=number), SUBJECTS, VERSIONS),
+    st.builds(
+        lambda subject, level: partial(decide_put_config, subject=subject, update={"compatibility": level}),
+        st.one_of(st.none(), SUBJECTS),
+        st.sampled_from(["NONE", "FULL", "BACKWARD", "WRONG", None]),
+    ),
+    st.builds(
+        lambda subject: partial(decide_delete_config, subject=subject, terms=TERMS), st.one_of(st.none(), SUBJECTS)
+    ),
+    st.builds(
+        lambda subject, name, force: partial(decide_put_mode, subject=subject, name=name, terms=TERMS, force=force),
+        st.one_of(st.none(), SUBJECTS),
+        st.sampled_from(["READWRITE", "READONLY", "IMPORT", None]),
+        st.booleans(),
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(COMMANDS, max_size=40), st.data())
+def test_the_live_view_is_the_replayed_view_and_no_id_has_two_meanings(
+    commands: list[Any], data: st.DataObject
+) -> None:
+    log, live = FaultyLog(), View()
+    committer = Committer(log, live, most_in_batch=data.draw(st.integers(1, 8)))
+    committer.start()
+    meanings: dict[tuple[str, int], str] = {}
+    for command in commands:
+        log.fault = data.draw(st.sampled_from([None, None, None, "unknown, lost", "unknown, written"]))
+        try:
+            committer.submit(command).result(5)
+        except ApiError:
+            continue
+        for version in (each for subject in live.subjects() for each in live.versions(subject)):
+            identity = (version.subject.rpartition(":")[0], version.schema_id)
+            assert meanings.setdefault(identity, version.content.text) == version.content.text
+    committer.stop()
+    replayed = View()
+    for entry in log.read(-1):
+        replayed.apply(entry)
+    assert contents_of(live) == contents_of(replayed)
+    assert replayed.passed_over == {}
+
+
+def contents_of(view: View) -> dict[str, Any]:
+    tables = view.tables
+    return {
+        name: {key: tables_of[key] for key in tables_of if tables_of[key]}
+        for name, tables_of in ((name, dict(getattr(tables, name))) for name in vars(tables))
+    }

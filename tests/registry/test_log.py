@@ -1,0 +1,127 @@
+"""One suite that every log passes."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from registry.log.kafka import KafkaLog
+from registry.log.memory import MemoryLog
+from registry.log.port import BEGINNING, Log, NotLeader, Record, WriteConflict
+from registry.log.sql import SqlLog
+from registry.log.topic import prepare_topic
+
+Opener = Callable[[], Log]
+
+
+def record(number: int) -> Record:
+    return Record(b"key-%d" % number, b"value-%d" % number, 1_700_000_000_000 + number)
+
+
+@pytest.fixture(params=["memory", "sqlite", "kafka"])
+def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """Opens the same log each time it is called."""
+    opened: list[Log] = []
+    memory = MemoryLog()
+    topic = f"schemas-{uuid.uuid4()}"
+
+    def opener() -> Log:
+        if request.param == "memory":
+            return memory
+        if request.param == "sqlite":
+            opened.append(SqlLog(f"sqlite:///{tmp_path}/log.db"))
+        else:
+            client = {"bootstrap.servers": request.getfixturevalue("kafka")}
+            prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+            log = KafkaLog(client, topic, f"writer-{topic}")
+            log.open_writer()
+            opened.append(log)
+        return opened[-1]
+
+    yield opener
+    for log in opened:
+        log.close()
+
+
+def test_an_empty_log_has_no_entries(open_log: Opener) -> None:
+    log = open_log()
+    assert list(log.read(BEGINNING)) == []
+    assert log.end() == BEGINNING
+
+
+def test_what_was_appended_is_read_in_order_with_key_value_and_time(open_log: Opener) -> None:
+    log = open_log()
+    first = log.append([record(1), record(2)], BEGINNING)
+    second = log.append([record(3)], log.end() if first > 1 else first)
+    entries = list(log.read(BEGINNING))
+    assert [(entry.key, entry.value, entry.timestamp) for entry in entries] == [
+        (b"key-1", b"value-1", 1_700_000_000_001),
+        (b"key-2", b"value-2", 1_700_000_000_002),
+        (b"key-3", b"value-3", 1_700_000_000_003),
+    ]
+    assert [entries[1].offset, entries[2].offset] == [first, second]
+    assert entries[0].offset == first - 1
+
+
+def test_reading_goes_on_after_an_offset(open_log: Opener) -> None:
+    log = open_log()
+    last = log.append([record(1), record(2), record(3)], BEGINNING)
+    assert [entry.key for entry in log.read(last - 2)] == [b"key-2", b"key-3"]
+    assert list(log.read(last)) == []
+    assert [entry.key for entry in log.read(BEGINNING)] == [b"key-1", b"key-2", b"key-3"]
+
+
+def test_a_tombstone_is_an_entry_without_a_value(open_log: Opener) -> None:
+    log = open_log()
+    log.append([record(1), Record(b"key-1", None, 5)], BEGINNING)
+    assert [entry.value for entry in log.read(BEGINNING)] == [b"value-1", None]
+
+
+def test_bytes_are_kept_as_they_are(open_log: Opener) -> None:
+    log = open_log()
+    log.append([Record(bytes(range(256)), "\x00ä\U0001f600".encode(), 0)], BEGINNING)
+    (entry,) = log.read(BEGINNING)
+    assert (entry.key, entry.value) == (bytes(range(256)), b"\x00\xc3\xa4\xf0\x9f\x98\x80")
+
+
+def test_a_log_opened_again_has_all_that_was_appended(open_log: Opener) -> None:
+    open_log().append([record(1)], BEGINNING)
+    assert [entry.key for entry in open_log().read(BEGINNING)] == [b"key-1"]
+
+
+def test_the_older_of_two_writers_is_refused(open_log: Opener) -> None:
+    """By the offset where any node may write, by the broker's fence where one leads."""
+    older = open_log()
+    older.append([record(1)], BEGINNING)
+    newer = open_log()
+    (entry,) = newer.read(BEGINNING)
+    newer.append([record(2)], entry.offset)
+    with pytest.raises((WriteConflict, NotLeader)):
+        older.append([record(3), record(4)], entry.offset)
+    assert [each.key for each in newer.read(BEGINNING)] == [b"key-1", b"key-2"]
+
+
+def test_of_many_appends_after_one_offset_one_succeeds(open_log: Opener) -> None:
+    if isinstance(open_log(), KafkaLog):
+        return  # one writer at a time: the fence is shown above
+    outcomes: list[bool] = []
+
+    def append(number: int) -> None:
+        try:
+            open_log().append([record(number)], BEGINNING)
+        except WriteConflict:
+            outcomes.append(False)
+        else:
+            outcomes.append(True)
+
+    threads = [threading.Thread(target=append, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == [False] * 7 + [True]
+    assert len(list(open_log().read(BEGINNING))) == 1

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from registry.log.port import LogEntry
+from registry.model import Config
+from registry.records import Key
+from registry.view import View, named
+
+
+def view_of(*records: tuple[dict[str, Any] | bytes | None, dict[str, Any] | bytes | None]) -> View:
+    view = View()
+    for offset, (key, value) in enumerate(records):
+        view.apply(LogEntry(offset, _bytes(key), _bytes(value), 1000 + offset))
+    return view
+
+
+def _bytes(value: dict[str, Any] | bytes | None) -> bytes | None:
+    return value if value is None or isinstance(value, bytes) else json.dumps(value).encode()
+
+
+def schema_key(subject: str, version: int) -> dict[str, Any]:
+    return {"keytype": "SCHEMA", "subject": subject, "version": version, "magic": 1}
+
+
+def schema(subject: str, version: int, schema_id: int, text: str, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    value = {"subject": subject, "version": version, "id": schema_id, "schema": text, "deleted": False, **more}
+    return schema_key(subject, version), value
+
+
+def state(view: View) -> list[tuple[str, int, int, str, bool]]:
+    return [
+        (version.subject, version.number, version.schema_id, version.content.text, version.deleted)
+        for subject in sorted(view.subjects())
+        for version in view.versions(subject)
+    ]
+
+
+def test_versions_are_found_by_subject_number_and_id() -> None:
+    view = view_of(schema("a", 1, 1, "x"), schema("a", 2, 2, "y"), schema("b", 1, 1, "x"))
+    assert state(view) == [("a", 1, 1, "x", False), ("a", 2, 2, "y", False), ("b", 1, 1, "x", False)]
+    assert [version.number for version in view.live_versions("a")] == [1, 2]
+    assert [(each.subject, each.number) for each in view.with_id(".", 1)] == [("a", 1), ("b", 1)]
+    assert view.highest_id(".") == 2
+    assert view.offset == 2
+
+
+def test_a_text_under_two_subjects_is_kept_once() -> None:
+    view = view_of(schema("a", 1, 1, "x" * 100), schema("b", 1, 1, "x" * 100))
+    first, second = view.with_id(".", 1)
+    assert first.content is second.content
+
+
+def test_a_tombstone_removes_the_version_and_an_id_that_nobody_carries() -> None:
+    view = view_of(schema("a", 1, 1, "x"), schema("a", 2, 2, "y"), (schema_key("a", 2), None))
+    assert state(view) == [("a", 1, 1, "x", False)]
+    assert view.with_id(".", 2) == ()
+    assert view.highest_id(".") == 2
+
+
+def test_delete_subject_marks_the_versions_up_to_its_number() -> None:
+    key = {"keytype": "DELETE_SUBJECT", "subject": "a", "magic": 0}
+    view = view_of(
+        schema("a", 1, 1, "x"),
+        schema("a", 2, 2, "y"),
+        (key, {"subject": "a", "version": 1}),
+    )
+    assert [(version.number, version.deleted) for version in view.versions("a")] == [(1, True), (2, False)]
+    assert view.with_id(".", 1)[0].deleted is True
+
+
+def test_the_second_text_for_an_id_is_passed_over() -> None:
+    view = view_of(schema("a", 1, 1, "x"), schema("b", 1, 1, "other"))
+    assert state(view) == [("a", 1, 1, "x", False)]
+    assert view.passed_over == {"id conflict": 1}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (None, None),
+        (b"\xff\xfe", b"{}"),
+        (b"{", b"{}"),
+        ({"keytype": "FUTURE", "subject": "s"}, {"x": 1}),
+        (schema_key("s", 1), b"not json"),
+        (schema_key("s", 1), b"[]"),
+        (schema_key("s", 1), {"id": 1}),
+        (schema_key("s", 1), {"id": "1", "schema": "x"}),
+        (schema_key("s", 1), {"id": 1, "schema": "x", "references": [{"name": "n"}]}),
+        (schema_key("s", 1), {"id": 1, "schema": "x", "metadata": []}),
+        ({"keytype": "CONFIG", "subject": "s", "magic": 0}, {"defaultMetadata": 7}),
+        ({"keytype": "MODE", "subject": "s", "magic": 0}, {"mode": "SLEEP"}),
+        ({"keytype": "DELETE_SUBJECT", "subject": "s", "magic": 0}, {"version": None}),
+    ],
+)
+def test_an_undecodable_record_is_counted_and_passed_over(key: Any, value: Any) -> None:
+    view = view_of((key, value), schema("a", 1, 1, "x"))
+    assert view.passed_over == {"undecodable": 1}
+    assert state(view) == [("a", 1, 1, "x", False)]
+    assert view.offset == 1
+
+
+def test_raw_keys_of_other_writers_are_repeated() -> None:
+    legacy = b'{"subject":"a","version":1,"magic":1,"keytype":"SCHEMA"}'
+    view = view_of((legacy, schema("a", 1, 1, "x")[1]))
+    assert view.key_bytes(Key("SCHEMA", "a", 1)) == legacy
+    assert view.key_bytes(Key("SCHEMA", "a", 2)) == b'{"keytype":"SCHEMA","subject":"a","version":2,"magic":1}'
+
+
+def test_a_key_without_magic_1_is_repeated_with_its_own() -> None:
+    raw = b'{"keytype":"SCHEMA","subject":"a","version":1,"magic":0}'
+    assert view_of((raw, schema("a", 1, 1, "x")[1])).key_bytes(Key("SCHEMA", "a", 1)) == raw
+
+
+def test_ids_count_by_context() -> None:
+    view = view_of(schema("a", 1, 5, "x"), schema(":.c:a", 1, 1, "y"))
+    assert (view.highest_id("."), view.highest_id(".c")) == (5, 1)
+    assert view.content_with_id(".c", 1) != view.content_with_id(".", 1)
+
+
+def test_an_id_mark_keeps_the_highest_id_of_a_context() -> None:
+    view = view_of(({"keytype": "MAGICBYTE_ID_MARK", "context": ".", "magic": 0}, {"context": ".", "maxId": 9}))
+    assert view.highest_id(".") == 9
+
+
+def test_configs_and_modes_come_and_go() -> None:
+    config, mode = {"keytype": "CONFIG", "subject": "s", "magic": 0}, {"keytype": "MODE", "magic": 0}
+    view = view_of((config, {"compatibilityLevel": "FULL"}), (mode, {"mode": "READONLY"}))
+    assert (view.config("s"), view.mode(None)) == (Config(compatibility_level="FULL"), "READONLY")
+    view.apply(LogEntry(2, json.dumps(config).encode(), None, 0))
+    view.apply(LogEntry(3, json.dumps(mode).encode(), None, 0))
+    assert (view.config("s"), view.mode(None)) == (None, None)
+
+
+def test_referrers_are_found_until_they_are_gone() -> None:
+    reference = [{"name": "n", "subject": "base", "version": 1}]
+    view = view_of(schema("base", 1, 1, "b"), schema("a", 1, 2, "x", references=reference))
+    assert [(each.subject, each.number) for each in view.referrers("base", 1)] == [("a", 1)]
+    view.apply(LogEntry(2, _bytes(schema_key("a", 1)), None, 0))
+    assert view.referrers("base", 1) == []
+
+
+def test_an_overlay_leaves_its_base_as_it_is() -> None:
+    base = view_of(schema("a", 1, 1, "x"), schema("a", 2, 2, "y"))
+    overlay = View(base)
+    key, value = schema("a", 3, 3, "z")
+    overlay.apply(LogEntry(2, _bytes(key), _bytes(value), 0))
+    overlay.apply(LogEntry(3, _bytes(schema_key("a", 1)), None, 0))
+    assert [version.number for version in overlay.versions("a")] == [2, 3]
+    assert overlay.with_id(".", 1) == ()
+    assert (overlay.highest_id("."), base.highest_id(".")) == (3, 2)
+    assert [version.number for version in base.versions("a")] == [1, 2]
+    assert [each.number for each in base.with_id(".", 1)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "expected"),
+    [
+        ("", ["a", "ab"]),
+        ("ab", ["ab"]),
+        (":.c:", [":.c:a"]),
+        (":.c:a", [":.c:a"]),
+        (":*:", [":.c:a", "a", "ab"]),
+        (":*:ab", ["ab"]),
+        ("b", []),
+    ],
+)
+def test_a_prefix_names_subjects_of_one_context_or_all(prefix: str, expected: list[str]) -> None:
+    assert named(["ab", ":.c:a", "a"], prefix) == expected
