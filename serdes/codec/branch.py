@@ -27,7 +27,7 @@ def data_chooser(union: Node) -> Choose:
     """
     by_name = names(union)
     fits = _DataFits()
-    candidates = [(index, branch, fits.of(branch)) for index, branch in enumerate(union.branches)]
+    candidates = [(index, branch, fits.may(branch), fits.of(branch)) for index, branch in enumerate(union.branches)]
     double = next((index for index, branch in enumerate(union.branches) if branch.kind == "double"), -1)
 
     def choose(value: Any) -> tuple[int, Any]:
@@ -35,20 +35,18 @@ def data_chooser(union: Node) -> Choose:
             if len(value) != 2 or not isinstance(value[0], str) or value[0] not in by_name:
                 raise Unfit("a tuple in a union is (branch name, datum)")
             return by_name[value[0]], value[1]
-        best, most = -1, -1
-        for index, branch, fit in candidates:
-            if not fit(value):
-                continue
-            if branch.kind == "float":
-                return max(index, double), value
-            if branch.kind != "record":
-                return index, value
-            shared = sum(field.name in value for field in branch.fields)
-            if shared > most:
-                best, most = index, shared
-        if best < 0:
+        possible = [candidate for candidate in candidates if candidate[2](value)]
+        if len(possible) == 1:
+            # Whether it fits shows when it is written.
+            return possible[0][0], value
+        fitting = [(index, branch) for index, branch, _, fit in possible if fit(value)]
+        other = next(((index, branch.kind) for index, branch in fitting if branch.kind != "record"), None)
+        if other:
+            return max(other[0], double) if other[1] == "float" else other[0], value
+        if not fitting:
             raise Unfit
-        return best, value
+        # Of equals the first.
+        return max(fitting, key=lambda pair: sum(field.name in value for field in pair[1].fields))[0], value
 
     return choose
 
@@ -181,6 +179,21 @@ class _DataFits(_Fits):
 
     checks = DATUM
 
+    def may(self, node: Node) -> Fits:
+        """Whether a value may fit, seen from outside: what fails here fits nowhere in the node."""
+        if node.kind == "map":
+            return lambda value: isinstance(value, Mapping)
+        if node.kind == "array":
+            return lambda value: isinstance(value, Sequence) and not isinstance(value, str)
+        if node.kind != "record":
+            return self.of(node)
+        needed = frozenset(
+            field.name for field in node.fields if field.default is MISSING and not _nullable(field.node)
+        )
+        return lambda value: (
+            isinstance(value, Mapping) and needed <= value.keys() and value.get("-type", node.name) == node.name
+        )
+
     def leaf(self, node: Node) -> Fits:
         fits = super().leaf(node)
         if node.kind == "string":
@@ -225,6 +238,10 @@ class _DataFits(_Fits):
             )
 
         return fits
+
+
+def _nullable(node: Node) -> bool:
+    return node.kind == "null" or any(map(_nullable, node.branches))
 
 
 class _PlainFits(_Fits):

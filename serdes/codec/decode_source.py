@@ -25,6 +25,8 @@ from serdes.codec.varint import read_int, read_length, read_long
 #: The value of a byte that is a whole varint, and the length that it gives; -1 for all other bytes.
 ZIGZAG = tuple(byte >> 1 ^ -(byte & 1) for byte in range(128))
 LENGTHS = tuple(byte >> 1 if byte < 128 and not byte & 1 else -1 for byte in range(256))
+#: The way from a byte that is a whole length to the end of what it measures; 0 for all other bytes.
+ENDS = tuple(length + 1 for length in LENGTHS)
 
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
@@ -35,7 +37,9 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
         B=(False, True),
         long=read_long,
         int32=read_int,
-        length=read_length,
+        E=ENDS,
+        end=_end,
+        unpack=struct.unpack_from,
         unpack_float=struct.Struct("<f").unpack_from,
         unpack_double=struct.Struct("<d").unpack_from,
         json_float=decode_walk.json_float,
@@ -55,6 +59,12 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
             source.line("pass")
         source.line("return walk(b, offset)")
     return source.compile("decode")
+
+
+def _end(buffer: bytes, position: int) -> tuple[int, int]:
+    """The end and the start of content whose length is not one byte."""
+    length, start = read_length(buffer, position)
+    return start + length, start
 
 
 def _count(buffer: bytes, position: int) -> tuple[int, int]:
@@ -160,9 +170,9 @@ class _Decoder:
         if plan.kind == "fixed":
             line(f"{end} = p + {plan.node.size}")
         else:
-            line(f"{end} = L[b[p]]")
-            line(f"if {end} >= 0: p += 1; {end} += p")
-            line(f"else: {end}, p = length(b, p); {end} += p")
+            line(f"{end} = p + E[b[p]]")
+            line(f"if {end} > p: p += 1")
+            line(f"else: {end}, p = end(b, p)")
         if not skip:
             # As JSON, text and bytes are read as what the reader's schema calls them.
             kind = plan.target.kind if self.form.json else plan.kind
@@ -201,10 +211,33 @@ class _Decoder:
     def array(self, plan: Plan, depth: int, *, skip: bool) -> str:
         source, value = self.source, self.source.fresh("v")
         source.line(f"{value} = []")
-        with self.blocks(plan):
-            item = self.value(plan.child, depth + 1, skip=skip)
-            source.line("pass" if skip else f"{value}.append({item})")
+        as_it_is = not plan.child.convert and (self.form.json or not plan.child.node.logical)
+        if as_it_is and plan.child.kind in _REALS and not self.form.json:
+            self.reals(plan, value)
+        elif as_it_is and plan.child.kind in {"int", "long"}:
+            self.integers(plan, value)
+        else:
+            with self.blocks(plan):
+                item = self.value(plan.child, depth + 1, skip=skip)
+                source.line("pass" if skip else f"{value}.append({item})")
         return value
+
+    def reals(self, plan: Plan, value: str) -> None:
+        """Floats or doubles, a block at once; struct looks at the buffer's end before it reads."""
+        code, size = _REALS[plan.child.kind]
+        with self.count() as count:
+            self.source.line(f'{value} += unpack("<%d{code}" % {count}, b, p)')
+            self.source.line(f"p += {count} * {size}")
+
+    def integers(self, plan: Plan, value: str) -> None:
+        """Whole numbers, a block at once where each is one byte."""
+        source, chunk = self.source, self.source.fresh("b")
+        with self.count() as count:
+            source.line(f"{chunk} = b[p:p + {count}]")
+            with source.block(f"if len({chunk}) == {count} and {chunk}.isascii():"):
+                source.line(f"{value} += [Z[x] for x in {chunk}]; p += {count}")
+            with source.block("else:"), source.block(f"for _ in range({count}):"):
+                source.line(f"{value}.append({self.leaf(plan.child, skip=False)})")
 
     def map(self, plan: Plan, depth: int, *, skip: bool) -> str:
         source, value = self.source, self.source.fresh("v")
@@ -219,12 +252,8 @@ class _Decoder:
     @contextmanager
     def blocks(self, plan: Plan) -> Iterator[None]:
         """Statements for one item, done for all items of all blocks."""
-        source, count, item = self.source, self.source.fresh("c"), plan.node.item
-        with source.block("while True:"):
-            source.line(f"{count} = L[b[p]]")
-            source.line(f"if {count} >= 0: p += 1")
-            source.line(f"else: {count}, p = count(b, p)")
-            source.line(f"if not {count}: break")
+        source, item = self.source, plan.node.item
+        with self.count() as count:
             least = least_size(item)
             if plan.kind == "array" and least == 0:
                 source.line(f"z[0] -= {count}")
@@ -233,6 +262,17 @@ class _Decoder:
                 source.line(f"if {count} * {least} > len(b) - p: raise Unfit")
             with source.block(f"for _ in range({count}):"):
                 yield
+
+    @contextmanager
+    def count(self) -> Iterator[str]:
+        """Statements for one block, done for all blocks, given the variable of its count."""
+        source, count = self.source, self.source.fresh("c")
+        with source.block("while True:"):
+            source.line(f"{count} = L[b[p]]")
+            source.line(f"if {count} >= 0: p += 1")
+            source.line(f"else: {count}, p = count(b, p)")
+            source.line(f"if not {count}: break")
+            yield count
 
     def union(self, plan: Plan, depth: int, *, skip: bool) -> str:
         source, index, value = self.source, self.source.fresh("i"), self.source.fresh("v")
@@ -271,10 +311,17 @@ _METHODS = {
     "mismatch": _Decoder.mismatch,
 }
 
-_VARINT = ("{v} = b[p]", "if {v} < 128: {v} = Z[{v}]; p += 1", "else: {v}, p = long(b, p)")
+_VARINT = (
+    "{v} = b[p]",
+    "if {v} < 128: {v} = Z[{v}]; p += 1",
+    "elif b[p + 1] < 128: {v} += (b[p + 1] << 7) - 128; {v} = {v} >> 1 ^ -({v} & 1); p += 2",
+    "else: {v}, p = long(b, p)",
+)
+#: struct's code and size.
+_REALS = {"float": ("f", 4), "double": ("d", 8)}
 _READ: dict[str, tuple[str, ...]] = {
     "boolean": ("{v} = B[b[p]]; p += 1",),
-    "int": (*_VARINT[:2], _VARINT[2].replace("long", "int32")),
+    "int": (*_VARINT[:-1], _VARINT[-1].replace("long", "int32")),
     "long": _VARINT,
     "float": ("{v} = unpack_float(b, p)[0]; p += 4",),
     "double": ("{v} = unpack_double(b, p)[0]; p += 8",),

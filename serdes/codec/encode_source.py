@@ -100,13 +100,9 @@ class _Encoder:
         """The name of the node's own function; it is written when it is first asked for."""
         if id(node) not in self.functions:
             name = self.functions[id(node)] = self.source.fresh("f")
-            method = _METHODS.get(node.kind, _Encoder.leaf_at)
             with self.source.function(f"{name}(v)"):
-                self.source.line(f"return {joined(method(self, node, 'v', 0))}")
+                self.source.line(f"return {joined(_METHODS[node.kind](self, node, 'v', 0))}")
         return self.functions[id(node)]
-
-    def leaf_at(self, node: Node, value: str, _: int) -> list[str]:
-        return self.leaf(node, value)
 
     def leaf(self, node: Node, value: str) -> list[str]:
         line = self.source.line
@@ -244,12 +240,15 @@ class _Encoder:
     def chosen(self, node: Node) -> Callable[[Any], bytes]:
         """The function for values whose type alone does not tell the branch."""
         choose, objects = self.form.chooser(node), self.source.objects
-        names = [self.function(branch) for branch in node.branches]
-        heads = [write_long(index) for index in range(len(names))]
+        heads = [write_long(index) for index in range(len(node.branches))]
+        leaves = {
+            at: _leaf(branch, self.form) for at, branch in enumerate(node.branches) if branch.kind not in _METHODS
+        }
+        names = {at: self.function(branch) for at, branch in enumerate(node.branches) if branch.kind in _METHODS}
 
         def encode(value: Any) -> bytes:
             index, inner = choose(value)
-            content: bytes = objects[names[index]](inner)
+            content: bytes = leaves[index](inner) if index in leaves else objects[names[index]](inner)
             return heads[index] + content
 
         return encode
@@ -284,6 +283,15 @@ _QUICK = {
 def _stored(node: Node, form: Form) -> Callable[[Any], Any]:
     check = form.checks[node.kind]
     return lambda value: check(node, value)
+
+
+def _leaf(node: Node, form: Form) -> Callable[[Any], bytes]:
+    """A leaf's bytes by the step-by-step encoder's rules."""
+    slow = _slow(node, form)
+    if not node.logical or form.json:
+        return slow
+    prepare = preparer(node)
+    return lambda value: slow(prepare(value))
 
 
 def _slow(node: Node, form: Form) -> Callable[[Any], bytes]:
