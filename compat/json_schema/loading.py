@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Generator
+from typing import Any, TypeVar
 
 from compat.json_schema import model
-from compat.json_schema.reading import Malformed, array, decimal, json_key, mapping, shown, strings
+from compat.json_schema.leaves import LEAVES, Part
+from compat.json_schema.reading import Malformed, array, decimal, json_key, mapping, place, shown, strings
 from compat.json_schema.resources import Resource, Resources, Target, Unresolved
 from compat.schema import Dependencies, Pointer
 
@@ -25,8 +26,11 @@ _IMPLIED = ("array", "object", "number", "string")
 _COMBINATORS = ("allOf", "anyOf", "oneOf")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
-#: A node's class and the fields that are its own.
-_Part = tuple[type[model.Node], dict[str, Any]]
+#: A schema, where it stands, and the resource around it.
+_Schema = tuple[Any, Pointer, Resource]
+_Result = TypeVar("_Result")
+#: What loads something asks for its subschemas' nodes one by one.
+_Loading = Generator[_Schema, model.Node, _Result]
 
 
 def load(raw: Any, dependencies: Dependencies = ()) -> model.Node:
@@ -51,26 +55,43 @@ class _Loader:
 
     def load_all(self) -> model.Node:
         root = self._resources.root
-        node = self._load(root.raw, (), root)
-        # A target is loaded after what refers to it, so that the stack is as deep as the nesting and no deeper.
+        node = self._load((root.raw, (), root))
+        # A target is loaded after what refers to it: references may go round in circles.
         while self._queue:
             key, target = self._queue.pop()
             try:
-                self._targets[key] = self._load(target.raw, target.pointer, target.resource)
+                self._targets[key] = self._load((target.raw, target.pointer, target.resource))
             except Malformed as error:
                 if not target.resource.foreign:
                     raise
                 raise Malformed(f"in the referenced schema '{target.resource.uri}': {error.detail}", None) from None
         return node
 
-    def _load(self, raw: Any, pointer: Pointer, enclosing: Resource) -> model.Node:
+    def _load(self, outermost: _Schema) -> model.Node:
+        """The model of a schema; subschemas are generators of their own, so that nesting does not deepen the stack."""
+        stack = [self._schema(outermost)]
+        node: model.Node | None = None
+        while stack:
+            try:
+                within = stack[-1].send(node)  # type: ignore[arg-type]  # None starts a generator
+            except StopIteration as finished:
+                node = finished.value
+                stack.pop()
+            else:
+                node = None
+                stack.append(self._schema(within))
+        assert node is not None
+        return node
+
+    def _schema(self, schema: _Schema) -> _Loading[model.Node]:
+        raw, pointer, enclosing = schema
         resource = self._resources.at(raw, enclosing)
         at = None if resource.foreign else pointer
         if isinstance(raw, bool):
             return model.Empty(at=at, raw=raw) if raw else model.Never(at=at, raw=raw)
         if not isinstance(raw, dict):
             raise Malformed(f"{shown(raw)} is not a schema: it must be an object or a boolean", at)
-        parts = self._parts(raw, pointer, resource)
+        parts = yield from self._parts(raw, pointer, resource)
         annotations = self._annotations(raw, resource)
         if len(parts) == 1:
             kind, fields = parts[0]
@@ -80,9 +101,9 @@ class _Loader:
         members = tuple([kind(at=at, raw=raw, **fields) for kind, fields in parts])
         return model.Combined(at=at, raw=raw, criterion="allOf", members=members, size=len(members), **annotations)
 
-    def _parts(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> list[_Part]:
+    def _parts(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> _Loading[list[Part]]:
         dialect = resource.dialect
-        parts: list[_Part] = [
+        parts: list[Part] = [
             (model.Reference, {"key": self._reference(raw, keyword, pointer, resource), "targets": self._targets})
             for keyword in (_REFERENCES if dialect.modern else _REFERENCES[:1])
             if isinstance(raw.get(keyword), str)
@@ -94,57 +115,57 @@ class _Loader:
             parts.append((model.Enum, {"values": frozenset([json_key(value) for value in values])}))
         for criterion in _COMBINATORS:
             if criterion in raw:
-                members = self._schemas(raw, criterion, pointer, resource)
+                members = yield from self._schemas(raw, criterion, pointer, resource)
                 distinct: dict[str, model.Node] = {}
                 for member in members:
                     distinct.setdefault(json_key(member.raw), member)
                 fields = {"criterion": criterion, "members": tuple(distinct.values()), "size": len(members)}
                 parts.append((model.Combined, fields))
         if "not" in raw:
-            parts.append((model.Not, {"body": self._load(raw["not"], (*pointer, "not"), resource)}))
+            parts.append((model.Not, {"body": (yield raw["not"], (*pointer, "not"), resource)}))
         if dialect.has_const and "const" in raw:
             parts.append((model.Const, {"value": json_key(raw["const"])}))
-        parts.extend(self._typed(raw, pointer, resource))
+        parts.extend((yield from self._typed(raw, pointer, resource)))
         if dialect.has_conditional and any(keyword in raw for keyword in ("if", "then", "else")):
-            self._only_resolve(raw, ("if", "then", "else"), pointer, resource)
+            yield from self._only_resolve(raw, ("if", "then", "else"), pointer, resource)
             parts.append((model.Conditional, {}))
         return parts
 
-    def _typed(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> list[_Part]:
+    def _typed(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> _Loading[list[Part]]:
         """What `type` says, then what the keywords say for which no type stands."""
-        parts: list[_Part] = []
+        parts: list[Part] = []
         said: set[str] = set()
         types = raw.get("type", ())
         names = types if isinstance(types, list) else [types] if "type" in raw else []
-        built: list[_Part] = []
+        built: list[Part] = []
         for name in names:
             if not isinstance(name, str) or name not in _KIND_OF_TYPE:
-                raise Malformed(f"unknown type: {shown(name)}", self._place((*pointer, "type"), resource))
+                raise Malformed(f"unknown type: {shown(name)}", place((*pointer, "type"), resource))
             said.add(_KIND_OF_TYPE[name])
-            built.append(self._kind(_KIND_OF_TYPE[name], raw, pointer, resource, integer=name == "integer"))
+            built.append(
+                (yield from self._kind(_KIND_OF_TYPE[name], raw, pointer, resource, integer=name == "integer"))
+            )
         if isinstance(types, list):
-            at = self._place(pointer, resource)
+            at = place(pointer, resource)
             members = tuple([kind(at=at, raw=raw, **fields) for kind, fields in built])
             parts.append((model.Combined, {"criterion": "anyOf", "members": members, "size": len(members)}))
         else:
             parts.extend(built)
         for kind in _IMPLIED:
             if kind not in said and _implies(raw, kind, resource):
-                parts.append(self._kind(kind, raw, pointer, resource))  # noqa: PERF401  a comprehension deepens the stack
+                parts.append((yield from self._kind(kind, raw, pointer, resource)))  # noqa: PERF401  it yields
         return parts
 
     def _kind(
         self, kind: str, raw: dict[str, Any], pointer: Pointer, resource: Resource, *, integer: bool = False
-    ) -> _Part:
+    ) -> _Loading[Part]:
         if kind == "object":
-            return model.Object, self._object(raw, pointer, resource)
+            return model.Object, (yield from self._object(raw, pointer, resource))
         if kind == "array":
-            return model.Array, self._array_fields(raw, pointer, resource)
-        if kind == "number":
-            return model.Number, {"integer": integer, **self._number_fields(raw, pointer, resource)}
-        return _LEAVES[kind](raw, pointer)
+            return model.Array, (yield from self._array_fields(raw, pointer, resource))
+        return LEAVES[kind](raw, pointer, resource, integer)
 
-    def _object(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> dict[str, Any]:
+    def _object(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> _Loading[dict[str, Any]]:
         dialect = resource.dialect
         arrays: dict[str, frozenset[str]] = {}
         schemas: dict[str, model.Node] = {}
@@ -155,24 +176,25 @@ class _Loader:
                 if isinstance(value, list) and keyword != "dependentSchemas":
                     arrays[name] = frozenset(strings(value, where))
                 elif keyword != "dependentRequired":
-                    schemas[name] = self._load(value, where, resource)
+                    schemas[name] = yield value, where, resource
                 else:
-                    raise Malformed(f"{shown(value)} is not an array of names", self._place(where, resource))
-        self._only_resolve(
+                    raise Malformed(f"{shown(value)} is not an array of names", place(where, resource))
+        yield from self._only_resolve(
             raw, ("propertyNames",) if "propertyNames" in dialect.kinds["object"] else (), pointer, resource
         )
         properties: dict[str, model.Node] = {}
         for name, value in mapping(raw, "properties", pointer).items():
-            properties[name] = self._load(value, (*pointer, "properties", name), resource)
+            properties[name] = yield value, (*pointer, "properties", name), resource
         patterns: list[tuple[str, model.Node]] = []
         for pattern, value in mapping(raw, "patternProperties", pointer).items():
-            patterns.append((pattern, self._load(value, (*pointer, "patternProperties", pattern), resource)))
+            schema = yield value, (*pointer, "patternProperties", pattern), resource
+            patterns.append((pattern, schema))
         return {
             "properties": properties,
             "required": frozenset(strings(array(raw, "required", pointer), (*pointer, "required"))),
             "patterns": tuple(patterns),
-            "additional": self._flag_or_schema(raw, "additionalProperties", pointer, resource),
-            "unevaluated": self._unevaluated(raw, "unevaluatedProperties", pointer, resource),
+            "additional": (yield from self._flag_or_schema(raw, "additionalProperties", pointer, resource)),
+            "unevaluated": (yield from self._unevaluated(raw, "unevaluatedProperties", pointer, resource)),
             "dependent_required": arrays,
             "dependent_schemas": schemas,
             "dependencies_keywords": keywords,
@@ -180,25 +202,27 @@ class _Loader:
             "max_properties": decimal(raw, "maxProperties", pointer),
         }
 
-    def _array_fields(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> dict[str, Any]:
+    def _array_fields(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> _Loading[dict[str, Any]]:
         dialect = resource.dialect
         fields: dict[str, Any] = {
             "min_items": decimal(raw, "minItems", pointer),
             "max_items": decimal(raw, "maxItems", pointer),
             "unique_items": raw.get("uniqueItems") is True,
-            "unevaluated": self._unevaluated(raw, "unevaluatedItems", pointer, resource),
+            "unevaluated": (yield from self._unevaluated(raw, "unevaluatedItems", pointer, resource)),
         }
         if dialect.modern:
             fields["min_contains"] = decimal(raw, "minContains", pointer)
             fields["max_contains"] = decimal(raw, "maxContains", pointer)
-        self._only_resolve(raw, ("contains",) if "contains" in dialect.kinds["array"] else (), pointer, resource)
+        yield from self._only_resolve(
+            raw, ("contains",) if "contains" in dialect.kinds["array"] else (), pointer, resource
+        )
         has_tuple = isinstance(raw.get(dialect.tuple_keyword), list)
         if has_tuple:
-            fields["items"] = self._schemas(raw, dialect.tuple_keyword, pointer, resource)
+            fields["items"] = yield from self._schemas(raw, dialect.tuple_keyword, pointer, resource)
         if has_tuple or dialect.rest_keyword != "items":
-            fields["additional"] = self._flag_or_schema(raw, dialect.rest_keyword, pointer, resource)
+            fields["additional"] = yield from self._flag_or_schema(raw, dialect.rest_keyword, pointer, resource)
         if "items" in raw and not (has_tuple and "items" in (dialect.tuple_keyword, dialect.rest_keyword)):
-            whole = self._load(raw["items"], (*pointer, "items"), resource)
+            whole = yield raw["items"], (*pointer, "items"), resource
             # The reference takes a boolean `items` of the newer drafts for a word about additional items.
             if dialect.modern and isinstance(raw["items"], bool):
                 fields["additional"] = raw["items"]
@@ -206,48 +230,33 @@ class _Loader:
                 fields["all_items"] = whole
         return fields
 
-    def _number_fields(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> dict[str, Any]:
-        fields: dict[str, Any] = {
-            "minimum": decimal(raw, "minimum", pointer),
-            "maximum": decimal(raw, "maximum", pointer),
-            "multiple_of": decimal(raw, "multipleOf", pointer),
-        }
-        if fields["multiple_of"] == 0:
-            raise Malformed("multipleOf should not be 0", self._place((*pointer, "multipleOf"), resource))
-        for bound, keyword in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-            if resource.dialect.exclusive_flags:
-                fields[f"exclusive_{bound}"] = fields[bound] if raw.get(keyword) is True else None
-            else:
-                fields[f"exclusive_{bound}"] = decimal(raw, keyword, pointer)
-        return fields
-
     def _flag_or_schema(
         self, raw: dict[str, Any], keyword: str, pointer: Pointer, resource: Resource
-    ) -> model.Node | bool:
+    ) -> _Loading[model.Node | bool]:
         value = raw.get(keyword, True)
-        return value if isinstance(value, bool) else self._load(value, (*pointer, keyword), resource)
+        return value if isinstance(value, bool) else (yield value, (*pointer, keyword), resource)
 
     def _unevaluated(
         self, raw: dict[str, Any], keyword: str, pointer: Pointer, resource: Resource
-    ) -> model.Node | None:
+    ) -> _Loading[model.Node | None]:
         if not resource.dialect.modern or keyword not in raw:
             return None
-        return self._load(raw[keyword], (*pointer, keyword), resource)
+        return (yield raw[keyword], (*pointer, keyword), resource)
 
     def _only_resolve(
         self, raw: dict[str, Any], keywords: tuple[str, ...], pointer: Pointer, resource: Resource
-    ) -> None:
+    ) -> _Loading[None]:
         """Loads schemas that are not compared, so that a `$ref` in them that leads nowhere is refused."""
         for keyword in keywords:
             if keyword in raw:
-                self._load(raw[keyword], (*pointer, keyword), resource)
+                yield raw[keyword], (*pointer, keyword), resource
 
     def _schemas(
         self, raw: dict[str, Any], keyword: str, pointer: Pointer, resource: Resource
-    ) -> tuple[model.Node, ...]:
+    ) -> _Loading[tuple[model.Node, ...]]:
         nodes: list[model.Node] = []
         for index, value in enumerate(array(raw, keyword, pointer)):
-            nodes.append(self._load(value, (*pointer, keyword, index), resource))
+            nodes.append((yield value, (*pointer, keyword, index), resource))
         return tuple(nodes)
 
     def _reference(self, raw: dict[str, Any], keyword: str, pointer: Pointer, resource: Resource) -> int:
@@ -255,7 +264,7 @@ class _Loader:
             target = self._resources.resolve(raw[keyword], resource)
         except Unresolved as error:
             detail = f"unresolved reference '{raw[keyword]}': {error}"
-            raise Malformed(detail, self._place((*pointer, keyword), resource)) from None
+            raise Malformed(detail, place((*pointer, keyword), resource)) from None
         identity = (id(target.resource), target.resource.uri, target.pointer)
         if identity not in self._keys:
             self._keys[identity] = len(self._keys)
@@ -275,28 +284,6 @@ class _Loader:
         if isinstance(raw.get("connect.type"), str):
             found["connect_type"] = raw["connect.type"]
         return found
-
-    @staticmethod
-    def _place(pointer: Pointer, resource: Resource) -> Pointer | None:
-        return None if resource.foreign else pointer
-
-
-def _string(raw: dict[str, Any], pointer: Pointer) -> _Part:
-    pattern = raw.get("pattern")
-    if pattern is not None and not isinstance(pattern, str):
-        raise Malformed(f"'pattern' must be a string, not {shown(pattern)}", (*pointer, "pattern"))
-    return model.String, {
-        "min_length": decimal(raw, "minLength", pointer),
-        "max_length": decimal(raw, "maxLength", pointer),
-        "pattern": pattern,
-    }
-
-
-_LEAVES: Mapping[str, Callable[[dict[str, Any], Pointer], _Part]] = {
-    "string": _string,
-    "boolean": lambda _raw, _pointer: (model.Boolean, {}),
-    "null": lambda _raw, _pointer: (model.Null, {}),
-}
 
 
 def _implies(raw: dict[str, Any], kind: str, resource: Resource) -> bool:

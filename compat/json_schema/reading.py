@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from compat import json_text
+from compat.json_schema.resources import Resource
 from compat.schema import Pointer
 
 _LONGEST_SHOWN = 80
@@ -19,6 +20,11 @@ class Malformed(ValueError):
         super().__init__(detail, pointer)
         self.detail = detail
         self.pointer = pointer
+
+
+def place(pointer: Pointer, resource: Resource) -> Pointer | None:
+    """A place in the text that is compared; None in one that it refers to by name."""
+    return None if resource.foreign else pointer
 
 
 def array(raw: dict[str, Any], keyword: str, pointer: Pointer) -> list[Any]:

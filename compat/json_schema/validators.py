@@ -52,4 +52,13 @@ def validator(schema: JsonSchema) -> Validator:
 
 def _in_its_draft(raw: Any) -> Any:
     """The schema with the draft named that it was decided to be in: the library would look an unknown one up."""
-    return {**raw, "$schema": dialect_of(raw).url} if isinstance(raw, dict) else raw
+    if not isinstance(raw, dict):
+        return raw
+    dialect = dialect_of(raw)
+    named = {**raw, "$schema": dialect.url}
+    definitions = [raw[keyword] for keyword in ("definitions", "$defs") if isinstance(raw.get(keyword), dict)]
+    if dialect.modern and definitions:
+        # The reference finds definitions of newer drafts under either word.
+        both = {name: schema for each in definitions for name, schema in each.items()}
+        named |= {"definitions": {**both, **raw.get("definitions", {})}, "$defs": {**both, **raw.get("$defs", {})}}
+    return named
