@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from magicbyte import kafka
+from rest_proxy.codecs import Options
 from rest_proxy.errors import INVALID_CONSUMER_BOUNDS, INVALID_CONSUMER_CONFIG, INVALID_ENTITY
-from rest_proxy.formats import BINARY, FORMATS, Options
+from rest_proxy.formats import BINARY, FORMATS
 from rest_proxy.instances import InstanceConfig
 from rest_proxy.requests import ConsumerConfig
 from rest_proxy.settings import RestProxySettings

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rest_proxy.buffer import Fetched, Place, Position
+from rest_proxy.codecs import TAGGED, DataError, Options
 from rest_proxy.consumers import PolledConsumer
 from rest_proxy.errors import (
     CONSUMER_EXISTS,
@@ -20,7 +21,7 @@ from rest_proxy.errors import (
     SERIALIZATION,
     TOO_MANY_CONSUMERS,
 )
-from rest_proxy.formats import TAGGED, DataError, EmbeddedFormat, Options
+from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.reading import Rendered, render
 from rest_proxy.schemas import Schemas
 

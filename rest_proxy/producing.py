@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from compat.schema import Reference
 from rest_proxy import requests
 from rest_proxy.cluster import Cluster
+from rest_proxy.codecs import TAGGED, DataError, Options
 from rest_proxy.dialect import Dialect
 from rest_proxy.errors import (
     BAD_REQUEST,
@@ -19,7 +20,7 @@ from rest_proxy.errors import (
     KEY_SCHEMA_MISSING,
     VALUE_SCHEMA_MISSING,
 )
-from rest_proxy.formats import TAGGED, DataError, EmbeddedFormat, Options
+from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome, Producers, Record, unknown_outcome
 from rest_proxy.schemas import Schemas, Source, Writer
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from rest_proxy.codecs import NULL, DataError, Options
 from rest_proxy.errors import SERIALIZATION
-from rest_proxy.formats import NULL, DataError, EmbeddedFormat, Options
+from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.schemas import SchemaId, Schemas
 from serdes import wire
 from serdes.error import WireError
@@ -65,7 +66,7 @@ async def _load(
         for data, is_key in ((message.key(), True), (message.value(), False)):
             if data is not None:
                 try:
-                    wanted.add(_frame(data, headers, is_key=is_key)[0])
+                    wanted.add(_frame(data, headers, is_key=is_key).schema_id)
                 except DataError:
                     continue
     unusable: dict[SchemaId, DataError] = {}
@@ -77,16 +78,24 @@ async def _load(
     return unusable
 
 
-def _frame(data: bytes, headers: Any, *, is_key: bool) -> tuple[SchemaId, int]:
+class _Framed(NamedTuple):
+    schema_id: SchemaId
+    data: bytes
+    offset: int
+
+
+def _frame(data: bytes, headers: Any, *, is_key: bool) -> _Framed:
     if data[:1] == b"\x00" and len(data) >= wire.V0_SIZE and not headers:
-        return int.from_bytes(data[1:5], "big"), wire.V0_SIZE
+        return _Framed(int.from_bytes(data[1:5], "big"), data, wire.V0_SIZE)
     try:
         frame = wire.read_dual(data, headers, is_key=is_key)
     except WireError as error:
         raise DataError("", str(error)) from None
     schema_id = frame.schema_id if frame.schema_id is not None else frame.guid
     assert schema_id is not None
-    return schema_id, frame.offset
+    if frame.rest:  # message indexes in the header instead of before the payload
+        return _Framed(schema_id, frame.rest + data[frame.offset :], 0)
+    return _Framed(schema_id, data, frame.offset)
 
 
 def _render(
@@ -105,11 +114,11 @@ def _render(
             return plain(data)
         if data is None:
             return NULL
-        schema_id, offset = _frame(data, headers, is_key=is_key)
+        schema_id, framed, offset = _frame(data, headers, is_key=is_key)
         codec = schemas.known_reader(form, schema_id, options)
         if codec is None:
             raise unusable.get(schema_id) or DataError("", f"schema {schema_id} is not available")
-        return codec.decode(data, offset)
+        return codec.decode(framed, offset)
 
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []

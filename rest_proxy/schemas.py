@@ -8,13 +8,14 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from compat.schema import Reference, SchemaText
+from rest_proxy.codecs import DataError, InvalidSchemaText, Options, PayloadCodec
 from rest_proxy.errors import (
     INVALID_PAYLOAD,
     INVALID_SCHEMA,
     KAFKA_AUTHORIZATION,
     SERIALIZING_FAILED,
 )
-from rest_proxy.formats import DataError, EmbeddedFormat, InvalidSchemaText, Options, PayloadCodec
+from rest_proxy.formats import EmbeddedFormat
 from serdes import wire
 from serdes.client import AsyncRegistryClient
 from serdes.error import RegistryError, SchemaRefused, SerdesError

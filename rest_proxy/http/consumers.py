@@ -54,7 +54,9 @@ async def create(request: Request, group: str) -> Response:
         return Instance(group_id, name, config, consumer, proxy.schemas, proxy.blocking)
 
     await proxy.instances.add(group_id, name, make)
-    base_uri = f"{base_url(request, proxy.settings)}/consumers/{quote(group_id)}/instances/{quote(name)}"
+    base_uri = (
+        f"{base_url(request, proxy.settings)}/consumers/{quote(group_id, safe='')}/instances/{quote(name, safe='')}"
+    )
     return json_response(json_bytes({"instance_id": name, "base_uri": base_uri}), media_type)
 
 

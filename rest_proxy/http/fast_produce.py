@@ -8,8 +8,9 @@ from urllib.parse import unquote
 
 from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
 from magicbyte.http.errors import INTERNAL, ApiError
+from rest_proxy.codecs import Options
 from rest_proxy.dialect import Dialect
-from rest_proxy.formats import EmbeddedFormat, Options
+from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.http.metrics import Metrics
 from rest_proxy.http.negotiation import MEDIA_TYPES, json_bytes
 from rest_proxy.http.produce import ACKS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from rest_proxy.formats import Options
+from rest_proxy.codecs import Options
 from rest_proxy.http.common import choice_query, json_response, long_query, partition_segment, proxy_of, segment
 from rest_proxy.http.negotiation import answer_type, produce_format
 from rest_proxy.producing import Produce

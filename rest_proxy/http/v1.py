@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from magicbyte.http.errors import ApiError
 from rest_proxy.buffer import Position
+from rest_proxy.codecs import TAGGED
 from rest_proxy.dialect import V1
 from rest_proxy.errors import (
     ALREADY_SUBSCRIBED,
@@ -14,7 +15,7 @@ from rest_proxy.errors import (
     TOPIC_NOT_FOUND,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from rest_proxy.formats import BINARY, TAGGED
+from rest_proxy.formats import BINARY
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
 from rest_proxy.http.consumers import instance_of, shorter
 from rest_proxy.http.negotiation import v1_format

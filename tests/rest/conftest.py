@@ -53,9 +53,7 @@ class Rest(httpx.Client):
         return path
 
     def read(self, path: str, form: str = "json", **query: Any) -> Any:
-        answer = self.get(
-            f"{path}/records", headers={"accept": f"application/vnd.kafka.{form}.v2+json"}, params=query
-        )
+        answer = self.get(f"{path}/records", headers={"accept": f"application/vnd.kafka.{form}.v2+json"}, params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
@@ -108,21 +106,33 @@ def make_topic(admin: AdminClient, partitions: int = 1, **config: str) -> str:
     return name
 
 
-@pytest.fixture
-def read_topic(kafka: str) -> Callable[..., list[Any]]:
-    """Reads a partition from its start to its end, past every proxy."""
-
-    def read(topic: str, partition: int = 0, isolation: str = "read_uncommitted") -> list[Any]:
-        consumer = Consumer(
+@pytest.fixture(scope="session")
+def _readers(kafka: str) -> Iterator[dict[str, Consumer]]:
+    readers = {
+        isolation: Consumer(
             {
                 "bootstrap.servers": kafka,
                 "group.id": unique("reader"),
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
                 "auto.offset.reset": "earliest",
+                "fetch.wait.max.ms": 10,
                 "isolation.level": isolation,
             }
         )
+        for isolation in ("read_uncommitted", "read_committed")
+    }
+    yield readers
+    for reader in readers.values():
+        reader.close()
+
+
+@pytest.fixture
+def read_topic(_readers: dict[str, Consumer]) -> Callable[..., list[Any]]:
+    """Reads a partition from its start to its end, past every proxy."""
+
+    def read(topic: str, partition: int = 0, isolation: str = "read_uncommitted") -> list[Any]:
+        consumer = _readers[isolation]
         consumer.assign([TopicPartition(topic, partition, 0)])
         found = []
         while True:
@@ -131,7 +141,7 @@ def read_topic(kafka: str) -> Callable[..., list[Any]]:
             if message.error() is not None:
                 break
             found.append(message)
-        consumer.close()
+        consumer.unassign()
         return found
 
     return read

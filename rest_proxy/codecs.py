@@ -1,0 +1,205 @@
+"""Codecs of schema types: between the JSON of the API and the bytes behind a schema id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import msgspec
+import orjson
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError as ProtobufDecodeError
+from google.protobuf.message import EncodeError as ProtobufEncodeError
+from google.protobuf.message import Message
+
+from compat import json_schema as json_schemas
+from compat import protobuf as protobufs
+from compat.schema import Dependencies, InvalidSchema, SchemaText
+from serdes import wire
+from serdes.codec import DecodeError, EncodeError, SchemaError, compile_codec
+from serdes.error import WireError
+
+NULL = b"null"
+_WHITESPACE = (b" ", b"\n", b"\t", b"\r")
+_is_json = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+@dataclass(unsafe_hash=True)
+class DataError(ValueError):
+    """Data that a format or schema does not take; `path` leads from the key or value to the place."""
+
+    path: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.detail}" if self.path else self.detail
+
+
+class InvalidSchemaText(ValueError):
+    """A schema text of which no codec can be made."""
+
+
+class Options(NamedTuple):
+    """How schema data is spelled in JSON."""
+
+    plain_unions: bool = False
+
+
+#: Schema data as the reference spells it.
+TAGGED = Options()
+
+
+class PayloadCodec(NamedTuple):
+    """One schema's conversions between the JSON of the API and the bytes after the schema id.
+
+    `encode` takes parsed JSON, `decode` a message and the offset of its payload and gives JSON text; both raise
+    DataError. `takes_null` tells whether null is a value of the schema; where it is not, null is a tombstone.
+    """
+
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes, int], bytes]
+    takes_null: bool
+
+
+def compact(text: bytes) -> bytes:
+    """JSON text without the whitespace between its tokens; numbers and strings stay as they were written."""
+    if any(mark in text for mark in _WHITESPACE):
+        return msgspec.json.format(text, indent=-1)
+    return text
+
+
+def bytes_to_json(data: bytes | None) -> bytes:
+    """JSON text that a record holds; no bytes are null.
+
+    Raises:
+        DataError: It is no JSON.
+    """
+    if not data:
+        return NULL
+    try:
+        _is_json(data)
+        if not data.isascii():
+            data.decode()
+    except (ValueError, RecursionError) as error:
+        raise DataError("", f"not JSON: {error}") from None
+    return compact(data)
+
+
+def avro(schema: SchemaText, dependencies: Dependencies, options: Options) -> PayloadCodec:
+    """Avro, in its JSON encoding: bytes as code points, unions tagged unless asked for plain."""
+    try:
+        codec = compile_codec(
+            schema.text,
+            named=[dependency.text for dependency in dependencies],
+            plain_unions=options.plain_unions,
+        )
+    except SchemaError as error:
+        raise InvalidSchemaText(error.detail) from None
+
+    def encode(value: Any) -> bytes:
+        try:
+            return codec.json_to_avro(value)
+        except EncodeError as error:
+            raise DataError(error.path.removeprefix("$").removeprefix("."), _said(error)) from None
+
+    def decode(message: bytes, offset: int) -> bytes:
+        try:
+            return codec.avro_to_json_bytes(message, offset)
+        except DecodeError as error:
+            raise DataError("", str(error)) from None
+
+    try:
+        codec.json_to_avro(None)
+        takes_null = True
+    except EncodeError:
+        takes_null = False
+    return PayloadCodec(encode, decode, takes_null)
+
+
+#: What JSON calls the types that the codecs name as Python does.
+_JSON_TYPES = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+    "NoneType": "null",
+}
+
+
+def _said(error: EncodeError) -> str:
+    detail = f" ({error.detail})" if error.detail else ""
+    found = _JSON_TYPES.get(error.value_type, error.value_type)
+    return f"expected {error.expected}, got {found}{detail}"
+
+
+def json_schema(schema: SchemaText, dependencies: Dependencies, _: Options) -> PayloadCodec:
+    """JSON that a JSON Schema accepts; it is checked when written and shown as it stands when read."""
+    try:
+        validator: Any = json_schemas.validator(
+            cast("json_schemas.JsonSchema", json_schemas.FORMAT.parse(schema, dependencies, False))
+        )
+    except InvalidSchema as error:
+        raise InvalidSchemaText(error.detail) from None
+    except ValueError as error:
+        raise InvalidSchemaText(str(error)) from None
+
+    def encode(value: Any) -> bytes:
+        if not validator.is_valid(value):
+            first = next(iter(validator.iter_errors(value)))
+            raise DataError(_json_path(first.instance_path), first.message)
+        try:
+            return orjson.dumps(value)
+        except TypeError:  # an integer of more than 64 bits
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+    def decode(message: bytes, offset: int) -> bytes:
+        return bytes_to_json(message[offset:])
+
+    return PayloadCodec(encode, decode, takes_null=bool(validator.is_valid(None)))
+
+
+def _json_path(path: list[str | int]) -> str:
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
+    return "".join(parts).removeprefix(".")
+
+
+def protobuf(schema: SchemaText, dependencies: Dependencies, _: Options) -> PayloadCodec:
+    """Protobuf by the proto3 JSON mapping: written as the schema's first message, read as the one that is named."""
+    try:
+        parsed = cast("protobufs.ProtobufSchema", protobufs.FORMAT.parse(schema, dependencies, False))
+        pool = parsed.descriptor()[1]
+        written = parsed.message_class()
+    except InvalidSchema as error:
+        raise InvalidSchemaText(error.detail) from None
+    except (KeyError, IndexError):
+        raise InvalidSchemaText("the schema declares no message") from None
+    indexes = wire.write_indexes((0,))
+    read: dict[tuple[int, ...], type[Message]] = {(0,): written}
+
+    def encode(value: Any) -> bytes:
+        if not isinstance(value, dict):
+            raise DataError("", f"expected an object, got {_JSON_TYPES.get(type(value).__name__, 'another type')}")
+        try:
+            message = json_format.ParseDict(value, written(), descriptor_pool=pool)
+            return indexes + message.SerializeToString()
+        except (json_format.ParseError, ProtobufEncodeError, ValueError, TypeError, RecursionError) as error:
+            raise DataError("", str(error)) from None
+
+    def decode(message: bytes, offset: int) -> bytes:
+        try:
+            path, start = wire.read_indexes(message, offset)
+            kind = read.get(path)
+            if kind is None:
+                kind = read[path] = parsed.message_class(parsed.message_name(path))
+            decoded = kind.FromString(message[start:])
+            return orjson.dumps(
+                json_format.MessageToDict(decoded, always_print_fields_with_no_presence=True, descriptor_pool=pool)
+            )
+        except (WireError, ProtobufDecodeError, IndexError, ValueError, TypeError) as error:
+            raise DataError("", str(error)) from None
+
+    return PayloadCodec(encode, decode, takes_null=False)

@@ -1,0 +1,362 @@
+"""Consumer instances: what is delivered, what is committed, and what comes again."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from confluent_kafka import Producer
+
+JSON = {"accept": "application/vnd.kafka.json.v2+json"}
+
+
+def values(records):
+    return [record["value"] for record in records]
+
+
+def places(topic, *partitions):
+    return {"partitions": [{"topic": topic, "partition": partition} for partition in partitions]}
+
+
+def committed(rest, path, topic, partition=0):
+    answer = rest.request(
+        "GET",
+        f"{path}/offsets",
+        json=places(topic, partition),
+        headers={"content-type": "application/vnd.kafka.v2+json"},
+    )
+    assert answer.status_code == 200, answer.text
+    offsets = answer.json()["offsets"]
+    return offsets[0]["offset"] if offsets else None
+
+
+def test_an_instance_from_its_making_to_its_end(rest, topic, proxy_url):
+    rest.produce(topic, [{"key": "k", "value": {"a": 1}}, {"value": None}])
+    group = rest.unique("group")
+    made = rest.post_v2(f"/consumers/{group}", {"name": "one", "format": "json", "auto.offset.reset": "earliest"})
+    path = f"/consumers/{group}/instances/one"
+    assert made.json() == {"instance_id": "one", "base_uri": f"{proxy_url}{path}"}
+    assert rest.post_v2(f"{path}/subscription", {"topics": [topic]}).status_code == 204
+    assert rest.get(f"{path}/subscription").json() == {"topics": [topic]}
+    answer = rest.get(f"{path}/records", headers=JSON)
+    assert answer.headers["content-type"] == "application/vnd.kafka.json.v2+json"
+    assert answer.json() == [
+        {"topic": topic, "key": "k", "value": {"a": 1}, "partition": 0, "offset": 0},
+        {"topic": topic, "key": None, "value": None, "partition": 0, "offset": 1},
+    ]
+    assert rest.get(f"{path}/assignments").json() == places(topic, 0)
+    assert rest.post_v2(f"{path}/offsets").json() == []
+    assert committed(rest, path, topic) == 2
+    assert rest.delete(path).status_code == 204
+    gone = rest.get(f"{path}/records", headers=JSON)
+    assert (gone.status_code, gone.json()) == (404, {"error_code": 40403, "message": "Consumer instance not found."})
+
+
+def test_the_first_read_is_not_empty(rest, topic):
+    rest.produce(topic, [{"value": 1}])
+    path = rest.subscribed(topic)
+    assert values(rest.read(path)) == [1]
+
+
+def test_a_read_returns_as_soon_as_there_is_data(rest, topic):
+    path = rest.subscribed(topic, **{"consumer.request.timeout.ms": 20000})
+    assert rest.read(path, timeout=300) == []
+    rest.produce(topic, [{"value": 1}])
+    started = time.monotonic()
+    assert values(rest.read(path)) == [1]
+    assert time.monotonic() - started < 5
+
+
+def test_fetch_min_bytes_waits_for_more(rest, topic):
+    path = rest.subscribed(topic, **{"fetch.min.bytes": 1000})
+    rest.produce(topic, [{"value": "x" * 100}])
+    started = time.monotonic()
+    assert len(rest.read(path, timeout=700)) == 1
+    assert time.monotonic() - started > 0.6
+
+
+def test_what_is_buffered_is_not_committed(rest, topic):
+    rest.produce(topic, [{"value": index} for index in range(10)])
+    path = rest.subscribed(topic)
+    assert values(rest.read(path, max_bytes=3)) == [0, 1, 2]
+    rest.post_v2(f"{path}/offsets")
+    assert committed(rest, path, topic) == 3
+    assert values(rest.read(path, max_bytes=2)) == [3, 4]
+    assert committed(rest, path, topic) == 3
+
+
+def test_an_explicit_commit_is_of_the_records_offset(rest, topic):
+    rest.produce(topic, [{"value": index} for index in range(5)])
+    path = rest.subscribed(topic)
+    rest.read_all(path, 5)
+    body = {"offsets": [{"topic": topic, "partition": 0, "offset": 1, "metadata": "note"}]}
+    assert rest.post_v2(f"{path}/offsets", body).json() == []
+    assert committed(rest, path, topic) == 2
+    assert rest.post_v2(f"{path}/offsets", {"offsets": []}).json() == []
+
+
+def test_auto_commit_waits_until_the_batch_is_settled(rest, topic):
+    rest.produce(topic, [{"value": index} for index in range(4)])
+    group = rest.unique("group")
+    path = rest.subscribed(topic, group)
+    assert values(rest.read(path, max_bytes=2)) == [0, 1]
+    rest.delete(path)
+    path = rest.subscribed(topic, group)
+    assert values(rest.read_all(path, 2)) == [2, 3]
+
+
+def test_without_auto_commit_nothing_is_committed(rest, topic):
+    rest.produce(topic, [{"value": 1}])
+    group = rest.unique("group")
+    for _ in range(2):
+        path = rest.subscribed(topic, group, **{"auto.commit.enable": "false"})
+        assert values(rest.read_all(path, 1)) == [1]
+        rest.delete(path)
+
+
+def test_a_token_brings_the_same_batch_again_until_it_is_settled(rest, topic):
+    rest.produce(topic, [{"value": index} for index in range(6)])
+    path = rest.subscribed(topic, **{"auto.commit.enable": "false"})
+    first = rest.read(path, token="a", max_bytes=2)
+    assert values(first) == [0, 1]
+    assert rest.read(path, token="a") == first
+    assert values(rest.read(path, token="b", max_bytes=2)) == [2, 3]
+    assert rest.post_v2(f"{path}/offsets").status_code == 200
+    assert values(rest.read(path, token="b")) == [4, 5]
+
+
+def test_a_record_over_max_bytes_still_comes(rest, topic):
+    rest.produce(topic, [{"value": "x" * 1000}, {"value": 1}])
+    path = rest.subscribed(topic)
+    assert len(rest.read(path, max_bytes=10)) == 1
+    assert values(rest.read(path, max_bytes=10)) == [1]
+
+
+def test_a_record_that_does_not_decode_blocks_as_in_the_reference(rest, topic):
+    rest.produce(topic, [{"value": "MQ=="}, {"value": "e30g"}, {"value": "e3s="}, {"value": "Mg=="}], "binary")
+    path = rest.subscribed(topic)
+    assert values(rest.read(path)) == [1, {}]
+    for _ in range(2):
+        bad = rest.get(f"{path}/records", headers=JSON)
+        assert (bad.status_code, bad.json()["error_code"]) == (408, 40801)
+        assert bad.json()["message"].startswith(
+            f"Error deserializing key/value for partition {topic}-0 at offset 2. "
+            "If needed, please seek past the record to continue consumption."
+        )
+    seek = {"offsets": [{"topic": topic, "partition": 0, "offset": 3}]}
+    assert rest.post_v2(f"{path}/positions", seek).status_code == 204
+    assert values(rest.read_all(path, 1)) == [2]
+
+
+def test_a_record_that_does_not_decode_is_its_own_error_by_option(rest, topic):
+    rest.produce(topic, [{"value": "MQ=="}, {"value": "e3s="}, {"value": "Mg=="}], "binary")
+    path = rest.subscribed(topic, **{"decode.errors": "report"})
+    records = rest.read_all(path, 3)
+    assert values(records) == [1, None, 2]
+    assert records[1]["error_code"] == 40801
+    assert records[1]["error"].startswith("value: not JSON")
+
+
+def test_seeking(rest, topic):
+    rest.produce(topic, [{"value": index} for index in range(5)])
+    path = rest.subscribed(topic)
+    # Straight after the subscription: the assignment is waited for.
+    assert rest.post_v2(f"{path}/positions/end", places(topic, 0)).status_code == 204
+    rest.produce(topic, [{"value": 5}])
+    assert values(rest.read_all(path, 1)) == [5]
+    assert rest.post_v2(f"{path}/positions/beginning", places(topic, 0)).status_code == 204
+    assert values(rest.read_all(path, 6)) == [0, 1, 2, 3, 4, 5]
+    by_offset = {"offsets": [{"topic": topic, "partition": 0, "offset": 4}]}
+    assert rest.post_v2(f"{path}/positions", by_offset).status_code == 204
+    assert values(rest.read_all(path, 2)) == [4, 5]
+    past = {"timestamps": [{"topic": topic, "partition": 0, "timestamp": "2001-01-01T00:00:00Z"}]}
+    assert rest.post_v2(f"{path}/positions", past).status_code == 204
+    assert values(rest.read_all(path, 6)) == [0, 1, 2, 3, 4, 5]
+    future = {"timestamps": [{"topic": topic, "partition": 0, "timestamp": "2101-01-01T00:00:00Z"}]}
+    assert rest.post_v2(f"{path}/positions", future).status_code == 204
+    rest.produce(topic, [{"value": 6}])
+    assert values(rest.read_all(path, 1)) == [6]
+    unassigned = rest.post_v2(f"{path}/positions/end", places(topic, 7))
+    assert (unassigned.status_code, unassigned.json()) == (
+        409,
+        {"error_code": 40903, "message": f"Illegal state: No current assignment for partition {topic}-7"},
+    )
+
+
+def test_a_position_that_was_sought_is_what_is_committed(rest, topic):
+    rest.produce(topic, [{"value": index} for index in range(5)])
+    path = rest.subscribed(topic)
+    rest.read_all(path, 5)
+    rest.post_v2(f"{path}/positions", {"offsets": [{"topic": topic, "partition": 0, "offset": 2}]})
+    rest.post_v2(f"{path}/offsets")
+    assert committed(rest, path, topic) == 2
+
+
+def test_partitions_assigned_by_hand(rest, wide_topic):
+    rest.produce(wide_topic, [{"value": index, "partition": index} for index in range(7)])
+    path = rest.instance(rest.unique("group"), **{"auto.commit.enable": "false"})
+    assert rest.post_v2(f"{path}/assignments", places(wide_topic, 2, 4)).status_code == 204
+    assert sorted(values(rest.read_all(path, 2))) == [2, 4]
+    assert rest.post_v2(f"{path}/assignments", places(wide_topic, 4, 6)).status_code == 204
+    assert rest.get(f"{path}/assignments").json() == places(wide_topic, 4, 6)
+    assert values(rest.read_all(path, 1)) == [6]
+    subscribed = rest.post_v2(f"{path}/subscription", {"topics": [wide_topic]})
+    assert (subscribed.status_code, subscribed.json()) == (
+        409,
+        {
+            "error_code": 40903,
+            "message": "Illegal state: Subscription to topics, partitions and pattern are mutually exclusive",
+        },
+    )
+    assert rest.delete(f"{path}/subscription").status_code == 204
+    assert rest.get(f"{path}/assignments").json() == {"partitions": []}
+    assert rest.post_v2(f"{path}/subscription", {"topics": [wide_topic]}).status_code == 204
+    assert len(rest.read_all(path, 7)) == 7
+
+
+def test_a_pattern_matches_whole_names(rest, topic):
+    rest.produce(topic, [{"value": 1}])
+    rest.produce(f"{topic}-more", [{"value": 2}])
+    path = rest.instance(rest.unique("group"))
+    pattern = topic.replace("topic", "t(?:op)+?[\\w]c").replace("-", "\\-")
+    assert rest.post_v2(f"{path}/subscription", {"topic_pattern": pattern}).status_code == 204
+    assert values(rest.read_all(path, 1)) == [1]
+    assert rest.get(f"{path}/subscription").json() == {"topics": [topic]}
+    for refused in ("(", "(?=x)", "a++", "\\1", "*"):
+        answer = rest.post_v2(f"{path}/subscription", {"topic_pattern": refused})
+        assert (answer.status_code, answer.json()["error_code"]) == (422, 42204)
+
+
+def test_an_empty_subscription_does_nothing(rest, topic):
+    path = rest.instance(rest.unique("group"))
+    assert rest.post_v2(f"{path}/subscription", {}).status_code == 204
+    assert rest.get(f"{path}/subscription").json() == {"topics": []}
+
+
+@pytest.mark.parametrize(
+    ("config", "status", "code", "message"),
+    [
+        ({"format": "xml"}, 422, 422, "Invalid format type."),
+        ({"format": "string"}, 422, 422, "Invalid format type."),
+        ({"nope": 1}, 422, 422, "Unrecognized field: nope"),
+        (
+            {"fetch.min.bytes": -2},
+            422,
+            40001,
+            "Invalid consumer configuration. It does not abide by the constraints: "
+            "fetch.min.bytes must be between -1 and 10000000 (was -2)",
+        ),
+        (
+            {"auto.offset.reset": "middle"},
+            422,
+            42204,
+            "Invalid consumer configuration: Invalid value middle for configuration auto.offset.reset: "
+            "String must be one of: earliest, latest, none",
+        ),
+        (
+            {"auto.commit.enable": "perhaps"},
+            422,
+            42204,
+            "Invalid consumer configuration: Invalid value perhaps for configuration auto.commit.enable: "
+            "Expected value to be either true or false",
+        ),
+        (
+            {"isolation.level": "serial"},
+            422,
+            42204,
+            "Invalid consumer configuration: Invalid value serial for configuration isolation.level: "
+            "String must be one of: read_uncommitted, read_committed",
+        ),
+        ({"name": 5}, 400, 400, "Expected `str | null`, got `int` - at `$.name`"),
+    ],
+)
+def test_configurations_that_are_refused(rest, config, status, code, message):
+    answer = rest.post_v2(f"/consumers/{rest.unique('group')}", config)
+    assert (answer.status_code, answer.json()) == (status, {"error_code": code, "message": message})
+
+
+def test_a_name_is_taken_once(rest):
+    group = rest.unique("group")
+    assert rest.post_v2(f"/consumers/{group}", {"id": "same", "name": "other"}).json()["instance_id"] == "same"
+    again = rest.post_v2(f"/consumers/{group}", {"name": "same"})
+    assert (again.status_code, again.json()) == (
+        409,
+        {
+            "error_code": 40902,
+            "message": "Consumer with specified consumer ID already exists in the specified consumer group.",
+        },
+    )
+    assert rest.post_v2(f"/consumers/{group}").status_code == 200
+
+
+def test_the_format_is_the_instances(rest, topic):
+    path = rest.subscribed(topic, format="JSON")
+    mismatch = {
+        "error_code": 40601,
+        "message": "The requested embedded data format does not match the deserializer for this consumer instance",
+    }
+    for accept in ("application/vnd.kafka.binary.v2+json", "application/vnd.kafka.v2+json", "*/*"):
+        answer = rest.get(f"{path}/records", headers={"accept": accept})
+        assert (answer.status_code, answer.json()) == (406, mismatch)
+    assert rest.get(f"{path}/records?timeout=1", headers={"accept": "application/json"}).json() == []
+    assert rest.get(f"{path}/records", headers={"accept": "text/html"}).content == b""
+
+
+def test_isolation_by_instance(rest, topic, kafka):
+    producer = Producer({"bootstrap.servers": kafka, "transactional.id": topic})
+    producer.init_transactions(10)
+    for value, ending in ((b"1", producer.commit_transaction), (b"2", producer.abort_transaction)):
+        producer.begin_transaction()
+        producer.produce(topic, value)
+        producer.flush(10)
+        ending(10)
+    seen = rest.subscribed(topic)
+    assert values(rest.read_all(seen, 2)) == [1, 2]
+    path = rest.subscribed(topic, **{"isolation.level": "read_committed"})
+    assert values(rest.read_all(path, 1)) == [1]
+    assert rest.read(path, timeout=500) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", "", None),
+        ("POST", "/subscription", {"topics": ["t"]}),
+        ("GET", "/subscription", None),
+        ("DELETE", "/subscription", None),
+        ("GET", "/records", None),
+        ("POST", "/offsets", None),
+        ("GET", "/offsets", {"partitions": [{"topic": "t", "partition": 0}]}),
+        ("POST", "/positions", {}),
+        ("POST", "/positions/beginning", {}),
+        ("POST", "/positions/end", {}),
+        ("POST", "/assignments", {}),
+        ("GET", "/assignments", None),
+    ],
+)
+def test_an_instance_that_is_not_there(rest, method, path, body):
+    headers = {"content-type": "application/vnd.kafka.v2+json"} if body is not None else {}
+    answer = rest.request(method, f"/consumers/g/instances/none{path}", json=body, headers=headers)
+    assert (answer.status_code, answer.json()) == (
+        404,
+        {"error_code": 40403, "message": "Consumer instance not found."},
+    )
+
+
+def test_names_with_slashes_and_spaces(rest, topic):
+    rest.produce(topic, [{"value": 1}])
+    group = rest.unique("a/b c")
+    made = rest.post_v2(
+        f"/consumers/{group.replace('/', '%2F')}",
+        {"name": "x/y ü", "format": "json", "auto.offset.reset": "earliest"},
+    )
+    uri = made.json()["base_uri"]
+    assert rest.post_v2(f"{uri}/subscription", {"topics": [topic]}).status_code == 204
+    assert values(rest.read_all(uri, 1)) == [1]
+
+
+def test_committed_offsets_need_a_body(rest, topic):
+    path = rest.subscribed(topic)
+    answer = rest.get(f"{path}/offsets")
+    assert (answer.status_code, answer.json()) == (404, {"error_code": 40402, "message": "Partition not found."})
+    assert committed(rest, path, topic) is None

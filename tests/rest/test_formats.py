@@ -1,0 +1,161 @@
+"""JSON Schema and Protobuf from request to topic and back, and conversions without any broker."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compat.schema import SchemaText
+from rest_proxy.codecs import TAGGED, DataError
+from rest_proxy.formats import AVRO, BINARY, FORMATS, JSON
+from rest_proxy.patterns import to_posix
+
+POINT = json.dumps(
+    {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
+        "required": ["x"],
+        "additionalProperties": False,
+    }
+)
+PROTO = 'syntax = "proto3"; message Point { int32 x = 1; int64 big_one = 2; repeated string tags = 3; }'
+
+
+def test_json_schema_there_and_back(rest, topic, read_topic):
+    value = {"x": 1, "tags": ["a"]}
+    known = rest.produce(topic, [{"value": value}, {"value": None}], "jsonschema", value_schema=POINT)
+    frame = b"\x00" + known["value_schema_id"].to_bytes(4, "big")
+    assert [message.value() for message in read_topic(topic)] == [frame + b'{"x":1,"tags":["a"]}', None]
+    path = rest.subscribed(topic, format="jsonschema")
+    assert [record["value"] for record in rest.read_all(path, 2, "jsonschema")] == [value, None]
+
+
+def test_protobuf_there_and_back(rest, topic, read_topic):
+    records = [{"value": {"x": 1, "bigOne": "5", "tags": ["a"]}}, {"value": {"x": 2}}, {"value": None}]
+    known = rest.produce(topic, records, "protobuf", value_schema=PROTO)
+    frame = b"\x00" + known["value_schema_id"].to_bytes(4, "big") + b"\x00"
+    assert [message.value() for message in read_topic(topic)] == [
+        frame + b"\x08\x01\x10\x05\x1a\x01a",
+        frame + b"\x08\x02",
+        None,
+    ]
+    path = rest.subscribed(topic, format="protobuf")
+    assert [record["value"] for record in rest.read_all(path, 3, "protobuf")] == [
+        {"x": 1, "bigOne": "5", "tags": ["a"]},
+        {"x": 2, "bigOne": "0", "tags": []},
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "schema", "value", "message"),
+    [
+        ("jsonschema", POINT, {"x": "a"}, 'Bad Request: records[1].value.x: "a" is not of type "integer"'),
+        (
+            "jsonschema",
+            POINT,
+            {"x": 1, "tags": ["a", 1]},
+            'Bad Request: records[1].value.tags[1]: 1 is not of type "string"',
+        ),
+        ("jsonschema", POINT, {}, 'Bad Request: records[1].value: "x" is a required property'),
+        ("protobuf", PROTO, {"y": 1}, "Bad Request: records[1].value: "),
+        ("protobuf", PROTO, {"x": "a"}, "Bad Request: records[1].value: Failed to parse x field"),
+        ("protobuf", PROTO, 5, "Bad Request: records[1].value: expected an object, got integer"),
+    ],
+)
+def test_records_that_do_not_fit(rest, topic, read_topic, form, schema, value, message):
+    body = {"value_schema": schema, "records": [{"value": {"x": 1}}, {"value": value}]}
+    answer = rest.post_v2(f"/topics/{topic}", body, form)
+    assert (answer.status_code, answer.json()["error_code"]) == (400, 400)
+    assert answer.json()["message"].startswith(message)
+    assert read_topic(topic) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "schema"),
+    [("jsonschema", '{"type":"nope"}'), ("jsonschema", "{"), ("protobuf", "message {"), ("avro", "[")],
+)
+def test_schemas_that_are_refused(rest, topic, form, schema):
+    answer = rest.post_v2(f"/topics/{topic}", {"value_schema": schema, "records": [{"value": {}}]}, form)
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 42205)
+    assert answer.json()["message"].startswith("Invalid schema: ")
+
+
+def test_a_record_of_another_schema_type_does_not_decode(rest, topic):
+    rest.produce(topic, [{"value": 1}], "avro", value_schema='"int"')
+    path = rest.subscribed(topic, format="protobuf", **{"decode.errors": "report"})
+    assert "is of type AVRO, not PROTOBUF" in rest.read_all(path, 1, "protobuf")[0]["error"]
+
+
+@given(st.binary())
+def test_binary_there_and_back(data):
+    text = json.dumps(base64.b64encode(data).decode()).encode()
+    assert BINARY.encode is not None
+    assert BINARY.decode is not None
+    assert BINARY.encode(text) == data
+    assert BINARY.decode(data) == text
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(_json.filter(lambda value: value is not None), st.sampled_from([None, 1]))
+def test_json_there_and_back(value, indent):
+    text = json.dumps(value, indent=indent, ensure_ascii=False).encode(errors="surrogatepass")
+    assert JSON.encode is not None
+    assert JSON.decode is not None
+    try:
+        stored = JSON.encode(text)
+    except UnicodeDecodeError:
+        return
+    assert json.loads(stored) == value
+    assert JSON.decode(stored) == stored
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"{", b"1 2", b'"\xff"', b"nul", b"[" * 100_000])
+def test_bytes_that_are_no_json(data):
+    assert JSON.decode is not None
+    with pytest.raises(DataError):
+        JSON.decode(data)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(-(2**31), 2**31 - 1), st.text(), st.binary())
+def test_avro_there_and_back(number, text, data):
+    schema = (
+        '{"type":"record","name":"R","fields":[{"name":"n","type":["null","int"]},{"name":"t","type":"string"},'
+        '{"name":"b","type":"bytes"}]}'
+    )
+    assert AVRO.compile is not None
+    codec = AVRO.compile(SchemaText("AVRO", schema), (), TAGGED)
+    value = {"n": {"int": number}, "t": text, "b": data.decode("latin-1")}
+    encoded = codec.encode(value)
+    assert json.loads(codec.decode(b"\0\0\0\0\1" + encoded, 5)) == value
+
+
+def test_the_formats_in_order():
+    assert list(FORMATS) == ["binary", "json", "avro", "jsonschema", "protobuf"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "posix"),
+    [
+        ("a.*", "^(a.*)$"),
+        (r"\d+-\w\s", r"^([0-9]+-[a-zA-Z0-9_][ \t])$"),
+        (r"(?:a|b)+?", "^((a|b)+)$"),
+        (r"[\d.\-x]", "^([0-9.\\-x])$".replace("\\-", "-")),
+        (r"a\.b", r"^(a\.b)$"),
+        (r"\W", "^([^a-zA-Z0-9_])$"),
+    ],
+)
+def test_patterns_as_posix(pattern, posix):
+    assert to_posix(pattern) == posix
