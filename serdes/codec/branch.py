@@ -76,6 +76,8 @@ _RANKS = {
     "null": 0, "boolean": 0, "string": 0, "enum": 1, "bytes": 2, "fixed": 2, "int": 0, "long": 1, "double": 2,
     "float": 3, "array": 0, "record": 0, "map": 1,
 }  # fmt: skip
+#: The same for a number written with a fraction, be it zero.
+_FRACTION_RANKS = {**_RANKS, "double": 0, "float": 1, "int": 2, "long": 3}
 
 
 def plain_chooser(union: Node) -> Choose:
@@ -90,7 +92,8 @@ def plain_chooser(union: Node) -> Choose:
     candidates = [(index, branch, fits.of(branch)) for index, branch in enumerate(union.branches)]
 
     def choose(value: Any) -> tuple[int, Any]:
-        fitting = sorted((_RANKS[branch.kind], index) for index, branch, fit in candidates if fit(value))
+        ranks = _FRACTION_RANKS if isinstance(value, float) else _RANKS
+        fitting = sorted((ranks[branch.kind], index) for index, branch, fit in candidates if fit(value))
         if not fitting:
             if isinstance(value, dict) and len(value) == 1:
                 tag, inner = next(iter(value.items()))

@@ -133,6 +133,8 @@ def test_defaults_by_option() -> None:
         (["int", "long"], 5, b"\x00\x0a"),
         (["int", "long"], 2**31, b"\x02\x80\x80\x80\x80\x10"),
         (["float", "double", "null"], 1.5, b"\x02\0\0\0\0\0\0\xf8\x3f"),
+        (["int", "double"], 1.0, b"\x02\0\0\0\0\0\0\xf0\x3f"),
+        (["int", "double"], 1, b"\x00\x02"),
         (["int", "double"], 1.5, b"\x02\0\0\0\0\0\0\xf8\x3f"),
         ([SUIT, "string"], "HEARTS", b"\x02\x0cHEARTS"),
         ([SUIT, "bytes"], "HEARTS", b"\x00\x00"),
