@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -10,15 +11,15 @@ from confluent_kafka import Producer
 JSON = {"accept": "application/vnd.kafka.json.v2+json"}
 
 
-def values(records):
+def values(records: list[dict[str, Any]]):
     return [record["value"] for record in records]
 
 
-def places(topic, *partitions):
+def places(topic: str, *partitions: int):
     return {"partitions": [{"topic": topic, "partition": partition} for partition in partitions]}
 
 
-def committed(rest, path, topic, partition=0):
+def committed(rest: Any, path: str, topic: str, partition: int = 0):
     answer = rest.request(
         "GET",
         f"{path}/offsets",
@@ -30,7 +31,7 @@ def committed(rest, path, topic, partition=0):
     return offsets[0]["offset"] if offsets else None
 
 
-def test_an_instance_from_its_making_to_its_end(rest, topic, proxy_url):
+def test_an_instance_from_its_making_to_its_end(rest: Any, topic: str, proxy_url: str):
     rest.produce(topic, [{"key": "k", "value": {"a": 1}}, {"value": None}])
     group = rest.unique("group")
     made = rest.post_v2(f"/consumers/{group}", {"name": "one", "format": "json", "auto.offset.reset": "earliest"})
@@ -52,13 +53,13 @@ def test_an_instance_from_its_making_to_its_end(rest, topic, proxy_url):
     assert (gone.status_code, gone.json()) == (404, {"error_code": 40403, "message": "Consumer instance not found."})
 
 
-def test_the_first_read_is_not_empty(rest, topic):
+def test_the_first_read_is_not_empty(rest: Any, topic: str):
     rest.produce(topic, [{"value": 1}])
     path = rest.subscribed(topic)
     assert values(rest.read(path)) == [1]
 
 
-def test_a_read_returns_as_soon_as_there_is_data(rest, topic):
+def test_a_read_returns_as_soon_as_there_is_data(rest: Any, topic: str):
     path = rest.subscribed(topic, **{"consumer.request.timeout.ms": 20000})
     assert rest.read(path, timeout=300) == []
     rest.produce(topic, [{"value": 1}])
@@ -67,7 +68,7 @@ def test_a_read_returns_as_soon_as_there_is_data(rest, topic):
     assert time.monotonic() - started < 5
 
 
-def test_fetch_min_bytes_waits_for_more(rest, topic):
+def test_fetch_min_bytes_waits_for_more(rest: Any, topic: str):
     path = rest.subscribed(topic, **{"fetch.min.bytes": 1000})
     rest.produce(topic, [{"value": "x" * 100}])
     started = time.monotonic()
@@ -75,7 +76,7 @@ def test_fetch_min_bytes_waits_for_more(rest, topic):
     assert time.monotonic() - started > 0.6
 
 
-def test_what_is_buffered_is_not_committed(rest, topic):
+def test_what_is_buffered_is_not_committed(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(10)])
     path = rest.subscribed(topic)
     assert values(rest.read(path, max_bytes=3)) == [0, 1, 2]
@@ -85,7 +86,7 @@ def test_what_is_buffered_is_not_committed(rest, topic):
     assert committed(rest, path, topic) == 3
 
 
-def test_an_explicit_commit_is_of_the_records_offset(rest, topic):
+def test_an_explicit_commit_is_of_the_records_offset(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(5)])
     path = rest.subscribed(topic)
     rest.read_all(path, 5)
@@ -95,7 +96,7 @@ def test_an_explicit_commit_is_of_the_records_offset(rest, topic):
     assert rest.post_v2(f"{path}/offsets", {"offsets": []}).json() == []
 
 
-def test_auto_commit_waits_until_the_batch_is_settled(rest, topic):
+def test_auto_commit_waits_until_the_batch_is_settled(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(4)])
     group = rest.unique("group")
     path = rest.subscribed(topic, group)
@@ -105,7 +106,7 @@ def test_auto_commit_waits_until_the_batch_is_settled(rest, topic):
     assert values(rest.read_all(path, 2)) == [2, 3]
 
 
-def test_without_auto_commit_nothing_is_committed(rest, topic):
+def test_without_auto_commit_nothing_is_committed(rest: Any, topic: str):
     rest.produce(topic, [{"value": 1}])
     group = rest.unique("group")
     for _ in range(2):
@@ -114,7 +115,7 @@ def test_without_auto_commit_nothing_is_committed(rest, topic):
         rest.delete(path)
 
 
-def test_a_token_brings_the_same_batch_again_until_it_is_settled(rest, topic):
+def test_a_token_brings_the_same_batch_again_until_it_is_settled(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(6)])
     path = rest.subscribed(topic, **{"auto.commit.enable": "false"})
     first = rest.read(path, token="a", max_bytes=2)
@@ -125,14 +126,14 @@ def test_a_token_brings_the_same_batch_again_until_it_is_settled(rest, topic):
     assert values(rest.read(path, token="b")) == [4, 5]
 
 
-def test_a_record_over_max_bytes_still_comes(rest, topic):
+def test_a_record_over_max_bytes_still_comes(rest: Any, topic: str):
     rest.produce(topic, [{"value": "x" * 1000}, {"value": 1}])
     path = rest.subscribed(topic)
     assert len(rest.read(path, max_bytes=10)) == 1
     assert values(rest.read(path, max_bytes=10)) == [1]
 
 
-def test_a_record_that_does_not_decode_blocks_as_in_the_reference(rest, topic):
+def test_a_record_that_does_not_decode_blocks_as_in_the_reference(rest: Any, topic: str):
     rest.produce(topic, [{"value": "MQ=="}, {"value": "e30g"}, {"value": "e3s="}, {"value": "Mg=="}], "binary")
     path = rest.subscribed(topic)
     assert values(rest.read(path)) == [1, {}]
@@ -148,7 +149,7 @@ def test_a_record_that_does_not_decode_blocks_as_in_the_reference(rest, topic):
     assert values(rest.read_all(path, 1)) == [2]
 
 
-def test_a_record_that_does_not_decode_is_its_own_error_by_option(rest, topic):
+def test_a_record_that_does_not_decode_is_its_own_error_by_option(rest: Any, topic: str):
     rest.produce(topic, [{"value": "MQ=="}, {"value": "e3s="}, {"value": "Mg=="}], "binary")
     path = rest.subscribed(topic, **{"decode.errors": "report"})
     records = rest.read_all(path, 3)
@@ -157,7 +158,7 @@ def test_a_record_that_does_not_decode_is_its_own_error_by_option(rest, topic):
     assert records[1]["error"].startswith("value: not JSON")
 
 
-def test_seeking(rest, topic):
+def test_seeking(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(5)])
     path = rest.subscribed(topic)
     # Straight after the subscription: the assignment is waited for.
@@ -183,7 +184,7 @@ def test_seeking(rest, topic):
     )
 
 
-def test_a_position_that_was_sought_is_what_is_committed(rest, topic):
+def test_a_position_that_was_sought_is_what_is_committed(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(5)])
     path = rest.subscribed(topic)
     rest.read_all(path, 5)
@@ -192,7 +193,7 @@ def test_a_position_that_was_sought_is_what_is_committed(rest, topic):
     assert committed(rest, path, topic) == 2
 
 
-def test_partitions_assigned_by_hand(rest, wide_topic):
+def test_partitions_assigned_by_hand(rest: Any, wide_topic: str):
     rest.produce(wide_topic, [{"value": index, "partition": index} for index in range(7)])
     path = rest.instance(rest.unique("group"), **{"auto.commit.enable": "false"})
     assert rest.post_v2(f"{path}/assignments", places(wide_topic, 2, 4)).status_code == 204
@@ -214,7 +215,7 @@ def test_partitions_assigned_by_hand(rest, wide_topic):
     assert len(rest.read_all(path, 7)) == 7
 
 
-def test_a_pattern_matches_whole_names(rest, topic):
+def test_a_pattern_matches_whole_names(rest: Any, topic: str):
     rest.produce(topic, [{"value": 1}])
     rest.produce(f"{topic}-more", [{"value": 2}])
     path = rest.instance(rest.unique("group"))
@@ -227,7 +228,7 @@ def test_a_pattern_matches_whole_names(rest, topic):
         assert (answer.status_code, answer.json()["error_code"]) == (422, 42204)
 
 
-def test_an_empty_subscription_does_nothing(rest, topic):
+def test_an_empty_subscription_does_nothing(rest: Any, topic: str):
     path = rest.instance(rest.unique("group"))
     assert rest.post_v2(f"{path}/subscription", {}).status_code == 204
     assert rest.get(f"{path}/subscription").json() == {"topics": []}
@@ -270,12 +271,12 @@ def test_an_empty_subscription_does_nothing(rest, topic):
         ({"name": 5}, 400, 400, "Expected `str | null`, got `int` - at `$.name`"),
     ],
 )
-def test_configurations_that_are_refused(rest, config, status, code, message):
+def test_configurations_that_are_refused(rest: Any, config: dict[str, Any], status: int, code: int, message: str):
     answer = rest.post_v2(f"/consumers/{rest.unique('group')}", config)
     assert (answer.status_code, answer.json()) == (status, {"error_code": code, "message": message})
 
 
-def test_a_name_is_taken_once(rest):
+def test_a_name_is_taken_once(rest: Any):
     group = rest.unique("group")
     assert rest.post_v2(f"/consumers/{group}", {"id": "same", "name": "other"}).json()["instance_id"] == "same"
     again = rest.post_v2(f"/consumers/{group}", {"name": "same"})
@@ -289,7 +290,7 @@ def test_a_name_is_taken_once(rest):
     assert rest.post_v2(f"/consumers/{group}").status_code == 200
 
 
-def test_the_format_is_the_instances(rest, topic):
+def test_the_format_is_the_instances(rest: Any, topic: str):
     path = rest.subscribed(topic, format="JSON")
     mismatch = {
         "error_code": 40601,
@@ -302,7 +303,7 @@ def test_the_format_is_the_instances(rest, topic):
     assert rest.get(f"{path}/records", headers={"accept": "text/html"}).content == b""
 
 
-def test_isolation_by_instance(rest, topic, kafka):
+def test_isolation_by_instance(rest: Any, topic: str, kafka: str):
     producer = Producer({"bootstrap.servers": kafka, "transactional.id": topic})
     producer.init_transactions(10)
     for value, ending in ((b"1", producer.commit_transaction), (b"2", producer.abort_transaction)):
@@ -334,7 +335,7 @@ def test_isolation_by_instance(rest, topic, kafka):
         ("GET", "/assignments", None),
     ],
 )
-def test_an_instance_that_is_not_there(rest, method, path, body):
+def test_an_instance_that_is_not_there(rest: Any, method: str, path: str, body: Any):
     headers = {"content-type": "application/vnd.kafka.v2+json"} if body is not None else {}
     answer = rest.request(method, f"/consumers/g/instances/none{path}", json=body, headers=headers)
     assert (answer.status_code, answer.json()) == (
@@ -343,7 +344,7 @@ def test_an_instance_that_is_not_there(rest, method, path, body):
     )
 
 
-def test_names_with_slashes_and_spaces(rest, topic):
+def test_names_with_slashes_and_spaces(rest: Any, topic: str):
     rest.produce(topic, [{"value": 1}])
     group = rest.unique("a/b c")
     made = rest.post_v2(
@@ -355,7 +356,7 @@ def test_names_with_slashes_and_spaces(rest, topic):
     assert values(rest.read_all(uri, 1)) == [1]
 
 
-def test_committed_offsets_need_a_body(rest, topic):
+def test_committed_offsets_need_a_body(rest: Any, topic: str):
     path = rest.subscribed(topic)
     answer = rest.get(f"{path}/offsets")
     assert (answer.status_code, answer.json()) == (404, {"error_code": 40402, "message": "Partition not found."})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +27,7 @@ POINT = json.dumps(
 PROTO = 'syntax = "proto3"; message Point { int32 x = 1; int64 big_one = 2; repeated string tags = 3; }'
 
 
-def test_json_schema_there_and_back(rest, topic, read_topic):
+def test_json_schema_there_and_back(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     value = {"x": 1, "tags": ["a"]}
     known = rest.produce(topic, [{"value": value}, {"value": None}], "jsonschema", value_schema=POINT)
     frame = b"\x00" + known["value_schema_id"].to_bytes(4, "big")
@@ -34,7 +36,7 @@ def test_json_schema_there_and_back(rest, topic, read_topic):
     assert [record["value"] for record in rest.read_all(path, 2, "jsonschema")] == [value, None]
 
 
-def test_protobuf_there_and_back(rest, topic, read_topic):
+def test_protobuf_there_and_back(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     records = [{"value": {"x": 1, "bigOne": "5", "tags": ["a"]}}, {"value": {"x": 2}}, {"value": None}]
     known = rest.produce(topic, records, "protobuf", value_schema=PROTO)
     frame = b"\x00" + known["value_schema_id"].to_bytes(4, "big") + b"\x00"
@@ -67,7 +69,9 @@ def test_protobuf_there_and_back(rest, topic, read_topic):
         ("protobuf", PROTO, 5, "Bad Request: records[1].value: expected an object, got integer"),
     ],
 )
-def test_records_that_do_not_fit(rest, topic, read_topic, form, schema, value, message):
+def test_records_that_do_not_fit(
+    rest: Any, topic: str, read_topic: Callable[..., list[Any]], form: str, schema: str, value: Any, message: str
+):
     body = {"value_schema": schema, "records": [{"value": {"x": 1}}, {"value": value}]}
     answer = rest.post_v2(f"/topics/{topic}", body, form)
     assert (answer.status_code, answer.json()["error_code"]) == (400, 400)
@@ -79,20 +83,20 @@ def test_records_that_do_not_fit(rest, topic, read_topic, form, schema, value, m
     ("form", "schema"),
     [("jsonschema", '{"type":"nope"}'), ("jsonschema", "{"), ("protobuf", "message {"), ("avro", "[")],
 )
-def test_schemas_that_are_refused(rest, topic, form, schema):
+def test_schemas_that_are_refused(rest: Any, topic: str, form: str, schema: str):
     answer = rest.post_v2(f"/topics/{topic}", {"value_schema": schema, "records": [{"value": {}}]}, form)
     assert (answer.status_code, answer.json()["error_code"]) == (422, 42205)
     assert answer.json()["message"].startswith("Invalid schema: ")
 
 
-def test_a_record_of_another_schema_type_does_not_decode(rest, topic):
+def test_a_record_of_another_schema_type_does_not_decode(rest: Any, topic: str):
     rest.produce(topic, [{"value": 1}], "avro", value_schema='"int"')
     path = rest.subscribed(topic, format="protobuf", **{"decode.errors": "report"})
     assert "is of type AVRO, not PROTOBUF" in rest.read_all(path, 1, "protobuf")[0]["error"]
 
 
 @given(st.binary())
-def test_binary_there_and_back(data):
+def test_binary_there_and_back(data: bytes):
     text = json.dumps(base64.b64encode(data).decode()).encode()
     assert BINARY.encode is not None
     assert BINARY.decode is not None
@@ -109,7 +113,7 @@ _json = st.recursive(
 
 @settings(max_examples=100, deadline=None)
 @given(_json.filter(lambda value: value is not None), st.sampled_from([None, 1]))
-def test_json_there_and_back(value, indent):
+def test_json_there_and_back(value: Any, indent: int | None):
     text = json.dumps(value, indent=indent, ensure_ascii=False).encode(errors="surrogatepass")
     assert JSON.encode is not None
     assert JSON.decode is not None
@@ -122,7 +126,7 @@ def test_json_there_and_back(value, indent):
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"{", b"1 2", b'"\xff"', b"nul", b"[" * 100_000])
-def test_bytes_that_are_no_json(data):
+def test_bytes_that_are_no_json(data: bytes):
     assert JSON.decode is not None
     with pytest.raises(DataError):
         JSON.decode(data)
@@ -130,7 +134,7 @@ def test_bytes_that_are_no_json(data):
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(-(2**31), 2**31 - 1), st.text(), st.binary())
-def test_avro_there_and_back(number, text, data):
+def test_avro_there_and_back(number: int, text: str, data: bytes):
     schema = (
         '{"type":"record","name":"R","fields":[{"name":"n","type":["null","int"]},{"name":"t","type":"string"},'
         '{"name":"b","type":"bytes"}]}'
@@ -157,5 +161,5 @@ def test_the_formats_in_order():
         (r"\W", "^([^a-zA-Z0-9_])$"),
     ],
 )
-def test_patterns_as_posix(pattern, posix):
+def test_patterns_as_posix(pattern: str, posix: str):
     assert to_posix(pattern) == posix

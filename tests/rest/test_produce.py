@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -41,7 +43,7 @@ def b64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def test_keyed_records_land_where_javas_client_puts_them(rest, wide_topic):
+def test_keyed_records_land_where_javas_client_puts_them(rest: Any, wide_topic: str):
     answer = rest.produce(wide_topic, [{"key": b64(key.encode())} for key, _ in JAVA_PARTITIONS], "binary")
     assert [(key, one["partition"]) for (key, _), one in zip(JAVA_PARTITIONS, answer["offsets"], strict=True)] == (
         JAVA_PARTITIONS
@@ -66,7 +68,9 @@ def test_keyed_records_land_where_javas_client_puts_them(rest, wide_topic):
         ("json", "ü\u2028", '"ü\u2028"'.encode()),
     ],
 )
-def test_what_a_value_becomes_in_the_topic(rest, topic, read_topic, form, value, stored):
+def test_what_a_value_becomes_in_the_topic(
+    rest: Any, topic: str, read_topic: Callable[..., list[Any]], form: str, value: Any, stored: bytes | None
+):
     body = json.dumps({"records": [{"value": value}]}, ensure_ascii=False).encode()
     answer = rest.post_v2(f"/topics/{topic}", body, form)
     assert answer.json() == {
@@ -78,7 +82,7 @@ def test_what_a_value_becomes_in_the_topic(rest, topic, read_topic, form, value,
     assert [message.value() for message in read_topic(topic)] == [stored]
 
 
-def test_avro_by_text_then_by_id_with_a_tombstone(rest, topic, read_topic):
+def test_avro_by_text_then_by_id_with_a_tombstone(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     first = rest.produce(topic, [{"value": {"name": "a", "age": {"int": 5}}}], "avro", value_schema=USER)
     known = first["value_schema_id"]
     second = rest.produce(
@@ -96,19 +100,19 @@ def test_avro_by_text_then_by_id_with_a_tombstone(rest, topic, read_topic):
     ]
 
 
-def test_null_is_a_value_where_the_schema_takes_it(rest, topic, read_topic):
+def test_null_is_a_value_where_the_schema_takes_it(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     known = rest.produce(topic, [{"value": None}], "avro", value_schema='["null","string"]')["value_schema_id"]
     assert [message.value() for message in read_topic(topic)] == [b"\x00" + known.to_bytes(4, "big") + b"\x00"]
 
 
-def test_unions_without_tags_by_option(rest, topic, read_topic):
+def test_unions_without_tags_by_option(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     body = {"value_schema": USER, "records": [{"value": {"name": "a", "age": 5}}]}
     assert rest.post_v2(f"/topics/{topic}", body, "avro").status_code == 400
     assert rest.post_v2(f"/topics/{topic}", body, "avro", unions="plain").status_code == 200
     assert [message.value()[5:] for message in read_topic(topic)] == [b"\x02a\x02\x0a"]
 
 
-def test_a_schema_with_references(rest, topic, registry_url):
+def test_a_schema_with_references(rest: Any, topic: str, registry_url: str):
     import httpx  # noqa: PLC0415  the one test that speaks to the registry itself
 
     address = '{"type":"record","name":"Address","fields":[{"name":"city","type":"string"}]}'
@@ -127,14 +131,14 @@ def test_a_schema_with_references(rest, topic, registry_url):
     assert rest.read_all(path, 1, "avro")[0]["value"] == {"home": {"city": "Bern"}}
 
 
-def test_a_record_names_a_partition_and_beats_the_path(rest, wide_topic):
+def test_a_record_names_a_partition_and_beats_the_path(rest: Any, wide_topic: str):
     body = {"records": [{"value": 1, "partition": 3}, {"value": 2}]}
     answer = rest.post_v2(f"/topics/{wide_topic}/partitions/5", body, "json").json()
     assert [one["partition"] for one in answer["offsets"]] == [3, 5]
 
 
 @pytest.mark.parametrize(("acks", "offset"), [("all", 0), ("-1", 0), ("1", 0), ("0", -1)])
-def test_acks_by_request(rest, topic, read_topic, acks, offset):
+def test_acks_by_request(rest: Any, topic: str, read_topic: Callable[..., list[Any]], acks: str, offset: int):
     answer = rest.post_v2(f"/topics/{topic}", {"records": [{"value": 1}]}, "json", acks=acks).json()
     assert answer["offsets"] == [{"partition": 0, "offset": offset, "error_code": None, "error": None}]
     assert rest.produce(topic, [{"value": 2}])["offsets"][0]["offset"] == 1
@@ -222,14 +226,23 @@ BAD = [
 
 
 @pytest.mark.parametrize(("form", "body", "status", "code", "message"), BAD)
-def test_what_is_refused_lands_nowhere(rest, topic, read_topic, form, body, status, code, message):
+def test_what_is_refused_lands_nowhere(
+    rest: Any,
+    topic: str,
+    read_topic: Callable[..., list[Any]],
+    form: str,
+    body: Any,
+    status: int,
+    code: int,
+    message: str,
+):
     answer = rest.post_v2(f"/topics/{topic}", body, form)
     assert (answer.status_code, answer.json()["error_code"]) == (status, code)
     assert answer.json()["message"].startswith(message)
     assert read_topic(topic) == []
 
 
-def test_the_routes_and_the_fast_path_answer_alike(rest, topic):
+def test_the_routes_and_the_fast_path_answer_alike(rest: Any, topic: str):
     for form, body, *_ in BAD:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"content-type": f"application/vnd.kafka.{form}.v2+json"}
@@ -244,7 +257,9 @@ def test_the_routes_and_the_fast_path_answer_alike(rest, topic):
 
 
 @pytest.mark.parametrize(("version", "status", "code"), [("v1", 422, 42203), ("v2", 400, 400)])
-def test_a_record_that_does_not_fit_by_version(rest, topic, read_topic, version, status, code):
+def test_a_record_that_does_not_fit_by_version(
+    rest: Any, topic: str, read_topic: Callable[..., list[Any]], version: str, status: int, code: int
+):
     answer = rest.post(
         f"/topics/{topic}",
         json={"value_schema": USER, "records": [{"value": {"name": "a", "age": None}}, {"value": {"name": 5}}]},
@@ -257,8 +272,8 @@ def test_a_record_that_does_not_fit_by_version(rest, topic, read_topic, version,
     assert read_topic(topic) == []
 
 
-def test_schema_errors(rest, topic):
-    def error(**schemas):
+def test_schema_errors(rest: Any, topic: str):
+    def error(**schemas: Any):
         answer = rest.post_v2(f"/topics/{topic}", {"records": [{"value": 1}], **schemas}, "avro")
         return answer.status_code, answer.json()["error_code"], answer.json()["message"]
 
@@ -296,7 +311,7 @@ def test_schema_errors(rest, topic):
         (None, 200),
     ],
 )
-def test_which_content_types_are_taken(rest, topic, content_type, status):
+def test_which_content_types_are_taken(rest: Any, topic: str, content_type: str | None, status: int):
     headers = {"content-type": content_type} if content_type else {}
     answer = rest.post(f"/topics/{topic}", content=b'{"records":[{"value":"aGk="}]}', headers=headers)
     assert answer.status_code == status
@@ -305,7 +320,7 @@ def test_which_content_types_are_taken(rest, topic, content_type, status):
         assert answer.headers["content-type"] == "application/json"
 
 
-def test_what_is_not_acceptable_has_no_body(rest, topic):
+def test_what_is_not_acceptable_has_no_body(rest: Any, topic: str):
     answer = rest.post(
         f"/topics/{topic}",
         json={"records": [{"value": 1}]},
@@ -315,19 +330,19 @@ def test_what_is_not_acceptable_has_no_body(rest, topic):
     assert "content-type" not in answer.headers
 
 
-def test_a_record_over_the_size_limit_refuses_the_request(rest, topic, read_topic):
+def test_a_record_over_the_size_limit_refuses_the_request(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     answer = rest.post_v2(f"/topics/{topic}", {"records": [{"value": 1}, {"value": "x" * 1_100_000}]}, "json")
     assert (answer.status_code, answer.json()["error_code"]) == (413, 413)
     assert answer.json()["message"].startswith("records[1] is 1100002 bytes when serialized")
     assert read_topic(topic) == []
 
 
-def test_a_body_over_the_size_limit_is_refused(rest, topic):
+def test_a_body_over_the_size_limit_is_refused(rest: Any, topic: str):
     answer = rest.post_v2(f"/topics/{topic}", b"[" * (16 * 1024 * 1024 + 1), "json")
     assert (answer.status_code, answer.json()["error_code"]) == (413, 413)
 
 
-def test_a_topic_that_cannot_be_is_each_records_error(rest):
+def test_a_topic_that_cannot_be_is_each_records_error(rest: Any):
     answer = rest.post_v2("/topics/no%20such%2Ftopic", {"records": [{"value": 1}]}, "json")
     assert answer.status_code == 200
     assert answer.json()["offsets"] == [
@@ -335,8 +350,8 @@ def test_a_topic_that_cannot_be_is_each_records_error(rest):
     ]
 
 
-def test_results_come_in_the_order_of_the_records(rest, wide_topic, read_topic):
-    def one(batch):
+def test_results_come_in_the_order_of_the_records(rest: Any, wide_topic: str, read_topic: Callable[..., list[Any]]):
+    def one(batch: int):
         records = [{"value": [batch, index], "partition": (batch + index) % 7} for index in range(50)]
         return list(zip(records, rest.produce(wide_topic, records)["offsets"], strict=True))
 
