@@ -27,9 +27,18 @@ def harmless(*names: str) -> Iterator[Rule]:
         yield Rule(name, STRICT_AND_LENIENT)
 
 
-def breaking(name: str, allowed: frozenset[Policy], description: str, harm: str, remedy: str) -> Rule:
-    """A rule that some policy does not allow."""
-    return Rule(name, allowed, description, harm=harm, remedy=remedy)
+def breaking(
+    name: str,
+    allowed: frozenset[Policy],
+    description: str,
+    harm: str,
+    remedy: str,
+    writer_remedy: str = (
+        "Let the {writer} schema accept no more at '{path}' than the {reader} schema: schemas in use cannot be changed."
+    ),
+) -> Rule:
+    """A rule that some policy does not allow; `writer_remedy` helps where the new schema is the writer's."""
+    return Rule(name, allowed, description, harm=harm, remedy=remedy, writer_remedy=writer_remedy)
 
 
 def _content(name: str, keyword: str, things: str, allowed: frozenset[Policy]) -> Iterator[Rule]:
@@ -61,6 +70,7 @@ def property_rules() -> Iterator[Rule]:
         ADDED,
         "The {reader} schema refuses objects without the property; the {writer} schema let it be absent.",
         "Give the property a default, or leave it optional.",
+        "Keep the property required in the {writer} schema.",
     )
     yield from harmless("REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED", "REQUIRED_ATTRIBUTE_REMOVED")
     yield breaking(
@@ -119,23 +129,24 @@ def _added_properties() -> Iterator[Rule]:
         "property refuses."
     )
     close = (
-        'Give the property the schema `true`; or close the content model first ("additionalProperties": false), '
-        "after which properties can be added"
+        "Give the property the schema `true`; or go on in a new subject with a closed content model "
+        '("additionalProperties": false), to which properties can be added'
     )
+    keep = "Keep the property in the {writer} schema: readers in use know it."
     lenient = "; or choose the LENIENT policy where nobody writes properties that no schema names"
     # Servers before 8.x report all three kinds under this name; the 8.x servers have a name for each.
-    yield breaking("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", NEVER, OPEN, open_harm, f"{close}.")
+    yield breaking("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", NEVER, OPEN, open_harm, f"{close}.", keep)
     yield breaking(
         "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
         NEVER,
         OPEN,
         "The {reader} schema refuses objects without the property, which the {writer} schema did not know. "
         f"{open_harm}",
-        'Make the property optional or give it a default, and close the content model ("additionalProperties": false) '
-        "before properties are added.",
+        "Make the property optional, or give it a default. " + f"{close}.",
+        "Keep the property in the {writer} schema, and required: readers in use need it.",
     )
     for kind in ("REQUIRED_PROPERTY_WITH_DEFAULT_ADDED", "OPTIONAL_PROPERTY_ADDED"):
-        yield breaking(f"{kind}_TO_OPEN_CONTENT_MODEL", LENIENT_ONLY, OPEN, open_harm, f"{close}{lenient}.")
+        yield breaking(f"{kind}_TO_OPEN_CONTENT_MODEL", LENIENT_ONLY, OPEN, open_harm, f"{close}{lenient}.", keep)
     yield from harmless("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL")
     yield breaking(
         "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL",
@@ -143,6 +154,7 @@ def _added_properties() -> Iterator[Rule]:
         UNOPEN,
         "The {reader} schema refuses objects without the property, and the {writer} schema did not know it.",
         "Give the property a default, or leave it optional.",
+        "Keep the property in the {writer} schema, and required: readers in use need it.",
     )
     yield from harmless(
         "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_UNOPEN_CONTENT_MODEL",
@@ -170,6 +182,7 @@ def _removed_properties() -> Iterator[Rule]:
         "The {reader} schema is closed and refuses objects that hold the property, which the {writer} schema named.",
         "Keep the property as an optional one, or open the content model; or choose the LENIENT policy where readers "
         "skip what they do not know.",
+        "Leave the property out of the {writer} schema: readers in use are closed.",
     )
     yield from harmless("PROPERTY_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
     yield breaking(
@@ -201,6 +214,7 @@ def item_rules() -> Iterator[Rule]:
         "The {writer} schema was open, so its data may hold anything at this place, also what the {reader} schema's "
         "item refuses.",
         "Give the item the schema `true`; or close the tuple before items are added.",
+        "Keep the item in the {writer} schema: readers in use know it.",
     )
     yield from harmless(
         "ITEM_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL",
@@ -214,6 +228,7 @@ def item_rules() -> Iterator[Rule]:
         CLOSED,
         "The {reader} schema refuses arrays that hold the item, which the {writer} schema described.",
         "Keep the item, or allow additional items.",
+        "Leave the item out of the {writer} schema: readers in use are closed.",
     )
     yield from harmless("ITEM_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
     yield breaking(
