@@ -22,6 +22,7 @@ COMMANDS = {
     "broker": Command("magicbyte.cli.broker", "run a single Kafka broker on this machine"),
     "registry": Command("magicbyte.cli.registry", "run the schema registry"),
     "rest-proxy": Command("magicbyte.cli.rest_proxy", "run the Kafka REST proxy"),
+    "demo": Command("magicbyte.cli.demo.main", "send a year of flights through all of it, and check the sums"),
 }
 
 

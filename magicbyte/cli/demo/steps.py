@@ -1,0 +1,178 @@
+"""The steps of the demo: what each asks of the servers, and how fast it went."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+from tqdm import tqdm
+
+from magicbyte.cli.demo import flights
+from magicbyte.failure import Failure
+
+REGISTRY_TYPE = "application/vnd.schemaregistry.v1+json"
+AVRO_TYPE = "application/vnd.kafka.avro.v2+json"
+V2_TYPE = "application/vnd.kafka.v2+json"
+
+#: Records of one request.
+_BATCH = 1000
+
+
+@dataclass(slots=True)
+class Rates:
+    """Flights and seconds of each step, for the table at the end."""
+
+    rows: list[tuple[str, int, float]] = field(default_factory=list)
+
+    def add(self, step: str, count: int, started: float) -> None:
+        """Note a step that began at a time of `time.perf_counter`."""
+        self.rows.append((step, count, time.perf_counter() - started))
+
+
+class Session:
+    """The platform's HTTP APIs and broker, as the demo's client sees them."""
+
+    def __init__(self, registry: str, proxy: str, bootstrap_servers: str) -> None:
+        self.registry = registry
+        self.proxy = proxy
+        self.bootstrap_servers = bootstrap_servers
+        self.rates = Rates()
+        self._http = httpx.Client(timeout=60, trust_env=False)
+
+    def register(self, schema: str) -> int:
+        """Register a version of the flight; answers its id."""
+        answered = self._post(f"{self.registry}/subjects/{flights.SUBJECT}/versions", {"schema": schema}, REGISTRY_TYPE)
+        return int(_checked(answered)["id"])
+
+    def refusal(self, schema: str) -> str:
+        """Try to register what must not be registered; answers the registry's reason."""
+        answered = self._post(f"{self.registry}/subjects/{flights.SUBJECT}/versions", {"schema": schema}, REGISTRY_TYPE)
+        if answered.status_code != 409:
+            raise Failure(f"an incompatible schema was answered with {answered.status_code}: {answered.text}")
+        return str(answered.json()["message"])
+
+    def produce(self, step: str, rows: Iterable[dict[str, Any]], schema_id: int, total: int) -> int:
+        """Produce flights in Avro's JSON encoding through the REST proxy; answers how many.
+
+        Raises:
+            Failure: The proxy refused a request or a record.
+        """
+        started, count = time.perf_counter(), 0
+        with tqdm(total=total, desc=step, unit=" flights", mininterval=0.5) as bar:
+            for batch in _batches(rows):
+                body = {"value_schema_id": schema_id, "records": [{"value": row} for row in batch]}
+                answered = _checked(self._post(f"{self.proxy}/topics/{flights.TOPIC}", body, AVRO_TYPE))
+                refused = [offset for offset in answered["offsets"] if offset["error_code"] is not None]
+                if refused:
+                    raise Failure(f"{len(refused)} flights were not taken, the first because {refused[0]['error']}")
+                count += len(batch)
+                bar.update(len(batch))
+        self.rates.add(step, count, started)
+        return count
+
+    def consume(self, step: str, expected: int) -> flights.Totals:
+        """Read the topic back through a consumer group of the REST proxy, until all expected flights have come."""
+        started, counted = time.perf_counter(), flights.Totals({})
+        settings = {"format": "avro", "auto.offset.reset": "earliest"}
+        group = f"{self.proxy}/consumers/demo-{uuid.uuid4()}"
+        instance = _checked(self._post(group, settings, V2_TYPE))["base_uri"]
+        try:
+            subscribed = self._post(f"{instance}/subscription", {"topics": [flights.TOPIC]}, V2_TYPE)
+            subscribed.raise_for_status()
+            with tqdm(total=expected, desc=step, unit=" flights", mininterval=0.5) as bar:
+                for records in self._read(instance, expected):
+                    for record in records:
+                        value = record["value"]
+                        delay = value["dep_delay"]
+                        counted.add(value["carrier"], None if delay is None else delay["int"])
+                    bar.update(len(records))
+            self._http.post(f"{instance}/offsets", headers={"Content-Type": V2_TYPE}).raise_for_status()
+        finally:
+            self._http.delete(instance, headers={"Content-Type": V2_TYPE})
+        self.rates.add(step, counted.flights, started)
+        return counted
+
+    def _read(self, instance: str, expected: int) -> Iterator[list[dict[str, Any]]]:
+        seen, patience = 0, time.monotonic() + 60
+        while seen < expected:
+            records = _checked(self._http.get(f"{instance}/records?max_bytes=4000000", headers={"Accept": AVRO_TYPE}))
+            if records:
+                patience = time.monotonic() + 60
+            elif time.monotonic() > patience:
+                raise Failure(f"only {seen} of {expected} flights came back through the REST proxy")
+            seen += len(records)
+            yield records
+
+    def _post(self, url: str, body: Any, media_type: str) -> httpx.Response:
+        return self._http.post(url, content=orjson.dumps(body), headers={"Content-Type": media_type})
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+
+def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    iterator = iter(rows)
+    while batch := list(islice(iterator, _BATCH)):
+        yield batch
+
+
+def _checked(answered: httpx.Response) -> Any:
+    if answered.status_code != 200:
+        raise Failure(
+            f"{answered.request.method} {answered.request.url} was answered {answered.status_code}: "
+            f"{answered.text[:500]}"
+        )
+    return orjson.loads(answered.content)
+
+
+def aggregate_with_spark(demo: Session, folder: Path) -> tuple[flights.Totals, int]:
+    """Decode the topic with Structured Streaming into Parquet and aggregate that by carrier.
+
+    Returns:
+        The totals, and how many of the flights came from the second version's producer.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415  its name everywhere; heavy
+
+    from spark_avro import from_confluent_avro, session  # noqa: PLC0415  as above
+
+    spark = session("flights", master="local[2]", settings={"spark.sql.shuffle.partitions": "2"})
+    try:
+        started = time.perf_counter()
+        records = (
+            spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", demo.bootstrap_servers)
+            .option("subscribe", flights.TOPIC)
+            .option("startingOffsets", "earliest")
+            .load()
+        )
+        flight = from_confluent_avro("value", topic=flights.TOPIC, registry=demo.registry)
+        query = (
+            records.select(flight.alias("flight"))
+            .select("flight.*")
+            .writeStream.format("parquet")
+            .option("path", str(folder / "flights"))
+            .option("checkpointLocation", str(folder / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        table = spark.read.parquet(str(folder / "flights"))
+        demo.rates.add("Spark: Kafka to Parquet", table.count(), started)
+        rows = table.groupBy("carrier").agg(
+            F.count("*").alias("flights"), F.count("dep_delay").alias("departed"), F.sum("dep_delay").alias("delay")
+        )
+        counted = {
+            row["carrier"]: flights.Carrier(row["flights"], row["departed"], row["delay"] or 0)
+            for row in rows.collect()
+        }
+        return flights.Totals(counted), table.where(F.col("source") == "again").count()
+    finally:
+        spark.stop()
