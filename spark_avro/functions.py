@@ -33,7 +33,7 @@ KAFKA_POSITION = ("topic", "partition", "offset")
 ColumnOrName = Any
 
 
-def from_confluent_avro(
+def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
     column: ColumnOrName,
     *,
     registry: Registry,
@@ -41,6 +41,7 @@ def from_confluent_avro(
     topic: str | None = None,
     ids: Sequence[int] = (),
     reader_schema: str | None = None,
+    record: str | None = None,
     fields: Sequence[str] | None = None,
     mode: str = FAILFAST,
     position: Sequence[ColumnOrName] = (),
@@ -58,6 +59,8 @@ def from_confluent_avro(
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Further ids that are known; without subject and topic, the first is the reader's schema.
         reader_schema: The Avro text of the schema that values are presented as, in place of the latest.
+        record: The full name of the records wanted where the subject has several: others become NULL (with DROP they
+            are left out), and the newest version of that name is the reader's schema.
         fields: The only fields to decode, with dots into nested records; the largest single saving there is.
         mode: FAILFAST raises on the first broken record. PERMISSIVE gives a struct of `value` and `error`: error is
             NULL, or a struct of `reason`, `id` and `raw`, and value is NULL then. DROP leaves broken records out of
@@ -77,6 +80,7 @@ def from_confluent_avro(
         topic=topic,
         ids=ids,
         reader_schema=reader_schema,
+        record=record,
         fields=fields,
         is_key=is_key,
     )
@@ -90,6 +94,7 @@ def plan_decoding(
     topic: str | None = None,
     ids: Sequence[int] = (),
     reader_schema: str | None = None,
+    record: str | None = None,
     fields: Sequence[str] | None = None,
     is_key: bool = False,
 ) -> Decoding:
@@ -102,19 +107,24 @@ def plan_decoding(
     name, why = subject_of(subject=subject, topic=topic, is_key=is_key) if subject or topic else (None, "")
     versions = versions_by_id(client, ids, name)
     if name is not None:
-        versions = [*reversed(versions), *versions_of(client, name, why=why)]
+        versions += versions_of(client, name, why=why)
+    origin = f"subject {name}" if name is not None else f"ids {', '.join(map(str, ids))}"
+    versions = newest_first(versions)
     if reader_schema is not None:
         label, read = "the reader's schema", parsed_text(reader_schema)
-    elif name is not None:
-        latest = latest_of(client, name, why=why)
-        label, read = latest.label, latest.schema
+    elif record is not None:
+        named = next((version for version in versions if version.schema.full_name == record), None)
+        if named is None:
+            known = sorted({version.schema.full_name for version in versions if version.schema.full_name})
+            raise PlanError(f"no version of {origin} is a record {record}; there are {', '.join(known) or 'none'}")
+        label, read = named.label, named.schema
     else:
-        label, read = versions[0].label, versions[0].schema
+        latest = versions[-1] if name is None else latest_of(client, name, why=why)
+        label, read = latest.label, latest.schema
     reader = trees.tree(read, label, reader=True)
     if fields is not None:
         reader = trees.prune(reader, list(fields), label)
-    origin = f"subject {name}" if name is not None else f"ids {', '.join(map(str, ids))}"
-    return decoding(newest_first(versions), reader, origin)
+    return decoding(versions, reader, origin, record=record)
 
 
 def decode_column(
@@ -122,7 +132,13 @@ def decode_column(
 ) -> Column:
     """A column decoded by a plan that was made before; see from_confluent_avro."""
     payload = _column(column)
-    parts = decoded(payload, how)
+    return present(decoded(payload, how), payload, mode=mode, position=position, drop=_unwanted(payload, how))
+
+
+def present(
+    parts: Decoded, payload: Column, *, mode: str, position: Sequence[ColumnOrName] = (), drop: Column | None = None
+) -> Column:
+    """A decoded column in a mode; `drop` says which sound rows DROP leaves out as well."""
     if mode == FAILFAST:
         return F.when(parts.sound, parts.value).otherwise(F.raise_error(_message(parts, position)))
     if mode == PERMISSIVE:
@@ -130,8 +146,15 @@ def decode_column(
     if mode == DROP:
         # explode of an empty array is no row; of an array with a NULL in it, one.
         kept = F.array(F.when(parts.sound, parts.value))
-        return F.explode(F.slice(kept, F.lit(1), F.when(parts.sound, _volatile(1)).otherwise(F.lit(0))))
+        wanted = parts.sound if drop is None else parts.sound & ~drop
+        return F.explode(F.slice(kept, F.lit(1), F.when(wanted, _volatile(1)).otherwise(F.lit(0))))
     raise PlanError(f"mode is FAILFAST, PERMISSIVE or DROP, not {mode!r}")
+
+
+def _unwanted(payload: Column, how: Decoding) -> Column | None:
+    if not how.others:
+        return None
+    return F.coalesce(schema_id(payload).isin(*how.others), F.lit(False))
 
 
 def confluent_schema_id(column: ColumnOrName) -> Column:

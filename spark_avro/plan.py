@@ -60,12 +60,14 @@ class Decoding:
         reader: The tree whose Spark type the column gets.
         branches: Newest first.
         unreadable: Why an id's records cannot be read, by id.
+        others: Ids whose records are not asked for: null without being broken.
         origin: What was planned for, in errors: `subject flights-value`.
     """
 
     reader: Tree
     branches: tuple[Branch, ...]
     unreadable: Mapping[int, str] = field(default_factory=dict)
+    others: tuple[int, ...] = ()
     origin: str = ""
 
     @property
@@ -74,14 +76,23 @@ class Decoding:
         return tuple(schema_id for branch in self.branches for schema_id in branch.ids)
 
 
-def decoding(versions: Sequence[Version], reader: Tree, origin: str) -> Decoding:
+def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: str | None = None) -> Decoding:
     """How records of versions, newest first, are read as a reader's tree; versions with equal bytes share a branch.
+
+    Args:
+        versions: What the registry has.
+        reader: The tree whose type the column gets.
+        origin: What the versions are of, in errors.
+        record: The full name of the records asked for; those of others are null.
 
     Raises:
         UnsupportedSchema: Spark has no type for a version's schema.
     """
     groups: dict[str, tuple[Tree, list[Version]]] = {}
+    others = tuple(version.id for version in versions if record not in (None, version.schema.full_name))
     for version in versions:
+        if version.id in others:
+            continue
         writer = trees.tree(version.schema, version.label, reader=False)
         groups.setdefault(trees.text(writer), (writer, []))[1].append(version)
     branches, unreadable = [], {}
@@ -94,7 +105,7 @@ def decoding(versions: Sequence[Version], reader: Tree, origin: str) -> Decoding
             unreadable.update(dict.fromkeys(ids, str(error)))
         else:
             branches.append(Branch(ids, writer, resolved))
-    return Decoding(reader, tuple(branches), unreadable, origin)
+    return Decoding(reader, tuple(branches), unreadable, others, origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +129,7 @@ def decoded(payload: Column, how: Decoding) -> Decoded:
 def _raw(payload: Column, how: Decoding) -> tuple[Column, Column]:
     """A top-level `bytes` is the payload itself, without a length (wire format, Avro payloads)."""
     value = _by_header(payload, how, lambda _branch: F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1))
-    return value, value.isNotNull() == payload.isNotNull()
+    return value, value.isNotNull() == _expected(payload, how)
 
 
 def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
@@ -131,8 +142,16 @@ def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
         return column.cast(spark_type(shape.reader(how.reader))) if branch.reader.cast else column
 
     whole = _by_header(payload, how, decode)
-    sound = ((whole[shape.witness].isNotNull()) == whole.isNotNull()) & (whole.isNotNull() == payload.isNotNull())
+    sound = ((whole[shape.witness].isNotNull()) == whole.isNotNull()) & (whole.isNotNull() == _expected(payload, how))
     return shape.result(whole), sound
+
+
+def _expected(payload: Column, how: Decoding) -> Column:
+    """Whether there ought to be a value."""
+    if not how.others:
+        return payload.isNotNull()
+    others = [F.lit(wire.prefix(schema_id)) for schema_id in how.others]
+    return payload.isNotNull() & ~F.substring(payload, 1, wire.V0_SIZE).isin(*others)
 
 
 def _by_header(payload: Column, how: Decoding, decode: Callable[[Branch], Column]) -> Column:
