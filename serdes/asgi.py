@@ -51,6 +51,10 @@ class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         """Ends the app's lifespan and the loop."""
         await asyncio.to_thread(self.close)
 
+    def abandon(self) -> None:
+        """Lets the interpreter end: the threads that an orderly shut-down needs are gone by then."""
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+
     async def _respond(self, request: httpx.Request) -> httpx.Response:
         body = request.read()
         inner = httpx.Request(request.method, request.url, headers=request.headers, content=body)
@@ -63,6 +67,21 @@ class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def _submit(self, coroutine: Any) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+
+class SharedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """A transport for one client of several: closing it leaves the app to the others."""
+
+    def __init__(self, inner: AsgiTransport) -> None:
+        self._inner = inner
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Calls the app and waits for its answer."""
+        return self._inner.handle_request(request)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Calls the app on its own loop and awaits its answer."""
+        return await self._inner.handle_async_request(request)
 
 
 class _Lifespan:

@@ -7,13 +7,12 @@ from typing import Any
 
 import orjson
 
-from compat.schema import AVRO, Dependencies, SchemaText
+from compat.schema import AVRO, Dependencies, InvalidSchema, SchemaText
 from serdes.client import RegistryClient
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
 from serdes.config import AvroSerializerConfig, DeserializerConfig
 from serdes.deserializer import Decode, Deserializer, FromDict, ReaderFormat, Resolved
 from serdes.error import DatumMismatch, PayloadError, SchemaCompileError, SerializationError
-from serdes.fastavro_codec import record_name_decoder, strict_encoder
 from serdes.flow import Flow
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
@@ -61,6 +60,8 @@ class AvroSerializer(Serializer):
 
         def encoder(schema: SchemaText, dependencies: Dependencies, is_own: bool) -> Encoder:  # noqa: ARG001, FBT001
             if config.validate_strict or config.validate_strict_allow_default:
+                from serdes.fastavro_codec import strict_encoder  # noqa: PLC0415  # fastavro is slow to import
+
                 return Encoder(strict_encoder(schema, dependencies, allow_default=not config.validate_strict))
             if _is_bytes(schema.text):
                 return Encoder(_raw)
@@ -109,6 +110,8 @@ class AvroDeserializer(Deserializer):
             if _is_bytes(text.text):
                 return lambda message, offset: message[offset:]
             if return_record_name:
+                from serdes.fastavro_codec import record_name_decoder  # noqa: PLC0415  # as above
+
                 return record_name_decoder(writer, reader)
             if reader is None:
                 return _codec(text, needed).decode
@@ -158,15 +161,25 @@ def _json(text: str) -> Any:
 
 
 def _codec(schema: SchemaText, dependencies: Dependencies, reader: Resolved | None = None) -> AvroCodec:
-    named = [dependency.text for dependency in dependencies]
-    text = None
-    if reader is not None:
-        text = reader[0].text
-        named.extend(dependency.text for dependency in reader[1] if dependency.text not in named)
     try:
-        return compile_codec(schema.text, text, named)
+        if reader is None:
+            return compile_codec(schema.text, None, [dependency.text for dependency in dependencies])
+        # The two may refer to different versions of a name, so that each must hold its own.
+        return compile_codec(_whole(schema, dependencies), _whole(*reader))
     except SchemaError as error:
         raise SchemaCompileError(AVRO, str(error)) from error
+
+
+def _whole(schema: SchemaText, dependencies: Dependencies) -> str:
+    """The schema's text with everything in it that it refers to."""
+    if not dependencies:
+        return schema.text
+    from compat.formats import parse  # noqa: PLC0415  # only for schemas with references
+
+    try:
+        return parse(schema, dependencies).rendered("resolved")
+    except InvalidSchema as error:
+        raise SchemaCompileError(AVRO, error.detail) from error
 
 
 def _explain(error: Exception, datum: Any = None) -> Exception:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from serdes.auth import Auth, Basic, Bearer, ClientCredentials, Target
-from serdes.endpoints import LATEST, CacheLimits, Endpoints
+from serdes.endpoints import CacheLimits, Endpoints
 from serdes.flow import Answer, Flow, Pause, Send, TransportFailure
 from serdes.models import Compatibility, RegisteredSchema, SchemaInfo, SubjectVersion
+from serdes.plain_endpoints import LATEST
 from serdes.requester import Requester, Retry, split_urls
 from serdes.transport import Connection, Tls
 
@@ -82,6 +84,7 @@ class _Client:
         self.urls, url_auth = split_urls(urls)
         self._connection = Connection(tls or Tls(), proxy, timeout, transport)
         requester = Requester(self.urls, auth or url_auth, retry or Retry(), headers or {})
+        self._opening = Lock()
         limits = cache or CacheLimits()
         self.endpoints = Endpoints(requester, limits)
         self.latest_ttl = limits.latest_ttl
@@ -171,10 +174,10 @@ class RegistryClient(_Client):
             return None
         import httpx  # noqa: PLC0415  # takes a tenth of a second
 
-        if self._http is None:
-            self._http = self._connection.open(self.urls)
+        with self._opening:
+            http = self._http = self._http or self._connection.open(self.urls)
         try:
-            response = self._http.request(step.method, step.url, headers=step.headers, content=step.body)
+            response = http.request(step.method, step.url, headers=step.headers, content=step.body)
         except httpx.TransportError as error:
             raise TransportFailure(_reason(error)) from error
         return Answer(response.status_code, response.content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
@@ -240,6 +239,8 @@ class ProtobufDeserializerConfig(DeserializerConfig):
 
 
 def _unknown(cls: type[CommonConfig], names: list[str]) -> ConfigError:
+    import difflib  # noqa: PLC0415  # only to help who made a mistake
+
     known = [name for row in fields(cls) for name in row.metadata.get("names", ())]
     close = difflib.get_close_matches(names[0], known, 1)
     hint = f"; did you mean {close[0]}?" if close else ""

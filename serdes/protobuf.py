@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.message import DecodeError, EncodeError
 
-from compat.protobuf.schema import parse
 from compat.schema import PROTOBUF, Dependencies, Dependency, InvalidSchema, Reference, SchemaText
 from serdes import wire
 from serdes.client import RegistryClient
@@ -29,10 +28,20 @@ from serdes.schema import refuse_rule_arguments
 from serdes.serialization import Context
 from serdes.serializer import Encoder, Serializer, WriterFormat
 
+if TYPE_CHECKING:
+    from compat.protobuf.schema import ProtobufSchema
+
 __all__ = ["ProtobufDeserializer", "ProtobufSerializer"]
 
 #: Imports that every registry knows.
 _KNOWN = ("google/protobuf/", "google/type/", "confluent/")
+
+
+def parse(schema: SchemaText, dependencies: Dependencies = ()) -> ProtobufSchema:
+    """The parsed schema; what parses it is imported when it is first needed, which with a class may be never."""
+    from compat.protobuf.schema import parse as parse_schema  # noqa: PLC0415  # see above
+
+    return parse_schema(schema, dependencies)
 
 
 class ProtobufSerializer(Serializer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +38,8 @@ class Retry:
 
     def delay(self, round_: int) -> float:
         """The seconds to wait before a round, counted from 1."""
+        import random  # noqa: PLC0415  # with hashlib and more behind it, for what should never happen
+
         return random.uniform(0, min(self.max_wait, self.wait * 2 ** (round_ - 1)))  # noqa: S311  # jitter, no secret
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +11,6 @@ from serdes.endpoints import Endpoints
 from serdes.error import ConfigError, RegistryError, SerializationError
 from serdes.flow import Flow
 from serdes.serialization import Context
-
-log = logging.getLogger(__name__)
 
 #: A subject's name of a context and a record's full name, both of which may be missing.
 Strategy = Callable[[Context | None, str | None], str | None]
@@ -113,7 +110,9 @@ class Naming:
         except RegistryError as error:
             if error.status != 404:
                 raise
-            log.debug("the registry knows no associations (%s)", error)
+            import logging  # noqa: PLC0415  # once a topic
+
+            logging.getLogger(__name__).debug("the registry knows no associations: %s", error)
             found = []
         if len(found) > 1:
             raise SerializationError(f"topic {ctx.topic} has {len(found)} associated subjects for its {ctx.field}")

@@ -5,8 +5,10 @@ httpx takes a tenth of a second to import, so nothing here imports it before the
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from serdes.error import ConfigError
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Entry points of this group give the ASGI app of a registry in memory for the scope of a `mock://scope` URL.
 MOCK_GROUP = "magicbyte.mock_registry"
+#: The registries in memory of this process by scope; they live as long as it does.
+_mocks: dict[str, Any] = {}
+_mocks_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +112,14 @@ def _mock_transport(urls: tuple[str, ...]) -> Any:
         return None
     if len(urls) > 1:
         raise ConfigError("url", "a mock:// URL stands alone")
-    from serdes.asgi import AsgiTransport  # noqa: PLC0415  # imports httpx
+    from serdes.asgi import AsgiTransport, SharedTransport  # noqa: PLC0415  # imports httpx
 
-    return AsgiTransport(_mock_app()(scopes[0]))
+    with _mocks_lock:
+        transport = _mocks.get(scopes[0])
+        if transport is None:
+            transport = _mocks[scopes[0]] = AsgiTransport(_mock_app()(scopes[0]))
+            atexit.register(transport.abandon)
+    return SharedTransport(transport)
 
 
 def _mock_app() -> Callable[[str], Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -129,6 +130,17 @@ def test_references(client: RegistryClient):
     assert message[5:] == b"\x02a\x02b"
     assert AvroDeserializer(client)(message, VALUE) == datum
     assert AvroDeserializer(client, schema)(message, VALUE) == datum
+
+
+def test_writer_and_reader_refer_to_different_versions_of_a_name(client: RegistryClient):
+    client.register("address", SchemaText("AVRO", ADDRESS))
+    client.register("address", SchemaText("AVRO", ADDRESS.replace("]", ',{"name":"zip","type":"int","default":9}]')))
+    first, second = (Schema(PERSON, "AVRO", [Reference("Address", "address", version)]) for version in (1, 2))
+    message = AvroSerializer(client, first)({"home": {"city": "a"}, "work": {"city": "b"}}, VALUE)
+    whole = {"home": {"city": "a", "zip": 9}, "work": {"city": "b", "zip": 9}}
+    assert AvroDeserializer(client, second)(message, VALUE) == whole
+    message = AvroSerializer(client, second)(whole, VALUE)
+    assert AvroDeserializer(client, first)(message, VALUE) == {"home": {"city": "a"}, "work": {"city": "b"}}
 
 
 def test_manual_registration(client: RegistryClient):
@@ -319,6 +331,29 @@ def test_an_id_of_another_type(client: RegistryClient):
 def test_a_schema_that_cannot_be_compiled(client: RegistryClient, schema: str):
     with pytest.raises((SchemaCompileError, SchemaRefused)):
         AvroSerializer(client, schema)({}, VALUE)
+
+
+def test_the_subject_of_a_record_is_no_hindrance(client: RegistryClient):
+    conf = {"subject.name.strategy": "RecordNameStrategy"}
+    message = AvroSerializer(client, USER, conf=conf)({"name": "ada"}, VALUE)
+    assert client.subjects() == ["com.acme.User"]
+    client.clear_caches()
+    assert AvroDeserializer(client)(message, VALUE) == {"name": "ada"}
+    client.register("com.acme.User", SchemaText("AVRO", USER2))
+    latest = AvroDeserializer(client, conf={**conf, "use.latest.version": True})
+    assert latest(message, VALUE) == {"name": "ada", "age": 7}
+
+
+def test_threads_share_a_serializer(client: RegistryClient):
+    serialize, deserialize = AvroSerializer(client, USER), AvroDeserializer(client)
+
+    def there_and_back(number: int) -> bool:
+        ctx = SerializationContext(f"users{number % 3}", MessageField.VALUE)
+        return bool(deserialize(serialize({"name": str(number)}, ctx), ctx) == {"name": str(number)})
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(there_and_back, range(200)))
+    assert client.subjects() == ["users0-value", "users1-value", "users2-value"]
 
 
 def test_rules_for_clients_are_not_passed_over(client: RegistryClient):

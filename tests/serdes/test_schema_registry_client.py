@@ -7,8 +7,9 @@ import pytest
 
 from serdes.auth import Basic, Bearer, ClientCredentials, Target
 from serdes.client import CacheLimits, Retry, Tls
+from serdes.client_config import client_options
 from serdes.error import ConfigError
-from serdes.schema_registry_client import SchemaRegistryClient, client_options
+from serdes.schema_registry_client import SchemaRegistryClient
 
 OAUTH = {
     "bearer.auth.credentials.source": "OAUTHBEARER",
