@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
@@ -37,7 +39,7 @@ def default_text(kind: int, value: Value) -> str | None:
         low, high = _BOUNDS[kind]
         return str(number) if number is not None and low <= number <= high else None
     if kind in _FLOATS:
-        return _float_text(value)
+        return _float_text(value, single=kind == FieldDescriptorProto.TYPE_FLOAT)
     if isinstance(value, StringLiteral):
         as_text = _STRINGS.get(kind)
         return None if as_text is None else as_text(value.value)
@@ -46,18 +48,32 @@ def default_text(kind: int, value: Value) -> str | None:
     return value.text if value.text in {"true", "false"} or kind == FieldDescriptorProto.TYPE_ENUM else None
 
 
-def _float_text(value: Value) -> str | None:
+def _float_text(value: Value, *, single: bool) -> str | None:
     if isinstance(value, Word):
         return value.text if value.text in {"inf", "nan"} else None
     if isinstance(value, NumberLiteral) and value.text in {"-inf", "-nan"}:
         return value.text
     number = float_value(value)
-    return None if number is None else _shortest(number)
+    if number is None:
+        return None
+    # the fewest digits that give the number again, as C++ prints them
+    if not single:
+        return _digits(number, 15, 17, float)
+    return _digits(_to_single(number), 6, 9, _to_single)
 
 
-def _shortest(number: float) -> str:
-    text = format(number, ".15g")
-    return text if float(text) == number else format(number, ".17g")
+def _digits(number: float, few: int, many: int, read: Callable[[float], float]) -> str:
+    text = format(number, f".{few}g")
+    return text if read(float(text)) == number else format(number, f".{many}g")
+
+
+def _to_single(number: float) -> float:
+    """The nearest number of 32 bits."""
+    try:
+        found: float = struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    return found
 
 
 def _utf8(value: bytes) -> str | None:

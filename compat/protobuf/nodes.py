@@ -109,10 +109,11 @@ def bounds(value: int | Range) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """A `reserved` statement: numbers and ranges, or names."""
+    """A `reserved` statement: numbers and ranges, or names, which are quoted before editions."""
 
     values: tuple[int | Range | str, ...]
     at: int = field(default=0, compare=False)
+    quoted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,9 @@ def _single(value: int | Range) -> int | Range:
 
 def _reserved(statements: Iterable[Reserved]) -> tuple[Reserved, ...]:
     """One statement for each number, range and name: numbers in order, then names."""
+    statements = tuple(statements)
+    quoted = all(statement.quoted for statement in statements)
     values = [value for statement in statements for value in statement.values]
     ranges = sorted((_single(value) for value in values if not isinstance(value, str)), key=bounds)
     names = sorted(value for value in values if isinstance(value, str))
-    return tuple(Reserved((value,)) for value in (*ranges, *names))
+    return tuple(Reserved((value,), quoted=quoted) for value in (*ranges, *names))

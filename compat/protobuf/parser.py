@@ -359,7 +359,7 @@ class _Parser:
         else:
             values.extend(self.ranges(maximum, signed=signed))
         cursor.expect(";")
-        return Reserved(tuple(values), at)
+        return Reserved(tuple(values), at, quoted=self.syntax != "editions")
 
     def ranges(self, maximum: int, *, signed: bool) -> list[int | Range]:
         """Numbers and ranges of numbers, with commas between."""

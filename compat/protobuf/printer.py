@@ -139,11 +139,13 @@ def _extend(extend: Extend) -> Iterator[str]:
 
 
 def _reserved(reserved: Reserved) -> Iterator[str]:
-    yield f"reserved {', '.join(_reserved_value(value) for value in reserved.values)};"
+    yield f"reserved {', '.join(_reserved_value(value, quoted=reserved.quoted) for value in reserved.values)};"
 
 
-def _reserved_value(value: int | Range | str) -> str:
-    return quote(value.encode()) if isinstance(value, str) else _range(value)
+def _reserved_value(value: int | Range | str, *, quoted: bool) -> str:
+    if isinstance(value, str):
+        return quote(value.encode()) if quoted else value
+    return _range(value)
 
 
 def _range(value: int | Range) -> str:

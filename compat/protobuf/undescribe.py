@@ -152,7 +152,10 @@ class _Reader:
         )
 
     def reserved(self, ranges: Sequence[int | Range], names: Sequence[str]) -> tuple[Reserved, ...]:
-        return tuple(Reserved((value,), next(self.positions)) for value in (*ranges, *map(self.name, names)))
+        names = [self.name(name) for name in names] if self.is_editions else names
+        return tuple(
+            Reserved((value,), next(self.positions), quoted=not self.is_editions) for value in (*ranges, *names)
+        )
 
     def member(
         self, field: FieldDescriptorProto, nested: dict[str, DescriptorProto], depth: int, *, in_oneof: bool = False
