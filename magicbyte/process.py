@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import atexit
 import os
+import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +19,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
+
+#: Bytes that must be free in memory's file system for a temporary folder to be there.
+_ROOM = 1 << 30
 
 #: What the guard runs; a text, so that nothing but the standard library's core is loaded (8 MB, 15 ms). It leaves the
 #: group before it ends it. What has ended but was not yet reaped still counts as a member, hence the look into /proc.
@@ -139,6 +144,11 @@ def stop(process: subprocess.Popen[bytes], *, seconds: float = 10) -> int:
 def temporary_folder(prefix: str = "magicbyte-") -> Path:
     """Return a new folder, in memory where the system has such a place, that is removed when this process has ended."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder with a random name is made in it, readable by its owner only
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=memory if os.access(memory, os.W_OK) else None))
+    # Containers often have 64 MB there, which a broker's mapped files soon run out of.
+    is_roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= _ROOM
+    place = memory if is_roomy else Path(tempfile.gettempdir())
+    folder = place / f"{prefix}{secrets.token_hex(4)}"
+    # In this order: an end between the two leaves nothing behind.
     _the_guard().remove_at_end(folder)
+    folder.mkdir(mode=0o700)
     return folder

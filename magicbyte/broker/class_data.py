@@ -17,18 +17,21 @@ JVM_OPTIONS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-
 
 
 def archive_options(java: Java, jars: Sequence[Path], train: Callable[[list[str]], None]) -> list[str]:
-    """Return the JVM options that use the archive, making it first where there is none.
+    """Return the JVM options that use the archive, making it first where there is none; none where it cannot be kept.
 
     Args:
         java: the JVM that will run the broker.
         jars: its class path, in order.
         train: starts a broker with the given further JVM options and stops it.
     """
-    folder = cache_folder() / "class-data"
-    folder.mkdir(parents=True, exist_ok=True)
-    archive = folder / f"broker-{_key(java, jars)}.jsa"
+    archive = cache_folder() / "class-data" / f"broker-{_key(java, jars)}.jsa"
     if not archive.exists():
-        with (folder / "lock").open("w") as lock:
+        try:
+            archive.parent.mkdir(parents=True, exist_ok=True)
+            lock = (archive.parent / "lock").open("w")
+        except OSError:
+            return []
+        with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not archive.exists():
                 _make(java, jars, archive, train)

@@ -55,7 +55,7 @@ class Jar:
         """Whether the jar is there in full; its hash was checked before it was put there."""
         try:
             return self.path.stat().st_size == self.size
-        except FileNotFoundError:
+        except OSError:
             return False
 
     def matches(self, file: Path) -> bool:
@@ -106,7 +106,10 @@ def _fetch(jars: list[Jar], *, what: str) -> None:
     from tqdm import tqdm  # noqa: PLC0415 - only where something is fetched
 
     folder = cache_folder() / "jars"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JarsMissing(f"the jars for {what} cannot be kept in {folder}: {error.strerror}") from error
     size = sum(jar.size for jar in jars)
     failed: list[tuple[Jar, str]] = []
     with (
@@ -118,9 +121,9 @@ def _fetch(jars: list[Jar], *, what: str) -> None:
         downloads = {pool.submit(_fetch_one, context, jar): jar for jar in jars}
         for download in as_completed(downloads):
             jar = downloads[download]
-            error = download.exception()
-            if error is not None:
-                failed.append((jar, _reason(error)))
+            trouble = download.exception()
+            if trouble is not None:
+                failed.append((jar, _reason(trouble)))
             bar.update(jar.size)
     if failed:
         jar, reason = failed[0]
