@@ -80,15 +80,17 @@ _RANKS = {
 _FRACTION_RANKS = {**_RANKS, "double": 0, "float": 1, "int": 2, "long": 3}
 
 
-def plain_chooser(union: Node) -> Choose:
+def plain_chooser(union: Node, *, defaults: bool) -> Choose:
     """Untagged JSON: the branch that the value fits, by rank of type; a tag is understood where nothing fits without.
+
+    With `defaults` a record fits that lacks fields which have one.
 
     Raises:
         Unfit: Nothing fits, or two branches of one rank do (two records, two arrays, bytes and fixed): then only a tag
             can tell.
     """
     by_name = names(union)
-    fits = _PlainFits()
+    fits = _PlainFits(defaults=defaults)
     candidates = [(index, branch, fits.of(branch)) for index, branch in enumerate(union.branches)]
 
     def choose(value: Any) -> tuple[int, Any]:
@@ -110,7 +112,7 @@ def plain_chooser(union: Node) -> Choose:
 
 def first_chooser(union: Node) -> Choose:
     """A field's default in a schema: the first branch that it fits, as the Avro specification reads defaults."""
-    fits = _PlainFits()
+    fits = _PlainFits(defaults=True)
     candidates = [fits.of(branch) for branch in union.branches]
 
     def choose(value: Any) -> tuple[int, Any]:
@@ -248,9 +250,13 @@ def _nullable(node: Node) -> bool:
 
 
 class _PlainFits(_Fits):
-    """JSON without tags: a record has no field that the schema does not know, and lacks none without a default."""
+    """JSON without tags: a record has no field that the schema does not know, and lacks none, or none but defaults."""
 
     checks = JSON
+
+    def __init__(self, *, defaults: bool) -> None:
+        super().__init__()
+        self.defaults = defaults
 
     def union(self, node: Node) -> Fits:
         plain = super().union(node)
@@ -274,7 +280,7 @@ class _PlainFits(_Fits):
                 isinstance(value, dict)
                 and value.keys() <= fields.keys()
                 and all(
-                    fit(value[name]) if name in value else field.default is not MISSING
+                    fit(value[name]) if name in value else self.defaults and field.default is not MISSING
                     for name, (field, fit) in fields.items()
                 )
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from serdes.codec.branch import Choose, data_chooser, first_chooser, plain_chooser, tag_chooser
@@ -37,6 +38,5 @@ DEFAULT = Form(JSON, first_chooser, json=True, tagged=False, defaults=True, clos
 
 def json_form(*, plain: bool, defaults: bool) -> Form:
     """Avro JSON: tagged unions as Java's Avro writes them, or plain ones; missing fields refused or defaulted."""
-    return Form(
-        JSON, plain_chooser if plain else tag_chooser, json=True, tagged=not plain, defaults=defaults, closed=True
-    )
+    chooser = partial(plain_chooser, defaults=defaults) if plain else tag_chooser
+    return Form(JSON, chooser, json=True, tagged=not plain, defaults=defaults, closed=True)

@@ -129,6 +129,9 @@ class Maker:
         self.named[name] = schema
         for index in range(self.chooser.integer(0, 4)):
             field: dict[str, Any] = {"name": f"f{index}", "type": self.schema(depth - 1)}
+            default = default_of(field["type"])
+            if default is not NO_DEFAULT and self.flag():
+                field["default"] = default
             schema["fields"].append(field)
         return schema
 
@@ -167,7 +170,11 @@ class Maker:
             schema = self.named.get(schema, {"type": schema})
         kind, logical = schema["type"], schema.get("logicalType")
         if kind == "record":
-            return {field["name"]: self.datum(field["type"], depth - 1) for field in schema["fields"]}
+            return {
+                field["name"]: self.datum(field["type"], depth - 1)
+                for field in schema["fields"]
+                if "default" not in field or self.chooser.integer(0, 2)
+            }
         if kind in {"array", "map"}:
             size = 0 if depth <= 0 else self.chooser.integer(0, 3)
             if kind == "array":
@@ -244,6 +251,19 @@ _RANGES = {
     "timestamp-micros": (_MILLIS_RANGE[0] * 1000, _MILLIS_RANGE[1] * 1000),
     "local-timestamp-micros": (_MILLIS_RANGE[0] * 1000, _MILLIS_RANGE[1] * 1000),
 }
+
+
+NO_DEFAULT: Any = object()
+DEFAULTS = {"null": None, "boolean": True, "int": 7, "long": -1, "float": 0.5, "double": 1.5, "string": "d"}
+
+
+def default_of(schema: Any) -> Any:
+    """A default for some types; fastavro writes those of bytes as they stand in the schema."""
+    if isinstance(schema, list):
+        return None if schema[0] == "null" else NO_DEFAULT
+    if isinstance(schema, str):
+        return DEFAULTS.get(schema, NO_DEFAULT)
+    return {"array": [], "map": {}}.get(schema["type"], NO_DEFAULT)
 
 
 def full_name(schema: dict[str, Any]) -> str:

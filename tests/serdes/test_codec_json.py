@@ -165,7 +165,8 @@ def test_tags_are_understood_among_plain_unions(schema: Any, value: Any, content
 
 
 def test_plain_values_that_fit_two_branches_need_a_tag() -> None:
-    made = compiled([RECORD_A, RECORD_B], plain_unions=True)
+    assert compiled([RECORD_A, RECORD_B], plain_unions=True).json_to_avro({"x": 1}) == b"\x00\x02"
+    made = compiled([RECORD_A, RECORD_B], plain_unions=True, json_defaults=True)
     with pytest.raises(EncodeError, match=r"it fits n\.A and n\.B: tag it with the branch's name"):
         made.json_to_avro({"x": 1})
     with pytest.raises(EncodeError, match=r"^\$: float does not fit one of n\.A, n\.B$"):
