@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from serdes.client import RegistryClient
 from serdes.error import ConfigError
-from serdes.subject import Naming, ReferenceStrategy, naming, reference_strategy, reference_subject_name_strategy
+from serdes.subject import (
+    SUBJECT_SETTINGS,
+    Naming,
+    ReferenceStrategy,
+    naming,
+    reference_strategy,
+    reference_subject_name_strategy,
+)
 
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
@@ -238,10 +246,37 @@ class ProtobufDeserializerConfig(DeserializerConfig):
     plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
 
 
+def checked_client(client: object) -> RegistryClient:
+    """The client, if it is one that serializers can use.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not isinstance(client, RegistryClient):
+        kind = f"{type(client).__module__}.{type(client).__name__}"
+        raise TypeError(f"schema_registry_client must be a serdes.RegistryClient or SchemaRegistryClient, not {kind}")
+    return client
+
+
+F = TypeVar("F", bound=Callable[..., Any] | None)
+
+
+def checked_function(name: str, function: F) -> F:
+    """The function, if it is one, or None.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    if function is not None and not callable(function):
+        raise ConfigError(name, f"must be a function of an object and its context, not {type(function).__name__}")
+    return function
+
+
 def _unknown(cls: type[CommonConfig], names: list[str]) -> ConfigError:
     import difflib  # noqa: PLC0415  # only to help who made a mistake
 
     known = [name for row in fields(cls) for name in row.metadata.get("names", ())]
+    known += SUBJECT_SETTINGS
     close = difflib.get_close_matches(names[0], known, 1)
     hint = f"; did you mean {close[0]}?" if close else ""
     others = f" (nor are {', '.join(names[1:])})" if names[1:] else ""

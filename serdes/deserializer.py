@@ -10,7 +10,7 @@ from typing import Any
 from compat.schema import Dependencies, SchemaText
 from serdes import wire
 from serdes.client import RegistryClient
-from serdes.config import DeserializerConfig
+from serdes.config import DeserializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, WrongSchemaType
 from serdes.flow import Flow
 from serdes.models import RegisteredSchema, SchemaInfo
@@ -64,13 +64,15 @@ class Deserializer:
         reader: SchemaText | None = None,
         from_dict: FromDict | None = None,
     ) -> None:
-        if client is None and (form.needs_writer or config.uses_latest):
+        if client is not None:
+            checked_client(client)
+        elif form.needs_writer or config.uses_latest:
             raise ConfigError("schema_registry_client", "needed to find the schemas that messages were written with")
         self._client = client
         self._form = form
         self._config = config
         self._reader = reader
-        self._from_dict = from_dict
+        self._from_dict = checked_function("from_dict", from_dict)
         #: Decoders by topic, field and the first five bytes of the message.
         self._ready: dict[str, dict[str, dict[bytes, Decode]]] = {}
         #: Decoders by topic, field and frame, with the time of their end where the reader's schema may change.
@@ -98,6 +100,8 @@ class Deserializer:
         except (KeyError, AttributeError, TypeError):
             framed_by_prefix = False
         if not framed_by_prefix:
+            if not isinstance(data, bytes | bytearray | memoryview):
+                raise TypeError(f"a message is bytes, not {type(data).__name__}")
             return self._deserialize(bytes(data), ctx)
         try:
             datum = decode(data, 5)

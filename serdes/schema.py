@@ -49,13 +49,19 @@ class Schema:
 
 
 def as_schema(schema: Any, schema_type: str) -> Schema | None:
-    """A Schema of a text, a SchemaText, or whatever has a Schema's attributes."""
+    """A Schema of a text, a SchemaText, or whatever has a Schema's attributes.
+
+    Raises:
+        ConfigError: it is none of these.
+    """
     if schema is None or isinstance(schema, Schema):
         return schema
     if isinstance(schema, str):
         return Schema(schema, schema_type)
     if isinstance(schema, SchemaText):
         return Schema(schema.text, schema.schema_type, schema.references)
+    if not hasattr(schema, "schema_str"):
+        raise ConfigError("schema_str", f"must be a text or a Schema, not {type(schema).__name__}")
     return Schema(
         schema.schema_str,
         schema.schema_type or schema_type,

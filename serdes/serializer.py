@@ -10,7 +10,7 @@ from typing import Any
 from compat.schema import Dependencies, SchemaText
 from serdes import wire
 from serdes.client import RegistryClient
-from serdes.config import SerializerConfig
+from serdes.config import SerializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, SerializationError, WrongSchemaType
 from serdes.flow import Flow
 from serdes.models import RegisteredSchema, SchemaInfo
@@ -74,10 +74,10 @@ class Serializer:
         schema: Schema | None = None,
         to_dict: ToDict | None = None,
     ) -> None:
-        self._client = client
+        self._client = checked_client(client)
         self._form = form
         self._config = config
-        self._to_dict = to_dict
+        self._to_dict = checked_function("to_dict", to_dict)
         self._metadata = schema.metadata_json if schema else None
         self._rule_set = schema.rule_set_json if schema else None
         #: What is needed for each message whose frame goes before the payload, by topic and field.

@@ -56,6 +56,17 @@ STRATEGIES: Mapping[str, Strategy] = {
     "TopicRecordNameStrategy": topic_record_subject_name_strategy,
     "TOPIC_RECORD": topic_record_subject_name_strategy,
 }
+#: The settings that `naming` takes.
+SUBJECT_SETTINGS = (
+    "subject.name.strategy",
+    "subject.name.strategy.type",
+    "subject.name.strategy.conf",
+    "subject.name.strategy.fallback.type",
+    "subject.name.strategy.kafka.cluster.id",
+    "key.subject.name.strategy",
+    "value.subject.name.strategy",
+    "context.name.strategy",
+)
 ASSOCIATED = frozenset({"AssociatedNameStrategy", "ASSOCIATED"})
 NO_FALLBACK = "NONE"
 

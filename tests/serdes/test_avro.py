@@ -9,7 +9,7 @@ import pytest
 from compat.schema import Reference, SchemaText
 from serdes import wire
 from serdes.avro import AvroDeserializer, AvroSerializer, record_name
-from serdes.client import RegistryClient, Retry
+from serdes.client import AsyncRegistryClient, RegistryClient, Retry
 from serdes.error import (
     ConfigError,
     DatumMismatch,
@@ -381,6 +381,10 @@ def test_a_registry_that_is_down():
             {"auto.register.schema": True},
             "auto.register.schema: is no setting of AvroSerializer; did you mean auto.register.schemas?",
         ),
+        (
+            {"subject.name.strategey": "TOPIC"},
+            "subject.name.strategey: is no setting of AvroSerializer; did you mean subject.name.strategy?",
+        ),
         ({"auto.register.schemas": "maybe"}, "auto.register.schemas: must be true or false, not 'maybe'"),
         ({"use.schema.id": "x"}, "use.schema.id: must be an integer, not 'x'"),
         ({"schema.id.serializer": "tail"}, "schema.id.serializer: must be one of prefix, header, not tail"),
@@ -396,6 +400,19 @@ def test_settings_that_are_refused(client: RegistryClient, conf: dict[str, Any],
     with pytest.raises(ConfigError) as raised:
         AvroSerializer(client, USER, conf=conf)
     assert str(raised.value).startswith(problem)
+
+
+def test_arguments_that_are_refused(client: RegistryClient):
+    with pytest.raises(TypeError, match=r"must be a serdes\.RegistryClient or SchemaRegistryClient, not builtins\.str"):
+        AvroSerializer("http://localhost:8081", USER)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"not serdes\.client\.AsyncRegistryClient"):
+        AvroDeserializer(AsyncRegistryClient("http://localhost:8081"))  # type: ignore[arg-type]
+    for arguments, name in (((3,), "schema_str"), ((USER, {"auto.register.schemas": False}), "to_dict")):
+        with pytest.raises(ConfigError) as raised:
+            AvroSerializer(client, *arguments)
+        assert raised.value.name == name
+    with pytest.raises(TypeError, match="a message is bytes, not str"):
+        AvroDeserializer(client)("text", VALUE)  # type: ignore[arg-type]
 
 
 def test_no_schema_and_no_setting_that_names_one(client: RegistryClient):
