@@ -224,6 +224,30 @@ async def list_referrers(request: Request) -> Response:
     return answer(request, page(request, ids, **limits))
 
 
+@router.get("/subjects/{subject}/metadata")
+async def get_latest_with_metadata(request: Request) -> Response:
+    """The newest version whose metadata has all the properties of the query, keys and values paired by position."""
+    registry, subject = registry_of(request), subject_of(request)
+    keys, values = request.query_params.getlist("key"), request.query_params.getlist("value")
+    if len(keys) != len(values):
+        raise errors.INVALID_PARAMETER(detail=f"there are {len(keys)} keys, but {len(values)} values")
+    wanted = dict(zip(keys, values, strict=True)).items()
+    include_deleted = flag(request, "deleted")
+
+    def look_up(view: View) -> Version | None:
+        for version in reversed(list(view.versions(subject))):
+            metadata = version.content.metadata
+            if (include_deleted or not version.deleted) and wanted <= (metadata.properties if metadata else {}).items():
+                return version
+        return None
+
+    found = await registry.find(look_up)
+    if found is None:
+        visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
+        raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
+    return answer(request, schema_object(found, text_in_form(request, found)))
+
+
 @router.post("/subjects/{subject}/undelete")
 @router.post("/subjects/{subject}/versions/{version}/undelete")
 async def undelete(request: Request) -> Response:

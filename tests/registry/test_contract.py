@@ -1,0 +1,62 @@
+"""The contract in openapi/ and the routes that are served are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi.routing import APIRoute
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from magicbyte.http.application import load_contract
+from magicbyte.testing.servers import running_registry
+from registry.http import compatibility, schemas, server, subjects
+from registry.http import settings as settings_routes
+
+ROUTERS = (compatibility.router, schemas.router, server.router, settings_routes.router, subjects.router)
+
+
+def test_every_route_is_in_the_contract_and_the_contract_has_no_other() -> None:
+    served = {
+        (method.lower(), route.path)
+        for router in ROUTERS
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods
+    }
+    documented = {(method, path) for path, item in load_contract("registry.yaml")["paths"].items() for method in item}
+    assert served == documented
+
+
+def test_the_contract_is_served(api: Any) -> None:
+    assert api("GET", "/openapi.json").json() == load_contract("registry.yaml")
+
+
+@pytest.fixture(scope="module")
+def contract() -> Iterator[Any]:
+    with running_registry("memory:") as server:
+        yield schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+
+
+CHECKS = (not_a_server_error, status_code_conformance, response_schema_conformance, content_type_conformance)
+
+
+def test_no_request_gets_an_answer_outside_the_contract(contract: Any) -> None:
+    operations = [result.ok() for result in contract.get_all_operations()]
+    assert len(operations) > 40
+    for operation in operations:
+
+        @settings(max_examples=10, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @given(case=operation.as_strategy())
+        def answers_within_the_contract(case: Any) -> None:
+            case.call_and_validate(checks=CHECKS)
+
+        answers_within_the_contract()
