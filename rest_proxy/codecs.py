@@ -22,7 +22,6 @@ from serdes.codec import DecodeError, EncodeError, SchemaError, compile_codec
 from serdes.error import WireError
 
 NULL = b"null"
-_WHITESPACE = (b" ", b"\n", b"\t", b"\r")
 _is_json = msgspec.json.Decoder(msgspec.Raw).decode
 
 
@@ -54,19 +53,25 @@ TAGGED = Options()
 class PayloadCodec(NamedTuple):
     """One schema's conversions between the JSON of the API and the bytes after the schema id.
 
-    `encode` takes parsed JSON, `decode` a message and the offset of its payload and gives JSON text; both raise
+    `encode` takes parsed JSON and what the bytes begin with, `decode` a message and the offset of its payload and gives JSON text; both raise
     DataError. `takes_null` tells whether null is a value of the schema; where it is not, null is a tombstone.
     """
 
-    encode: Callable[[Any], bytes]
+    encode: Callable[..., bytes]
     decode: Callable[[bytes, int], bytes]
     takes_null: bool
 
 
 def compact(text: bytes) -> bytes:
-    """JSON text without the whitespace between its tokens; numbers and strings stay as they were written."""
-    if any(mark in text for mark in _WHITESPACE):
-        return msgspec.json.format(text, indent=-1)
+    """JSON text without the whitespace between its tokens; numbers and strings stay as they were written.
+
+    A text that is no JSON comes back as it is, for whoever reads it to say what is wrong with it.
+    """
+    if b" " in text or b"\n" in text or b"\t" in text or b"\r" in text:
+        try:
+            return msgspec.json.format(text, indent=-1)
+        except (ValueError, RecursionError):
+            return text
     return text
 
 
@@ -98,9 +103,11 @@ def avro(schema: SchemaText, dependencies: Dependencies, options: Options) -> Pa
     except SchemaError as error:
         raise InvalidSchemaText(error.detail) from None
 
-    def encode(value: Any) -> bytes:
+    convert = codec.json_to_avro
+
+    def encode(value: Any, prefix: bytes = b"") -> bytes:
         try:
-            return codec.json_to_avro(value)
+            return convert(value, prefix)
         except EncodeError as error:
             raise DataError(error.path.removeprefix("$").removeprefix("."), _said(error)) from None
 
@@ -147,14 +154,14 @@ def json_schema(schema: SchemaText, dependencies: Dependencies, _: Options) -> P
     except ValueError as error:
         raise InvalidSchemaText(str(error)) from None
 
-    def encode(value: Any) -> bytes:
+    def encode(value: Any, prefix: bytes = b"") -> bytes:
         if not validator.is_valid(value):
             first = next(iter(validator.iter_errors(value)))
             raise DataError(_json_path(first.instance_path), first.message)
         try:
-            return orjson.dumps(value)
+            return prefix + orjson.dumps(value)
         except TypeError:  # an integer of more than 64 bits
-            return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+            return prefix + json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
     def decode(message: bytes, offset: int) -> bytes:
         return bytes_to_json(message[offset:])
@@ -180,12 +187,12 @@ def protobuf(schema: SchemaText, dependencies: Dependencies, _: Options) -> Payl
     indexes = wire.write_indexes((0,))
     read: dict[tuple[int, ...], type[Message]] = {(0,): written}
 
-    def encode(value: Any) -> bytes:
+    def encode(value: Any, prefix: bytes = b"") -> bytes:
         if not isinstance(value, dict):
             raise DataError("", f"expected an object, got {_JSON_TYPES.get(type(value).__name__, 'another type')}")
         try:
             message = json_format.ParseDict(value, written(), descriptor_pool=pool)
-            return indexes + message.SerializeToString()
+            return prefix + indexes + message.SerializeToString()
         except (json_format.ParseError, ProtobufEncodeError, ValueError, TypeError, RecursionError) as error:
             raise DataError("", str(error)) from None
 

@@ -19,6 +19,7 @@ class EmbeddedFormat:
 
     Attributes:
         name: As it stands in media types and in `format` of a consumer's configuration.
+        prepare: What is done to the text of a whole request first.
         encode: From the JSON text of a key or value to the record's bytes; None is a tombstone.
         decode: From the record's bytes to JSON text.
         schema_type: The registry's name of the schemas, None for formats without.
@@ -27,6 +28,7 @@ class EmbeddedFormat:
     """
 
     name: str
+    prepare: Callable[[bytes], bytes] | None = None
     encode: Callable[[bytes], bytes | None] | None = None
     decode: Callable[[bytes | None], bytes] | None = None
     schema_type: str | None = None
@@ -41,8 +43,12 @@ def _base64_to_bytes(text: bytes) -> bytes | None:
         raise DataError("", f"data={_shown(text)} is not a base64 string.")
     encoded = text[1:-1] if b"\\" not in text else orjson.loads(text).encode()
     try:
+        return binascii.a2b_base64(encoded, strict_mode=True)
+    except ValueError:
         # The padding may be left out, as the reference's decoder allows.
-        return binascii.a2b_base64(encoded.rstrip(b"=") + b"=" * (-len(encoded.rstrip(b"=")) % 4), strict_mode=True)
+        bare = encoded.rstrip(b"=")
+    try:
+        return binascii.a2b_base64(bare + b"=" * (-len(bare) % 4), strict_mode=True)
     except ValueError:
         raise DataError("", f"data={_shown(text)} is not a valid base64 string.") from None
 
@@ -52,7 +58,7 @@ def _bytes_to_base64(data: bytes | None) -> bytes:
 
 
 def _json_to_bytes(text: bytes) -> bytes | None:
-    return None if text == NULL else compact(text)
+    return None if text == NULL else text
 
 
 def _shown(text: bytes, limit: int = 64) -> str:
@@ -61,7 +67,7 @@ def _shown(text: bytes, limit: int = 64) -> str:
 
 
 BINARY = EmbeddedFormat("binary", encode=_base64_to_bytes, decode=_bytes_to_base64)
-JSON = EmbeddedFormat("json", encode=_json_to_bytes, decode=bytes_to_json)
+JSON = EmbeddedFormat("json", prepare=compact, encode=_json_to_bytes, decode=bytes_to_json)
 AVRO = EmbeddedFormat("avro", schema_type="AVRO", compile=codecs.avro, conversion="Avro")
 JSONSCHEMA = EmbeddedFormat("jsonschema", schema_type="JSON", compile=codecs.json_schema)
 PROTOBUF = EmbeddedFormat("protobuf", schema_type="PROTOBUF", compile=codecs.protobuf)

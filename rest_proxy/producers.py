@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -25,19 +24,8 @@ RECORD_OVERHEAD = 512
 _POLL_SECONDS = 0.2
 
 
-class Record(NamedTuple):
-    """A record as Kafka takes it; partition -1 leaves the choice to the partitioner."""
-
-    key: bytes | None
-    value: bytes | None
-    partition: int = -1
-
-    @property
-    def size(self) -> int:
-        """Bytes of key and value."""
-        return len(self.key or b"") + len(self.value or b"")
-
-
+#: A record's key, value and partition, -1 where the partitioner chooses it. A bare tuple: there are many.
+Record = tuple[bytes | None, bytes | None, int]
 #: Partition and offset of an acknowledged record, or `error_code` and `error` of another.
 Delivered = tuple[int, int, None, None]
 Failed = tuple[None, None, int, str]
@@ -184,9 +172,10 @@ class Producers:
             ApiError: RECORD_TOO_LARGE naming the record; BUFFER_FULL.
         """
         size = RECORD_OVERHEAD * len(records)
-        for index, record in enumerate(records):
-            record_size = record.size
-            if record_size > self._max_record_bytes:
+        most = self._max_record_bytes
+        for index, (key, value, _) in enumerate(records):
+            record_size = (len(key) if key is not None else 0) + (len(value) if value is not None else 0)
+            if record_size > most:
                 raise RECORD_TOO_LARGE(
                     detail=f"records[{index}] is {record_size} bytes when serialized which is larger than "
                     f"{self._max_record_bytes}, which is the value of the max.request.size configuration."

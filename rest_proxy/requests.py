@@ -13,7 +13,8 @@ from rest_proxy.errors import INVALID_ENTITY
 
 S = TypeVar("S")
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")
-_NULL = Raw(b"null")
+#: The key or value of a record that has none.
+MISSING = Raw(b"null")
 #: Nesting beyond this is refused; the parser's own bound is the interpreter's stack.
 _TOO_DEEP = "JSON is nested too deeply"
 
@@ -29,8 +30,8 @@ class SchemaReference(Struct, forbid_unknown_fields=True):
 class RawRecord(Struct, forbid_unknown_fields=True):
     """A record whose key and value stay JSON text."""
 
-    key: Raw = _NULL
-    value: Raw = _NULL
+    key: Raw = MISSING
+    value: Raw = MISSING
     partition: int | None = None
 
 

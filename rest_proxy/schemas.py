@@ -74,7 +74,7 @@ class Schemas:
         takes_null = codec.takes_null and not self._null_is_always_tombstone
 
         def frame(value: Any) -> bytes | None:
-            return None if value is None and not takes_null else prefix + encode(value)
+            return None if value is None and not takes_null else encode(value, prefix)
 
         return _keep(self._writers, (form.name, subject, source, options), Writer(schema_id, frame))
 
