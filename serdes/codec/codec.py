@@ -37,6 +37,7 @@ class AvroCodec:
         decode(buffer, offset=0) -> datum; the datum must end where the buffer ends. Raises DecodeError.
         json_to_avro(value, prefix=b"") -> bytes, from parsed Avro JSON. Raises EncodeError.
         avro_to_json(buffer, offset=0) -> what a JSON library can print. Raises DecodeError.
+        avro_to_json_bytes(buffer, offset=0) -> its compact text in UTF-8. Raises DecodeError.
     """
 
     def __init__(self, source: Source) -> None:
@@ -72,15 +73,21 @@ class AvroCodec:
         """The function from a buffer and an offset to Avro JSON as Python objects."""
         return _decoder(self._plan, self._json)
 
-    def avro_to_json_bytes(self, buffer: Buffer, offset: int = 0) -> bytes:
-        """The compact Avro JSON text, in UTF-8, of a buffer's datum."""
+    @cached_property
+    def avro_to_json_bytes(self) -> Callable[..., bytes]:
+        """The function from a buffer and an offset to the compact Avro JSON text, in UTF-8."""
         import orjson  # noqa: PLC0415  (its import takes longer than that of all codecs)
 
-        value = self.avro_to_json(buffer, offset)
-        try:
-            return orjson.dumps(value)
-        except orjson.JSONEncodeError as error:
-            raise DecodeError("$", offset, self.schema.words(), f"no JSON: {error}") from None
+        decode, dumps, words = self.avro_to_json, orjson.dumps, self.schema.words()
+
+        def show(buffer: Buffer, offset: int = 0) -> bytes:
+            value = decode(buffer, offset)
+            try:
+                return dumps(value)
+            except orjson.JSONEncodeError as error:
+                raise DecodeError("$", offset, words, f"no JSON: {error}") from None
+
+        return show
 
 
 #: What compiling a schema's source may end in, beyond what Python's compiler bears: then it is done step by step.

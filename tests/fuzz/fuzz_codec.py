@@ -22,7 +22,7 @@ from uuid import UUID
 
 import fastavro
 
-from serdes.codec import DecodeError, EncodeError, compile_codec
+from serdes.codec import AvroCodec, DecodeError, EncodeError, compile_codec
 
 PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 LOGICAL = (
@@ -349,9 +349,43 @@ def check_plain(schema: Any, content: bytes) -> None:
     assert same(codec.avro_to_json(again), value), (schema, value)
 
 
-def check_damage(chooser: Chooser, schema: Any, content: bytes) -> None:
-    """Damaged bytes give a datum or DecodeError, never more memory than some multiple of the buffer."""
-    codec = compile_codec(json.dumps(schema))
+def check_misfit(chooser: Chooser, schema: Any, content: bytes) -> None:
+    """Data and JSON with something else in some place give bytes that decode, or EncodeError."""
+    maker = Maker(chooser)
+    for plain in (False, True):
+        codec = compile_codec(json.dumps(schema), plain_unions=plain, json_defaults=plain)
+        for encode, value in (
+            (codec.json_to_avro, codec.avro_to_json(content)),
+            (codec.encode, codec.avro_to_json(content)),
+        ):
+            changed = replaced(maker, copy.deepcopy(value), maker.pick(ODD_VALUES))
+            try:
+                encoded = encode(changed)
+            except EncodeError:
+                continue
+            codec.avro_to_json(encoded)
+
+
+ODD_VALUES = (
+    None, True, 0, -1, 2**31, 2**63, 2**70, 1.5, float("nan"), "", "x", "\ud800", "NaN", b"", b"ab", [], [None], {},
+    {"int": 1}, {"string": "x"}, {1: 2}, (), ("int", 1), ("no", 1), object(), {1}, Decimal("1.25"), Decimal("NaN"),
+    date(2020, 1, 1), UUID(int=5), time_of_day(1, 2), range(3), 10**5000,
+)  # fmt: skip
+
+
+def replaced(maker: Maker, value: Any, odd: Any) -> Any:
+    """The value with some part of it replaced."""
+    if isinstance(value, dict) and value and maker.chooser.integer(0, 3):
+        key = maker.pick(sorted(value))
+        return {**value, key: replaced(maker, value[key], odd)}
+    if isinstance(value, list) and value and maker.chooser.integer(0, 3):
+        at = maker.chooser.integer(0, len(value) - 1)
+        return [*value[:at], replaced(maker, value[at], odd), *value[at + 1 :]]
+    return odd
+
+
+def check_damage(chooser: Chooser, codec: AvroCodec, content: bytes) -> None:
+    """Damaged bytes give a datum or DecodeError, and nothing else."""
     damaged = bytearray(content)
     for _ in range(chooser.integer(1, 3)):
         action = chooser.integer(0, 3)
@@ -384,7 +418,8 @@ def main() -> int:
         try:
             schema, content = check_round(chooser)
             for _ in range(5):
-                check_damage(chooser, schema, content)
+                check_damage(chooser, compile_codec(json.dumps(schema)), content)
+                check_misfit(chooser, schema, content)
         except Exception:
             sys.stderr.write(f"failed with --seed {seed}\n")
             raise

@@ -59,8 +59,8 @@ def test_damaged_bytes_give_a_datum_or_a_decode_error(data: st.DataObject) -> No
     chooser = Drawn(data)
     maker = fuzz.Maker(chooser)
     schema = maker.schema()
-    content = compile_codec(json.dumps(schema)).encode(maker.datum(schema))
-    fuzz.check_damage(chooser, schema, content)
+    made = compile_codec(json.dumps(schema))
+    fuzz.check_damage(chooser, made, made.encode(maker.datum(schema)))
 
 
 @pytest.mark.parametrize("seed", range(0, 300, 10))
@@ -68,7 +68,8 @@ def test_seeded_rounds(seed: int) -> None:
     for each in range(seed, seed + 10):
         chooser = fuzz.Seeded(each)
         schema, content = fuzz.check_round(chooser)
-        fuzz.check_damage(chooser, schema, content)
+        fuzz.check_damage(chooser, compile_codec(json.dumps(schema)), content)
+        fuzz.check_misfit(chooser, schema, content)
 
 
 PROMOTIONS = {
@@ -170,6 +171,7 @@ def check_resolution(chooser: Any) -> None:
         # What the evolver dropped was a definition that is mentioned elsewhere.
         return
     content = compile_codec(json.dumps(writer)).encode(maker.datum(writer))
+    fuzz.check_damage(chooser, compile_codec(json.dumps(writer), json.dumps(reader)), content)
     resolving = codec.AvroCodec(codec.Source(json.dumps(writer), json.dumps(reader), (), (), False, False))
     try:
         expected = fuzz.read(writer, content, reader)
