@@ -185,15 +185,9 @@ def test_use_schema_id_and_guid(client: RegistryClient):
         AvroSerializer(client, conf={"use.schema.id": 9})({"name": "ada"}, VALUE)
 
 
-def test_use_latest_with_metadata(client: RegistryClient, monkeypatch: pytest.MonkeyPatch):
-    client.register("users-value", SchemaText("AVRO", USER2))
-    client.register("users-value", SchemaText("AVRO", USER))
-
-    def second(subject: str, properties: Any) -> Any:
-        assert properties == {"team": "blue"}
-        return (yield from client.endpoints.version(subject, 1))
-
-    monkeypatch.setattr(client.endpoints, "latest_with_metadata", second)
+def test_use_latest_with_metadata(client: RegistryClient):
+    client.register("users-value", SchemaText("AVRO", USER2), metadata={"properties": {"team": "blue"}})
+    client.register("users-value", SchemaText("AVRO", USER), metadata={"properties": {"team": "red"}})
     serialize = AvroSerializer(client, conf={"use.latest.with.metadata": {"team": "blue"}})
     assert serialize({"name": "ada"}, VALUE) == b"\x00\x00\x00\x00\x01\x06ada\x0e"
 

@@ -9,145 +9,204 @@ from typing import Any
 import orjson
 import pytest
 
-from compat.schema import Dependency, Reference, SchemaText
+from compat.schema import Reference, SchemaText
 from serdes.asgi import AsgiTransport
 from serdes.cache import Cache
-from serdes.client import AsyncRegistryClient, CacheLimits, RegistryClient, Retry
+from serdes.client import AsyncRegistryClient, CacheLimits, RegisteredSchema, RegistryClient, Retry, SubjectVersion
 from serdes.endpoints import context_of
-from serdes.error import ConfigError, RegistryUnavailable, SubjectNotFound
+from serdes.error import (
+    ConfigError,
+    IncompatibleSchema,
+    RegistryError,
+    RegistryUnavailable,
+    SchemaNotFound,
+    SchemaRefused,
+    SubjectNotFound,
+    VersionNotFound,
+)
+
+INT = SchemaText("AVRO", '"int"')
+STRING = SchemaText("AVRO", '"string"')
 
 
-class Recorded:
-    """An ASGI app that gives fixed answers to `METHOD path` and notes what it was asked."""
-
-    def __init__(self, answers: dict[str, Any]) -> None:
-        self.answers = answers
-        self.asked: list[str] = []
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        assert scope["type"] == "http"
-        await receive()
-        asked = f"{scope['method']} {scope['raw_path'].decode()}"
-        if scope["query_string"]:
-            asked += f"?{scope['query_string'].decode()}"
-        self.asked.append(asked)
-        status, body = 200, self.answers.get(asked)
-        if body is None:
-            status, body = 404, {"error_code": 40401, "message": "Subject 's' not found."}
-        await send({"type": "http.response.start", "status": status, "headers": []})
-        await send({"type": "http.response.body", "body": orjson.dumps(body)})
+def test_endpoints(client: RegistryClient):
+    held = client.register("s", INT)
+    assert (held.subject, held.version, held.id, held.schema) == ("s", 1, 1, INT)
+    assert client.lookup("s", INT) == held
+    assert client.version("s") == client.version("s", 1) == client.version("s", -1) == held
+    info = client.schema_by_id(1)
+    assert (info.id, info.guid, info.schema) == (1, held.guid, INT)
+    assert info.guid is not None
+    assert client.schema_by_guid(info.guid).schema == INT
+    assert client.versions("s") == [1]
+    assert client.subjects() == client.subjects_of(1) == ["s"]
+    assert client.versions_of(1) == [SubjectVersion("s", 1)]
+    assert client.referenced_by("s") == []
+    assert set(client.schema_types()) == {"AVRO", "JSON", "PROTOBUF"}
+    assert client.contexts() == ["."]
+    assert "version" in client.server_version()
 
 
-def version(subject: str, number: int, text: str, *references: tuple[str, str, int]) -> dict[str, Any]:
-    named = [{"name": name, "subject": held, "version": held_version} for name, held, held_version in references]
-    return {"subject": subject, "version": number, "id": 7, "guid": "g", "schema": text, "references": named}
+def test_compatibility_config_and_mode(client: RegistryClient):
+    client.register("s", INT)
+    for version in (None, "latest", 1):
+        verdict = client.check_compatibility("s", STRING, version)
+        assert not verdict
+        assert "TYPE_MISMATCH" in verdict.messages[0]
+        assert client.check_compatibility("s", INT, version)
+    with pytest.raises(IncompatibleSchema):
+        client.register("s", STRING)
+    assert client.put_config({"compatibility": "NONE"}, "s")["compatibility"] == "NONE"
+    assert client.config("s")["compatibilityLevel"] == "NONE"
+    assert client.check_compatibility("s", STRING)
+    assert client.delete_config("s")["compatibilityLevel"] == "NONE"
+    assert client.config("s", default_to_global=True)["compatibilityLevel"] == "BACKWARD"
+    assert client.put_mode("READONLY", "s") == client.mode("s") == "READONLY"
+    with pytest.raises(RegistryError) as raised:
+        client.register("s", SchemaText("AVRO", '"long"'))
+    assert raised.value.code == 42205
+    assert client.delete_mode("s") == "READONLY"
+    assert client.mode() == "READWRITE"
 
 
-APP = {
-    "GET /subjects/a/versions/latest": version("a", 2, "A", ("b", "b", 1), ("c", "c", 1)),
-    "GET /subjects/b/versions/1?deleted=true": version("b", 1, "B", ("c", "c", 1)),
-    "GET /subjects/c/versions/1?deleted=true": version("c", 1, "C"),
-    "GET /schemas/ids/7": {"schema": '"string"', "guid": "g"},
-    "POST /subjects/old/versions": {"id": 7},
-    "POST /subjects/old": version("old", 3, "OLD"),
-    "POST /subjects/new/versions": {"id": 7, "version": 1, "guid": "g"},
-    "POST /subjects/new/versions?normalize=true": {"id": 8, "version": 2, "guid": "h", "schema": "N"},
-    "GET /subjects?subjectPrefix=%3A%2A%3A&deleted=true": ["s"],
-    "POST /compatibility/subjects/s/versions?verbose=true": {"is_compatible": False, "messages": ["m"]},
-    "POST /compatibility/subjects/s/versions/latest?verbose=true": {"is_compatible": True, "messages": []},
-    "PUT /config/s": {"compatibility": "FULL"},
-    "GET /mode": {"mode": "READWRITE"},
-    "DELETE /subjects/new": [1],
-    "GET /associations/resources/-/t?resourceType=topic&associationType=value": [{"subject": "s"}],
-    "GET /subjects/s/metadata?key=major&value=1": version("s", 4, "S"),
-}
+def test_metadata(client: RegistryClient):
+    client.put_config({"compatibility": "NONE"})
+    for number, schema in enumerate((INT, STRING), 1):
+        client.register("s", schema, metadata={"properties": {"major": str(number)}})
+    held = client.latest_with_metadata("s", {"major": "1"})
+    assert (held.version, held.metadata) == (1, {"properties": {"major": "1"}})
+    with pytest.raises(SchemaNotFound):
+        client.latest_with_metadata("s", {"major": "3"})
 
 
-def client_of(app: Recorded, limits: CacheLimits | None = None) -> RegistryClient:
-    return RegistryClient("http://registry", transport=AsgiTransport(app), cache=limits)
+def test_names_that_need_escaping(client: RegistryClient):
+    for subject in ("a/b", "ä ?&%", ":.ctx:s", "s#1"):
+        client.register(subject, INT)
+        assert client.version(subject).subject == subject
+    assert sorted(client.subjects(":*:")) == sorted(["a/b", "ä ?&%", ":.ctx:s", "s#1"])
+    assert client.subjects(":.ctx:") == [":.ctx:s"]
+    assert client.schema_by_id(1, ":.ctx:s").schema == INT
 
 
-def test_endpoints():
-    app = Recorded(APP)
-    text = SchemaText("AVRO", '"int"')
-    with client_of(app) as client:
-        assert client.subjects(":*:", deleted=True) == ["s"]
-        verdict = client.check_compatibility("s", text)
-        assert (bool(verdict), verdict.messages) == (False, ("m",))
-        assert client.check_compatibility("s", text, "latest")
-        assert client.put_config({"compatibility": "FULL"}, "s") == {"compatibility": "FULL"}
-        assert client.mode() == "READWRITE"
-        assert client.associations("t", resource_type="topic", association_types=["value"]) == [{"subject": "s"}]
-        assert client.latest_with_metadata("s", {"major": "1"}).version == 4
-        with pytest.raises(SubjectNotFound) as raised:
-            client.versions("s")
-        assert raised.value == SubjectNotFound(404, 40401, "Subject 's' not found.")
+def test_errors(client: RegistryClient):
+    client.register("s", INT)
+    with pytest.raises(SubjectNotFound) as raised:
+        client.versions("nobody")
+    assert raised.value == SubjectNotFound(404, 40401, "Subject 'nobody' not found.")
+    for error, ask in (
+        (VersionNotFound, lambda: client.version("s", 2)),
+        (SchemaNotFound, lambda: client.schema_by_id(9)),
+        (SchemaNotFound, lambda: client.lookup("s", STRING)),
+        (SchemaRefused, lambda: client.register("s", SchemaText("AVRO", "{"))),
+    ):
+        with pytest.raises(error):
+            ask()
 
 
-def test_what_lasts_is_asked_once():
-    app = Recorded(APP)
-    text = SchemaText("AVRO", '"int"')
-    with client_of(app) as client:
-        for _ in range(2):
-            assert client.schema_by_id(7).schema == SchemaText("AVRO", '"string"')
-            assert client.register("new", text).schema == text
-            assert client.register("new", text, normalize=True).schema == SchemaText("AVRO", "N")
-        assert app.asked == [
-            "GET /schemas/ids/7",
-            "POST /subjects/new/versions",
-            "POST /subjects/new/versions?normalize=true",
-        ]
-        client.delete_subject("new")
-        client.register("new", text)
-        client.schema_by_id(7)
-        assert app.asked[3:] == ["DELETE /subjects/new", "POST /subjects/new/versions"]
+def test_what_lasts_is_asked_once(client: RegistryClient, app: Any):
+    for _ in range(2):
+        client.register("s", INT)
+        client.register("s", INT, normalize=True)
+        client.lookup("s", INT)
+        client.schema_by_id(1)
+        client.version("s", 1)
+    assert len(app.requests) == 5
+    client.delete_version("s", 1)
+    assert client.register("s", INT).version == 2
+    client.schema_by_id(1)
+    assert app.requests[5:] == ["DELETE /subjects/s/versions/1", "POST /subjects/s/versions"]
+    client.clear_caches()
+    client.schema_by_id(1)
+    assert len(app.requests) == 8
+
+
+def test_deleted_versions_are_not_mixed_up_with_live_ones(client: RegistryClient):
+    client.register("s", INT)
+    client.register("s", SchemaText("AVRO", '"long"'))
+    client.delete_version("s", 1)
+    assert client.version("s", 1, deleted=True).schema == INT
+    with pytest.raises(VersionNotFound):
+        client.version("s", 1)
+    assert client.versions("s", deleted=True) == [1, 2]
+    assert client.delete_version("s", 1, permanent=True) == 1
+    assert client.delete_subject("s") == [2]
+    assert client.subjects() == []
+    assert client.subjects(deleted_only=True) == ["s"]
 
 
 @pytest.mark.parametrize(("ttl", "asked"), [(None, 1), (60.0, 1), (0.0, 2)])
-def test_the_latest_version_is_believed_for_a_while(ttl: float | None, asked: int):
-    app = Recorded(APP)
-    with client_of(app, CacheLimits(latest_ttl=ttl)) as client:
-        assert client.version("a").version == 2
-        assert client.version("a", -1).version == 2
-        assert len(app.asked) == asked
-        client.clear_latest_caches()
-        client.version("a")
-        assert len(app.asked) == asked + 1
+def test_the_latest_version_is_believed_for_a_while(transport: Any, app: Any, ttl: float | None, asked: int):
+    client = RegistryClient("http://registry", transport=transport, cache=CacheLimits(latest_ttl=ttl))
+    client.register("s", INT)
+    for _ in range(2):
+        assert client.version("s").version == 1
+    assert len(app.requests) == 1 + asked
+    client.clear_latest_caches()
+    client.version("s")
+    assert len(app.requests) == 2 + asked
+
+
+def test_an_own_registration_is_the_latest_at_once(client: RegistryClient):
+    client.register("s", INT)
+    assert client.version("s").version == 1
+    client.register("s", SchemaText("AVRO", '"long"'))
+    assert client.version("s").version == 2
 
 
 def test_an_old_registry_answers_an_id_and_nothing_else():
-    with client_of(Recorded(APP)) as client:
-        registered = client.register("old", SchemaText("AVRO", "x"))
-        assert (registered.version, registered.id, registered.schema.text) == (3, 7, "OLD")
+    answers = {
+        "/subjects/s/versions": {"id": 7},
+        "/subjects/s": {"subject": "s", "version": 3, "id": 7, "schema": '"int"'},
+    }
+
+    async def old(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": orjson.dumps(answers[scope["path"]])})
+
+    with RegistryClient("http://registry", transport=AsgiTransport(old)) as client:
+        assert client.register("s", INT) == RegisteredSchema("s", 3, 7, None, INT)
 
 
-CLOSURE = (Dependency("c", "C"), Dependency("b", "B"))
+def register_chain(client: RegistryClient, context: str = "") -> SchemaText:
+    """a refers to b and c, b refers to c."""
+    city = '{"type":"record","name":"%s","fields":[%s]}'
+    client.register(context + "c", SchemaText("AVRO", city % ("C", "")))
+    to_c = Reference("C", "c", 1)
+    client.register(context + "b", SchemaText("AVRO", city % ("B", '{"name":"c","type":"C"}'), (to_c,)))
+    text = city % ("A", '{"name":"b","type":"B"},{"name":"c","type":"C"}')
+    return client.register(context + "a", SchemaText("AVRO", text, (Reference("B", "b", -1), to_c))).schema
 
 
-def test_dependencies_are_collected_depth_first():
-    app = Recorded(APP)
-    with client_of(app) as client:
-        schema = client.version("a").schema
-        assert schema.references == (Reference("b", "b", 1), Reference("c", "c", 1))
-        assert client.dependencies(schema) == CLOSURE
-        assert client.dependencies(schema) == CLOSURE
-        assert len(app.asked) == 3
-        with pytest.raises(SubjectNotFound):
-            client.dependencies(schema, ":.ctx:a")
-        assert app.asked[-1] == "GET /subjects/%3A.ctx%3Ab/versions/1?deleted=true"
+def test_dependencies_are_collected_depth_first(client: RegistryClient, app: Any):
+    schema = register_chain(client)
+    assert schema.references == (Reference("B", "b", 1), Reference("C", "c", 1))
+    asked = len(app.requests)
+    for _ in range(2):
+        assert [dependency.name for dependency in client.dependencies(schema)] == ["C", "B"]
+    assert len(app.requests) == asked + 2
 
 
-def test_the_asynchronous_client_drives_the_same_flows():
-    app = Recorded(APP)
+def test_dependencies_are_looked_for_in_the_context_of_the_subject(client: RegistryClient):
+    schema = register_chain(client, ":.blue:")
+    assert [dependency.name for dependency in client.dependencies(schema, ":.blue:a")] == ["C", "B"]
 
+
+def test_dependencies_may_be_deleted_meanwhile(client: RegistryClient):
+    client.register("c", SchemaText("AVRO", '{"type":"record","name":"C","fields":[]}'))
+    client.delete_subject("c")
+    assert len(client.dependencies(SchemaText("AVRO", '"C"', (Reference("C", "c", 1),)))) == 1
+
+
+def test_the_asynchronous_client_drives_the_same_flows(transport: Any):
     async def session() -> None:
-        async with AsyncRegistryClient("http://registry", transport=AsgiTransport(app)) as client:
-            schema = (await client.version("a")).schema
-            assert await client.dependencies(schema) == CLOSURE
-            both = await asyncio.gather(client.subjects(":*:", deleted=True), client.mode())
-            assert both == [["s"], "READWRITE"]
+        async with AsyncRegistryClient("http://registry", transport=transport) as client:
+            held = await client.register("s", INT)
+            assert await asyncio.gather(client.version("s"), client.lookup("s", INT)) == [held, held]
+            assert await client.dependencies(held.schema) == ()
             with pytest.raises(SubjectNotFound):
-                await client.versions("s")
+                await client.versions("nobody")
+            assert await client.delete_subject("s") == [1]
 
     asyncio.run(session())
 
