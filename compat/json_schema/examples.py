@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from itertools import chain, islice
+from time import monotonic
 from typing import Any
 
 from compat import json_text
@@ -19,12 +20,15 @@ from compat.json_schema.differing import JsonDifference
 from compat.json_schema.judging import Route
 from compat.json_schema.model import Node, follow
 from compat.json_schema.schema import JsonSchema
+from compat.json_schema.tangles import is_tangled
 from compat.json_schema.validators import validator
 from compat.schema import Pointer
 
 #: Candidates that are tried for one difference, and for each place in it that may show the break.
 _MOST_TRIED = 4_000
 _MOST_PER_PLACE = 1_500
+#: Longest search, in seconds.
+_LONGEST_SEARCH = 0.5
 #: Deepest nesting that is made up below the place of the difference.
 _DEEPEST = 5
 #: Most properties, items and members on the way to that place.
@@ -49,6 +53,8 @@ def example(difference: JsonDifference, reader: JsonSchema, writer: JsonSchema) 
         reader: The schema that data is read with.
         writer: The schema that data was written with.
     """
+    if is_tangled(reader.model) or is_tangled(writer.model):
+        return None
     try:
         accepts, reads = validator(writer), validator(reader)
     except ValueError:
@@ -58,7 +64,10 @@ def example(difference: JsonDifference, reader: JsonSchema, writer: JsonSchema) 
     candidates = chain.from_iterable(
         islice(maker.reaching(writer.model, place, 0), _MOST_PER_PLACE) for place in places
     )
+    give_up_at = monotonic() + _LONGEST_SEARCH
     for candidate in islice(candidates, _MOST_TRIED):
+        if monotonic() > give_up_at:
+            return None
         if accepts.is_valid(candidate) and not reads.is_valid(candidate):
             return json_text.dumps(candidate)
     return None

@@ -8,7 +8,7 @@ deep, how often and for how long pairs are compared.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from compat.json_schema.model import Node
 from compat.schema import Pointer
@@ -37,12 +37,6 @@ class Found:
     route: Route = ()
     reader_at: Pointer | None = None
     writer_at: Pointer | None = None
-
-    def below(self, path: tuple[str, ...], route: Route) -> Found:
-        """The same difference as seen from further out."""
-        if not path and not route:
-            return self
-        return replace(self, path=(*path, *self.path), route=(*route, *self.route))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ incompatible on the way, so this ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from compat.difference import Incomparable
 from compat.json_schema.arrays import arrays
 from compat.json_schema.combined import combined, into_combined, negated, out_of_combined
 from compat.json_schema.judging import Ask, Doomed, Found, Judge
+from compat.json_schema.listing import MAX_FINDINGS, Result, listed
 from compat.json_schema.model import (
     Array,
     Boolean,
@@ -36,9 +37,7 @@ from compat.json_schema.values import annotation_changes, consts, enums, nothing
 from compat.level import Policy
 
 #: Pairs that one comparison may judge before it is given up: some seconds' work.
-MAX_PAIRS = 500_000
-#: Differences that are kept for one pair; the breaking ones first.
-MAX_FINDINGS = 1_000
+MAX_PAIRS = 150_000
 
 _BREAKING = {policy: frozenset(rule.name for rule in RULES.values() if policy not in rule.allowed) for policy in Policy}
 _DISPUTED = _BREAKING[Policy.STRICT] ^ _BREAKING[Policy.LENIENT]
@@ -83,15 +82,6 @@ def compare(old: Node, new: Node, policy: Policy) -> Comparison:
         failed, judged = walk.failures(), walk.judged
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What was found for a pair: `cut` are the pairs in hand then, whose own differences it lacks."""
-
-    compatible: bool
-    found: tuple[Found, ...]
-    cut: frozenset[_Pair] = frozenset()
-
-
 @dataclass(slots=True)
 class _Frame:
     """A pair in hand: its judge, and what was found so far."""
@@ -101,8 +91,16 @@ class _Frame:
     ask: Ask
     listing: bool
     compatible: bool = True
-    found: list[Found] = field(default_factory=list)
+    entries: list[Found | tuple[Ask, Result]] = field(default_factory=list)
+    count: int = 0
+    breaking: int = 0
     cut: set[_Pair] = field(default_factory=set)
+
+    def result(self) -> Result:
+        """All that was found so far."""
+        most = MAX_FINDINGS + 1
+        cut = frozenset(self.cut - {self.pair})
+        return Result(self.compatible, tuple(self.entries), min(self.count, most), min(self.breaking, most), cut)
 
 
 class _Pass:
@@ -113,7 +111,7 @@ class _Pass:
         self._failed = failed
         self._assumed: set[_Pair] = set()
         self._verdicts: dict[_Pair, bool] = {}
-        self._results: dict[_Pair, _Result] = {}
+        self._results: dict[_Pair, Result] = {}
         self._repeated: set[_Pair] = set()
         self._in_hand: set[_Pair] = set()
         self._stack: list[_Frame] = []
@@ -154,15 +152,18 @@ class _Pass:
                 answer = self._answer(frame, said)
                 if answer is False and said.keep and not frame.listing:
                     answer = self._finish(frame)
-        return root.found
+        return listed(root.result(), self._breaking)
 
     def _take(self, frame: _Frame, found: Found) -> None:
-        if found.name in self._breaking:
+        breaks = found.name in self._breaking
+        if breaks:
             frame.compatible = False
         if found.name in _DISPUTED:
             self.depends_on_policy = True
         if frame.listing:
-            frame.found.append(found)
+            frame.entries.append(found)
+            frame.count += 1
+            frame.breaking += breaks
 
     def _answer(self, frame: _Frame, ask: Ask) -> bool | None:
         """The answer to a question; None where it has to be worked out first, on the stack."""
@@ -173,7 +174,7 @@ class _Pass:
             compatible = pair not in self._failed
             if compatible:
                 self._assumed.add(pair)
-            self._adopt(frame, ask, _Result(compatible, (), frozenset((pair,))))
+            self._adopt(frame, ask, Result(compatible, cut=frozenset(() if compatible else (pair,))))
             return compatible
         result = self._known(pair, listing=listing)
         if result is None:
@@ -188,56 +189,48 @@ class _Pass:
         self._stack.append(_Frame(pair, _nested(old, new), ask, listing))
         return None
 
-    def _known(self, pair: _Pair, *, listing: bool) -> _Result | None:
+    def _known(self, pair: _Pair, *, listing: bool) -> Result | None:
         if not listing:
             if pair in self._failed:
-                return _Result(compatible=False, found=())
+                return Result(compatible=False)
             compatible = self._verdicts.get(pair)
-            return None if compatible is None else _Result(compatible, ())
+            return None if compatible is None else Result(compatible)
         result = self._results.get(pair)
         if result is None or result.compatible or pair in self._repeated or result.cut <= self._in_hand:
             return result
-        if any(found.name in self._breaking for found in result.found):
+        if result.breaking:
             return result
         # All that broke it stood in pairs that were in hand then and are not now: list it once more.
         self._repeated.add(pair)
         return None
 
-    def _judge_simple(self, pair: _Pair, old: Node, new: Node) -> _Result | None:
+    def _judge_simple(self, pair: _Pair, old: Node, new: Node) -> Result | None:
         found = _simple(old, new)
         if found is None:
             return None
-        compatible = not any(each.name in self._breaking for each in found)
-        result = self._results[pair] = _Result(compatible, tuple(found))
-        self._verdicts[pair] = compatible
+        breaking = sum(each.name in self._breaking for each in found)
+        result = self._results[pair] = Result(not breaking, tuple(found), len(found), breaking)
+        self._verdicts[pair] = result.compatible
         return result
 
-    def _adopt(self, frame: _Frame, ask: Ask, result: _Result) -> None:
+    def _adopt(self, frame: _Frame, ask: Ask, result: Result) -> None:
         if not ask.keep:
             return
         frame.compatible = frame.compatible and result.compatible
         if frame.listing:
             frame.cut |= result.cut
-            frame.found += [_placed(found, ask) for found in result.found]
-            if len(frame.found) > 2 * MAX_FINDINGS:
-                frame.found = self._capped(frame.found)
-
-    def _capped(self, found: list[Found]) -> list[Found]:
-        """The first differences, of which the breaking ones go first where there are too many."""
-        if len(found) <= MAX_FINDINGS:
-            return found
-        ranked = sorted(range(len(found)), key=lambda index: (found[index].name not in self._breaking, index))
-        return [found[index] for index in sorted(ranked[:MAX_FINDINGS])]
+            if result.count:
+                frame.entries.append((ask, result))
+                frame.count += result.count
+                frame.breaking += result.breaking
 
     def _finish(self, frame: _Frame) -> bool:
         """Takes a pair off the stack, remembers its result and gives its verdict to the judge that asked."""
         self._stack.pop()
         frame.judge.close()
-        frame.found = self._capped(frame.found)
-        frame.cut.discard(frame.pair)
         self._in_hand.discard(frame.pair)
         self._verdicts[frame.pair] = frame.compatible
-        result = _Result(frame.compatible, tuple(frame.found), frozenset(frame.cut))
+        result = frame.result()
         if frame.listing:
             self._results[frame.pair] = result
         if self._stack:
@@ -246,16 +239,6 @@ class _Pass:
             if frame.ask.keep and not frame.compatible and not asking.listing:
                 return self._finish(asking)
         return frame.compatible
-
-
-def _placed(found: Found, ask: Ask) -> Found:
-    """A difference as the pair that asked sees it; within a schema referred to by name it stands at the `$ref`."""
-    found = found.below(ask.path, ask.route)
-    if found.reader_at is None and ask.new.at is not None and follow(ask.new).at is None:
-        found = replace(found, reader_at=ask.new.at)
-    if found.writer_at is None and ask.old.at is not None and follow(ask.old).at is None:
-        found = replace(found, writer_at=ask.old.at)
-    return found
 
 
 def _root(old: Node, new: Node) -> Judge:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from compat.difference import Incomparable
-from compat.json_schema import FORMAT, JsonSchema, check_fields, example, validator, walk
+from compat.json_schema import FORMAT, JsonSchema, check_fields, example, listing, validator, walk
 from compat.json_schema.java import hash_order
 from compat.json_schema.matching import maximum_matching
 from compat.level import Policy
@@ -233,7 +233,7 @@ def test_what_differs_is_bounded_where_references_multiply_it():
         return parsed({"$ref": "#/definitions/d0", "definitions": {**links, "d60": last}})
 
     found = FORMAT.differences(doubling(WHOLE), doubling(TEXT))
-    assert len(found) == walk.MAX_FINDINGS
+    assert len(found) == listing.MAX_FINDINGS
     assert {each.rule.name for each in found} == {"TYPE_CHANGED"}
 
 
