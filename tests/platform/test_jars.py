@@ -145,3 +145,19 @@ def test_a_jar_cut_short_in_the_cache_does_not_count(tmp_path: Path, monkeypatch
     assert not jar.is_cached()
     jar.path.write_bytes(b"jar")
     assert jar.is_cached()
+
+
+def test_a_cache_that_cannot_be_written_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = subprocess.run(
+        [sys.executable, "-m", "magicbyte.jars", "fetch", "spark"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"MAGICBYTE_CACHE": str(tmp_path / "file")},
+        check=False,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (
+        1,
+        "",
+        f"magicbyte: the jars for Spark cannot be kept in {tmp_path / 'file' / 'jars'}: Not a directory\n",
+    )
