@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
@@ -117,12 +119,18 @@ def double_text(value: float) -> str:
 def locate(text: str, pointer: Pointer) -> Position | None:
     """Where an object's member (its key) or an array's element stands in a JSON text; None where there is none.
 
+    The first call for a text reads all of it; the next calls for it are look-ups.
+
     Args:
         text: A text that `loads` reads; comments are skipped.
         pointer: Keys and indices from the outermost value inwards; the empty pointer is the outermost value itself.
     """
-    offset = _offset(text, pointer)
-    return None if offset is None else position(text, offset)
+    offsets, lines = _index(text)
+    offset = offsets.get(pointer)
+    if offset is None:
+        return None
+    line = bisect_right(lines, offset)
+    return Position(line, offset - lines[line - 1] + 1)
 
 
 def position(text: str, offset: int) -> Position:
@@ -248,76 +256,52 @@ def _constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_double, parse_constant=_constant)
 
 
-def _offset(text: str, pointer: Pointer) -> int | None:
-    lexemes = _lexemes(text)
-    first = next(lexemes, None)
-    if first is None:
-        return None
-    offset, opening = first
-    for step in pointer:
-        found = _member(lexemes, step) if opening == "{" else _element(lexemes, step) if opening == "[" else None
-        if found is None:
-            return None
-        offset, value_offset, opening = found
-        # A later duplicate of a key may lie behind; the way on starts at the value found.
-        lexemes = _lexemes(text, value_offset + 1 if opening in "{[" else value_offset)
-    return offset
+@lru_cache(maxsize=4)
+def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
+    """The offsets of all members and elements of a JSON text by pointer, and the offsets at which its lines start."""
+    offsets: dict[Pointer, int] = {}
+    # The objects and arrays around, the outermost first: where each stands, and whether it is an object.
+    around: list[tuple[Pointer, bool]] = []
+    here: Pointer = ()
+    place = 0
+    key_next = False
+    for offset, lexeme in _lexemes(text):
+        if lexeme == ":":
+            key_next = False
+        elif lexeme == ",":
+            is_object = bool(around) and around[-1][1]
+            place = place if is_object else place + 1
+            key_next = is_object
+            here = (*around[-1][0], place) if around and not is_object else here
+        elif lexeme in ("]", "}"):
+            if not around:
+                break
+            here, _ = around.pop()
+            place = here[-1] if here and isinstance(here[-1], int) else 0
+            key_next = False
+        elif key_next:
+            here = (*around[-1][0], _unquoted(lexeme))
+            offsets[here] = offset
+        else:
+            if not (around and around[-1][1]):
+                offsets[here] = offset
+            if lexeme in ("[", "{"):
+                around.append((here, lexeme == "{"))
+                key_next = lexeme == "{"
+                place = 0
+                here = here if key_next else (*here, 0)
+    return offsets, [0, *(match.end() for match in re.finditer("\n", text))]
 
 
-def _lexemes(text: str, start: int = 0) -> Iterator[tuple[int, str]]:
+def _lexemes(text: str) -> Iterator[tuple[int, str]]:
     """The offsets and texts of strings, brackets, commas, colons and bare words; comments are passed over."""
-    for match in _COMMENT_OR_LEXEME.finditer(text, start):
+    for match in _COMMENT_OR_LEXEME.finditer(text):
         if not match[0].startswith(("//", "/*")):
             yield match.start(), match[0]
 
 
-def _member(lexemes: Iterator[tuple[int, str]], key: str | int) -> tuple[int, int, str] | None:
-    """The key's offset, its value's offset and the value's first lexeme; of duplicates the last."""
-    found = None
-    for offset, lexeme in lexemes:
-        if lexeme == "}":
-            break
-        if lexeme == ",":
-            continue
-        next(lexemes, None)  # the colon
-        value_offset, opening = next(lexemes, (offset, ""))
-        if lexeme[0] == '"' and _unquoted(lexeme) == key:
-            found = (offset, value_offset, opening)
-        if opening in ("{", "["):
-            _skip(lexemes)
-    return found
-
-
-def _element(lexemes: Iterator[tuple[int, str]], index: str | int) -> tuple[int, int, str] | None:
-    place = 0
-    for offset, lexeme in lexemes:
-        if lexeme == "]":
-            break
-        if lexeme == ",":
-            continue
-        if place == index:
-            return offset, offset, lexeme
-        place += 1
-        if lexeme in ("{", "["):
-            _skip(lexemes)
-    return None
-
-
-def _skip(lexemes: Iterator[tuple[int, str]]) -> None:
-    """Passes the rest of an array or object whose opening bracket was the last lexeme."""
-    depth = 1
-    for _, lexeme in lexemes:
-        if lexeme in ("{", "["):
-            depth += 1
-        elif lexeme in ("}", "]"):
-            depth -= 1
-            if depth == 0:
-                return
-
-
-def _unquoted(literal: str) -> str | None:
+def _unquoted(literal: str) -> str:
     try:
-        value = json.loads(literal)
+        return str(json.loads(literal)) if "\\" in literal else literal[1:-1]
     except ValueError:
-        return None
-    return value if isinstance(value, str) else None
+        return literal

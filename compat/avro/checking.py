@@ -1,8 +1,8 @@
 """Compares a reader schema with a writer schema: pairs their types and lets the rules judge each pair.
 
 The walk follows the reference (`SchemaCompatibility` of Avro for Java) where the order and the paths of its findings
-depend on how it walks. Comparisons in progress are kept on a list and not on the stack: two recursive schemas can pair
-up deeper than either of them nests.
+depend on how it walks. Comparisons are generators that yield the comparisons they depend on: two recursive schemas can
+pair up deeper than either of them nests.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from compat.avro.rules import (
     reader_field_missing_default_value,
     type_mismatch,
 )
+from compat.avro.stackless import run
 from compat.difference import Difference, Incomparable
 
 #: Which types a reader may have for a primitive type that was written (Avro specification, Schema Resolution).
@@ -49,20 +50,7 @@ def compare(reader: Node, writer: Node, places: Places) -> list[Difference]:
         Incomparable: A reader's field matches two fields of the writer, by name and by alias.
     """
     begun = _Walk(places).begin(reader, writer, "")
-    if isinstance(begun, list):
-        return begun
-    stack = [begun]
-    answer: _Found | None = None
-    while True:
-        try:
-            # A generator's first answer must be None.
-            stack.append(stack[-1].send(answer))  # type: ignore[arg-type]
-            answer = None
-        except StopIteration as stop:
-            stack.pop()
-            answer = stop.value
-            if not stack:
-                return stop.value  # type: ignore[no-any-return]
+    return begun if isinstance(begun, list) else run(begun)
 
 
 class _Walk:

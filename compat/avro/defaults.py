@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Generator
 from typing import Any
 
 from compat.avro.nodes import Array, Map, Node, Primitive, Record, Union
+from compat.avro.stackless import run
+
+_Check = Generator["_Check", bool, bool]
 
 _INT = range(-(2**31), 2**31)
 _LONG = range(-(2**63), 2**63)
@@ -28,7 +32,9 @@ _PRIMITIVE_DEFAULTS = {
 
 def is_default(node: Node, value: Any) -> bool:
     """Whether a JSON value is a default of a type; of a union, that of any branch (Avro library 1.9 and later)."""
-    return _fits(node, value, {})
+    if isinstance(node, Primitive):
+        return _PRIMITIVE_DEFAULTS[node.type](value)
+    return run(_fits(node, value, {}))
 
 
 def double_default(text: str) -> float | None:
@@ -37,31 +43,57 @@ def double_default(text: str) -> float | None:
     return None if match is None else float(match[1].rstrip("fFdD"))
 
 
-def _fits(node: Node, value: Any, seen: dict[tuple[int, int], bool]) -> bool:
+def _fits(node: Node, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
     if isinstance(node, Primitive):
         return _PRIMITIVE_DEFAULTS[node.type](value)
     # Without this memory a value nested in unions of look-alike records would be tried exponentially often.
     key = (id(node), id(value))
     if key not in seen:
-        seen[key] = _fits_complex(node, value, seen)
+        check = _CHECKS.get(node.type)
+        seen[key] = value.__class__ is str if check is None else (yield check(node, value, seen))
     return seen[key]
 
 
-def _fits_complex(node: Node, value: Any, seen: dict[tuple[int, int], bool]) -> bool:
-    if isinstance(node, Union):
-        return any(_fits(branch, value, seen) for branch in node.branches)
-    if isinstance(node, Array):
-        return value.__class__ is list and all(_fits(node.items, element, seen) for element in value)
-    if isinstance(node, Map):
-        return value.__class__ is dict and all(_fits(node.values, element, seen) for element in value.values())
-    if isinstance(node, Record):
-        # A field's own default was checked with the field; a record that is still being read would contain itself.
-        return (
-            value.__class__ is dict
-            and node.is_complete
-            and all(
-                _fits(member.type, value[member.name], seen) if member.name in value else member.has_default
-                for member in node.fields
-            )
-        )
-    return value.__class__ is str
+def _fits_union(node: Union, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
+    for branch in node.branches:
+        if (yield _fits(branch, value, seen)):
+            return True
+    return False
+
+
+def _fits_array(node: Array, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
+    if value.__class__ is not list:
+        return False
+    for element in value:
+        if not (yield _fits(node.items, element, seen)):
+            return False
+    return True
+
+
+def _fits_map(node: Map, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
+    if value.__class__ is not dict:
+        return False
+    for element in value.values():
+        if not (yield _fits(node.values, element, seen)):
+            return False
+    return True
+
+
+def _fits_record(node: Record, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
+    # A record that is still being read would contain itself.
+    if value.__class__ is not dict or not node.is_complete:
+        return False
+    for member in node.fields:
+        # A field's own default was checked with the field.
+        fits = (yield _fits(member.type, value[member.name], seen)) if member.name in value else member.has_default
+        if not fits:
+            return False
+    return True
+
+
+_CHECKS: dict[str, Callable[..., _Check]] = {
+    "union": _fits_union,
+    "array": _fits_array,
+    "map": _fits_map,
+    "record": _fits_record,
+}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from compat.avro.defaults import is_default
@@ -29,6 +29,7 @@ from compat.avro.nodes import (
     Record,
     Union,
 )
+from compat.avro.stackless import run
 from compat.json_text import dumps, java_order, quote
 
 #: What is still to be printed: text as it stands, or a type and the namespace around it.
@@ -55,7 +56,7 @@ def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = Fals
         node, space = part
         if isinstance(node, NAMED):
             if node.name.full in names:
-                done.append(quote(_qualified(node.name, space)))
+                done.append(quote(_mention(node.name, space, names)))
                 continue
             names.add(node.name.full)
         parts = list(_PRINTERS[node.__class__](node, space, normalized=normalized))
@@ -148,7 +149,7 @@ def _footer(node: Named, *, normalized: bool) -> str:
 def _field_footer(field: Field, *, normalized: bool) -> str:
     footer = "" if field.doc is None else f',"doc":{quote(field.doc)}'
     if field.default is not NO_DEFAULT:
-        default = _typed(field.type, field.default) if normalized else field.default
+        default = run(_typed(field.type, field.default)) if normalized else field.default
         footer += f',"default":{dumps(default, sort_keys=normalized)}'
     if field.order != "ascending":
         footer += f',"order":"{field.order}"'
@@ -172,6 +173,12 @@ def _props(node: Node | None, props: Mapping[str, Any], *, normalized: bool) -> 
     return "".join([f",{quote(key)}:{dumps(props[key], sort_keys=normalized)}" for key in keys])
 
 
+def _mention(name: Name, space: str | None, names: set[str]) -> str:
+    # Java writes a name without namespace bare even where it is then read as one of the namespace around it.
+    hidden = name.space is None and space is not None and f"{space}.{name.name}" in names
+    return f".{name.name}" if hidden else _qualified(name, space)
+
+
 def _qualified(name: Name, space: str | None) -> str:
     """The name as a mention inside a namespace writes it."""
     if name.space == space and not (space is not None and name.name in PRIMITIVE_TYPES | COMPLEX_TYPES):
@@ -184,24 +191,28 @@ def _alias(alias: Name, space: str | None) -> str:
     return f".{alias.name}" if alias.space is None and space is not None else _qualified(alias, space)
 
 
-def _typed(node: Node, default: Any) -> Any:
+def _typed(node: Node, default: Any) -> Generator[Any, Any, Any]:
     """The default as a value of its type: whole numbers as floats where the type is one."""
-    if isinstance(node, Union):
-        return next((_typed(branch, default) for branch in node.branches if is_default(branch, default)), default)
     if default.__class__ in (int, float):
         convert = _FLOATS.get(node.type)
-        return default if convert is None else convert(default)
-    if isinstance(node, Array) and default.__class__ is list:
-        return [_typed(node.items, element) for element in default]
-    if isinstance(node, Map | Record) and default.__class__ is dict:
-        return {key: _typed_member(node, key, element) for key, element in default.items()}
+        if convert is not None:
+            return convert(default)
+    if isinstance(node, Union):
+        for branch in node.branches:
+            if is_default(branch, default):
+                return (yield _typed(branch, default))
+    elif isinstance(node, Array) and default.__class__ is list:
+        elements = []
+        for element in default:
+            elements.append((yield _typed(node.items, element)))  # noqa: PERF401 - this is no loop but a coroutine
+        return elements
+    elif isinstance(node, Map | Record) and default.__class__ is dict:
+        members = {}
+        for key, member in default.items():
+            kind = node.values if isinstance(node, Map) else node.by_name[key].type if key in node.by_name else None
+            members[key] = member if kind is None else (yield _typed(kind, member))
+        return members
     return default
-
-
-def _typed_member(node: Map | Record, key: str, member: Any) -> Any:
-    if isinstance(node, Map):
-        return _typed(node.values, member)
-    return _typed(node.by_name[key].type, member) if key in node.by_name else member
 
 
 def _double(value: float) -> float:
