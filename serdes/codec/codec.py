@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -43,6 +44,13 @@ class AvroCodec:
     def __init__(self, source: Source) -> None:
         self.schema = parse(source.writer, source.named)
         reader = None if source.reader is None else parse(source.reader, source.reader_named)
+        if (
+            source.reader
+            and source.named == source.reader_named
+            and json.loads(source.reader) == json.loads(source.writer)
+        ):
+            # As fastavro: what is equal is not resolved, so each branch of a union stays itself.
+            reader = None
         self._json = json_form(plain=source.plain_unions, defaults=source.json_defaults)
         try:
             self._plan = resolve(self.schema, reader)

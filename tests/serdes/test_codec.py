@@ -289,6 +289,12 @@ def test_resolution(writer: Any, reader: Any, content: bytes, datum: Any) -> Non
     assert (type(decoded), decoded) == (type(datum), datum)
 
 
+def test_equal_schemas_are_not_resolved() -> None:
+    union = ["bytes", "string"]
+    assert compile_codec(json.dumps(union), json.dumps(union, indent=1)).decode(b"\x02\x02a") == "a"
+    assert compiled(union, [*union, "int"]).decode(b"\x02\x02a") == b"a"
+
+
 def test_defaults_are_not_shared_between_data() -> None:
     empty = {"type": "record", "name": "A", "fields": []}
     added = [{"name": "xs", "type": {"type": "array", "items": "int"}, "default": [1]}]
