@@ -33,7 +33,7 @@ class AvroSerializer(Serializer):
         schema_str: The schema: its JSON text, or a Schema where it refers to others; None where the configuration says
             which of the registry's schemas to use.
         to_dict: Makes the datum of an object and its context.
-        conf: See AvroSerializerConfig and the documentation.
+        conf: Settings by name; see AvroSerializerConfig.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
@@ -81,7 +81,7 @@ class AvroDeserializer(Deserializer):
         schema_str: The reader's schema, if it is not the writer's: its JSON text, or a Schema.
         from_dict: Makes an object of the datum and its context.
         return_record_name: True to give records in unions as pairs of their name and the record.
-        conf: See DeserializerConfig and the documentation.
+        conf: Settings by name; see DeserializerConfig.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.

@@ -82,6 +82,8 @@ class _Client:
             ConfigError: a URL is none, or an argument is out of its range.
         """
         self.urls, url_auth = split_urls(urls)
+        #: All URLs that requests go to, the token endpoint's included.
+        self._reached = (*self.urls, auth.token_url) if isinstance(auth, ClientCredentials) else self.urls
         self._connection = Connection(tls or Tls(), proxy, timeout, transport)
         requester = Requester(self.urls, auth or url_auth, retry or Retry(), headers or {})
         self._opening = Lock()
@@ -175,7 +177,7 @@ class RegistryClient(_Client):
         import httpx  # noqa: PLC0415  # takes a tenth of a second
 
         with self._opening:
-            http = self._http = self._http or self._connection.open(self.urls)
+            http = self._http = self._http or self._connection.open(self._reached)
         try:
             response = http.request(step.method, step.url, headers=step.headers, content=step.body)
         except httpx.TransportError as error:
@@ -252,7 +254,7 @@ class AsyncRegistryClient(_Client):
         import httpx  # noqa: PLC0415  # takes a tenth of a second
 
         if self._http is None:
-            self._http = self._connection.open_async(self.urls)
+            self._http = self._connection.open_async(self._reached)
         try:
             response = await self._http.request(step.method, step.url, headers=step.headers, content=step.body)
         except httpx.TransportError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypeVar
+from uuid import UUID
 
 from serdes.client import RegistryClient
 from serdes.error import ConfigError
@@ -22,6 +23,7 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 PREFIX = "prefix"
 HEADER = "header"
 DUAL = "dual"
+CONFIG = "config"
 
 
 def setting(parse: Callable[[str, Any], Any], default: Any, *names: str) -> Any:
@@ -78,6 +80,14 @@ def schema_id(name: str, value: Any) -> int | None:
     return None if (found := integer(name, value)) == -1 else found
 
 
+def guid(name: str, value: Any) -> str:
+    """A schema's guid."""
+    try:
+        return str(UUID(text(name, value)))
+    except ValueError as error:
+        raise ConfigError(name, f"must be a guid, not {value!r}") from error
+
+
 def one_of(**choices: str) -> Callable[[str, Any], str]:
     """A choice by its name, by the name of Java's class, or by confluent-kafka's function."""
 
@@ -99,6 +109,7 @@ _id_place = one_of(
 _id_source = one_of(
     dual="dual_schema_id_deserializer DualSchemaIdDeserializer",
     prefix="prefix_schema_id_deserializer PrefixSchemaIdDeserializer",
+    config="ConfigSchemaIdDeserializer",
 )
 _dialect = one_of(draft_4="", draft_6="", draft_7="", draft_2019_09="", draft_2020_12="")
 
@@ -148,7 +159,7 @@ class SerializerConfig(CommonConfig):
     auto_register: bool | None = setting(boolean, None, "auto.register.schemas", "auto.register")
     normalize: bool = setting(boolean, False, "normalize.schemas")
     use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
-    use_schema_guid: str | None = setting(text, None, "use.schema.guid")
+    use_schema_guid: str | None = setting(guid, None, "use.schema.guid")
     id_strict: bool = setting(boolean, True, "id.compatibility.strict")
     latest_strict: bool = setting(boolean, True, "latest.compatibility.strict")
     propagate_tags: bool = setting(boolean, False, "propagate.schema.tags")
@@ -195,10 +206,19 @@ class DeserializerConfig(CommonConfig):
     key_id_source: str | None = setting(_id_source, None, "key.schema.id.deserializer")
     value_id_source: str | None = setting(_id_source, None, "value.schema.id.deserializer")
     id_source: str = setting(_id_source, DUAL, "schema.id.deserializer")
+    #: The schema of messages without a frame, where the source is `config`.
+    use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
+    use_schema_guid: str | None = setting(guid, None, "use.schema.guid")
 
-    def reads_header(self, *, is_key: bool) -> bool:
-        """True where a header with a schema's guid outranks what stands before the payload."""
-        return ((self.key_id_source if is_key else self.value_id_source) or self.id_source) == DUAL
+    def __post_init__(self) -> None:
+        sources = {self.key_id_source, self.value_id_source, self.id_source}
+        named = self.use_schema_id is not None or self.use_schema_guid is not None
+        if named != (CONFIG in sources):
+            raise ConfigError("use.schema.id", "and schema.id.deserializer=config need each other")
+
+    def source(self, *, is_key: bool) -> str:
+        """Where a message's schema is named: `dual` (header, else prefix), `prefix`, or `config`."""
+        return (self.key_id_source if is_key else self.value_id_source) or self.id_source
 
 
 @dataclass(frozen=True, slots=True)

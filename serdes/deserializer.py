@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
+from uuid import UUID
 
 from compat.schema import Dependencies, SchemaText
 from serdes import wire
 from serdes.client import RegistryClient
-from serdes.config import DeserializerConfig, checked_client, checked_function
+from serdes.config import CONFIG, DUAL, DeserializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, WrongSchemaType
 from serdes.flow import Flow
 from serdes.models import RegisteredSchema, SchemaInfo
@@ -111,7 +112,10 @@ class Deserializer:
 
     def _deserialize(self, data: bytes, ctx: Context | None) -> Any:
         is_key = ctx is not None and ctx.field == "key"
-        if ctx is not None and self._config.reads_header(is_key=is_key):
+        source = self._config.source(is_key=is_key)
+        if source == CONFIG:
+            frame = self._frame_of_config()
+        elif source == DUAL and ctx is not None:
             frame = wire.read_dual(data, ctx.headers, is_key=is_key)
         else:
             frame = wire.read_prefix(data)
@@ -123,6 +127,12 @@ class Deserializer:
         except self._form.errors as error:
             raise self._form.explain(error, data) from error
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
+
+    def _frame_of_config(self) -> wire.Frame:
+        """The frame that stands for messages without one; their message is a file's first."""
+        guid = self._config.use_schema_guid
+        rest = wire.write_indexes((0,)) if self._form.indexed else b""
+        return wire.Frame(self._config.use_schema_id, None if guid is None else UUID(guid), 0, rest)
 
     def _decoder(self, frame: wire.Frame, ctx: Context | None) -> Decode:
         topic, field = (None, None) if ctx is None else (ctx.topic, ctx.field)
@@ -141,7 +151,7 @@ class Deserializer:
             decode = self._client.drive(self._resolve(self._client, frame, ctx))
         end = self._end_of_belief()
         self._known[key] = (decode, end)
-        if topic is not None and field is not None and frame.schema_id is not None and end is None:
+        if topic is not None and field is not None and frame.schema_id is not None and end is None and frame.offset:
             of_field = self._ready.setdefault(topic, {}).setdefault(field, {})
             of_field[wire.prefix(frame.schema_id)] = decode
         return decode

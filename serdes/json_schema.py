@@ -47,7 +47,7 @@ class JSONSerializer(Serializer):
             which of the registry's schemas to use.
         schema_registry_client: The registry's client.
         to_dict: Makes the datum of an object and its context.
-        conf: See JSONSerializerConfig and the documentation.
+        conf: Settings by name; see JSONSerializerConfig.
         json_encode: Makes the text of a datum, instead of orjson.
 
     Raises:
@@ -99,7 +99,7 @@ class JSONDeserializer(Deserializer):
         schema_str: The reader's schema: its JSON text, or a Schema; it may be None where there is a client.
         from_dict: Makes an object of the datum and its context.
         schema_registry_client: The registry's client; without one the frame's schema is not looked at.
-        conf: See JSONDeserializerConfig and the documentation.
+        conf: Settings by name; see JSONDeserializerConfig.
         json_decode: Makes the datum of a text, instead of orjson.
 
     Raises:

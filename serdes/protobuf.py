@@ -53,7 +53,7 @@ class ProtobufSerializer(Serializer):
     Args:
         msg_type: The class.
         schema_registry_client: The registry's client.
-        conf: See ProtobufSerializerConfig and the documentation.
+        conf: Settings by name; see ProtobufSerializerConfig.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
@@ -99,7 +99,7 @@ class ProtobufDeserializer(Deserializer):
 
     Args:
         message_type: The class; None to make one of the message's schema.
-        conf: See ProtobufDeserializerConfig and the documentation.
+        conf: Settings by name; see ProtobufDeserializerConfig.
         schema_registry_client: The registry's client; without one the frame's schema is not looked at.
 
     Raises:

@@ -244,6 +244,17 @@ def test_a_message_with_other_headers_has_its_frame_before_the_payload(client: R
         assert deserialize(message, ctx) == {"name": "ada"}
 
 
+def test_messages_without_a_frame(client: RegistryClient):
+    held = client.register("users-value", SchemaText("AVRO", USER))
+    for name in ({"use.schema.id": 1}, {"use.schema.guid": held.guid}):
+        deserialize = AvroDeserializer(client, conf={"schema.id.deserializer": "ConfigSchemaIdDeserializer", **name})
+        for _ in range(2):
+            assert deserialize(b"\x06ada", VALUE) == {"name": "ada"}
+    for conf in ({"use.schema.id": 1}, {"schema.id.deserializer": "config"}):
+        with pytest.raises(ConfigError):
+            AvroDeserializer(client, conf=conf)
+
+
 def test_normalize_and_tags_and_format_are_asked_for(client: RegistryClient):
     conf = {"normalize.schemas": True, "propagate.schema.tags": True, "schema.format": "resolved"}
     seen: list[Any] = []
@@ -380,6 +391,7 @@ def test_a_registry_that_is_down():
             "subject.name.strategey: is no setting of AvroSerializer; did you mean subject.name.strategy?",
         ),
         ({"auto.register.schemas": "maybe"}, "auto.register.schemas: must be true or false, not 'maybe'"),
+        ({"use.schema.guid": "x"}, "use.schema.guid: must be a guid, not 'x'"),
         ({"use.schema.id": "x"}, "use.schema.id: must be an integer, not 'x'"),
         ({"schema.id.serializer": "tail"}, "schema.id.serializer: must be one of prefix, header, not tail"),
         ({"subject.name.strategy": "Nope"}, "subject.name.strategy: must be a function or one of"),

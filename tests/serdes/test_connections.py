@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from serdes.client import RegistryClient, Retry, Tls
-from serdes.error import NotAuthorized, RegistryUnavailable
+from serdes.client import ClientCredentials, RegistryClient, Retry, Tls
+from serdes.error import NotAuthorized, OAuthTokenError, RegistryUnavailable
 from serdes.schema_registry_client import SchemaRegistryClient
 
 NOW = dt.datetime.now(dt.UTC)
@@ -136,6 +136,20 @@ def test_oauth():
         }
         with SchemaRegistryClient(conf) as client:
             assert client.get_subjects() == ["Bearer token-1"]
+
+
+def test_the_token_endpoint_is_verified_though_the_registry_speaks_plain_http(certificates: Path):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificates / "server.pem", certificates / "server.key")
+    with serving("Bearer token-1") as address, serving(context=context) as issuer:
+        auth = ClientCredentials(f"https://{issuer}/token", "me", "s")
+        tls = Tls(str(certificates / "ca.pem"))
+        with RegistryClient(f"http://{address}", auth=auth, tls=tls, retry=ONCE) as client:
+            assert client.subjects() == ["Bearer token-1"]
+        auth = ClientCredentials(f"https://{issuer}/token", "me", "s")
+        with RegistryClient(f"http://{address}", auth=auth, retry=ONCE) as client, pytest.raises(OAuthTokenError) as e:
+            client.subjects()
+        assert "CERTIFICATE_VERIFY_FAILED" in e.value.reason
 
 
 def test_fail_over():

@@ -133,6 +133,12 @@ def test_header_mode(client: RegistryClient, classes: Classes):
     assert ProtobufDeserializer(user)(b"\x0a\x01a", ctx).name == "a"
 
 
+def test_messages_without_a_frame(client: RegistryClient):
+    client.register("users-value", SchemaText("PROTOBUF", USER2))
+    conf = {"schema.id.deserializer": "config", "use.schema.id": 1}
+    assert ProtobufDeserializer(None, conf, client)(b"\x0a\x01a", VALUE).name == "a"
+
+
 USER2 = 'syntax = "proto3"; package acme; message User { string name = 1; } message First { string a = 1; }'
 
 
