@@ -97,3 +97,11 @@ def test_every_breaking_rule_has_a_case_with_an_example():
                     if example(each, reader, writer) is not None:
                         shown.add(each.rule.name)
     assert broken - shown <= WITHOUT_EXAMPLE
+
+
+def test_the_documentation_lists_every_rule_with_its_cases():
+    text = (Path(__file__).parents[2] / "docs" / "compat-json-schema.md").read_text()
+    words = {frozenset(Policy): "yes", frozenset({Policy.LENIENT}): "LENIENT", frozenset(): "no"}
+    for rule in FORMAT.rules.values():
+        assert f"| `{rule.name}` | {words[rule.allowed]} |" in text
+        assert (rule.name in NEVER_RAISED) == (f"json_schema/{rule.name}.json" not in text)
