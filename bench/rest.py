@@ -31,7 +31,14 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
 
 #: About a hundred bytes each.
-VALUE = {"id": 1234567, "name": "Ada Lovelace", "tags": ["new", "gift"], "note": "by hand", "total": 99.5, "x": "y" * 20}
+VALUE = {
+    "id": 1234567,
+    "name": "Ada Lovelace",
+    "tags": ["new", "gift"],
+    "note": "by hand",
+    "total": 99.5,
+    "x": "y" * 20,
+}
 AVRO_VALUE = {**VALUE, "note": {"string": "by hand"}}
 SCHEMA = {
     "type": "record",
@@ -153,7 +160,7 @@ def load(url: str, path: str, media_type: str, body: bytes, clients: int, second
         return time.perf_counter() - started
 
     try:
-        import uvloop  # noqa: PLC0415  the load needs it where there is one
+        import uvloop
     except ImportError:
         took = asyncio.run(run())
     else:

@@ -97,7 +97,7 @@ class Deserializer:
             return None
         try:
             decode = self._ready[ctx.topic][ctx.field][data[:5]]
-            framed_by_prefix = not ctx.headers
+            framed_by_prefix = not ctx.headers or not self._in_header(ctx)
         except (KeyError, AttributeError, TypeError):
             framed_by_prefix = False
         if not framed_by_prefix:
@@ -109,6 +109,13 @@ class Deserializer:
         except self._form.errors as error:
             raise self._form.explain(error, data) from error
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
+
+    def _in_header(self, ctx: Context) -> bool:
+        is_key = ctx.field == "key"
+        return (
+            self._config.source(is_key=is_key) == DUAL
+            and wire.find_header(ctx.headers, wire.header_name(is_key=is_key)) is not None
+        )
 
     def _deserialize(self, data: bytes, ctx: Context | None) -> Any:
         is_key = ctx is not None and ctx.field == "key"
