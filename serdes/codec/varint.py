@@ -24,28 +24,37 @@ def read_long(buffer: bytes, position: int) -> tuple[int, int]:
         IndexError: The buffer ends inside it.
         OverflowError: It takes more than ten bytes or 64 bits.
     """
+    # Each byte is added with its flag, and the flags are taken off together. Five bytes hold most numbers: those stand
+    # without a loop, which takes longer.
     value = buffer[position]
-    position += 1
+    size, flags = 1, 0
     if value > 127:
-        # Each step adds the next group and takes back the flag of the one before.
-        byte = buffer[position]
-        value += (byte << 7) - 128
-        position += 1
+        byte = buffer[position + 1]
+        value += byte << 7
+        size, flags = 2, 0x80
         if byte > 127:
-            byte = buffer[position]
-            value += (byte << 14) - 16384
-            position += 1
-            shift = 21
-            while byte > 127:
-                if shift > 63:
-                    raise OverflowError("a varint of more than 10 bytes")
-                byte = buffer[position]
-                value += (byte << shift) - (1 << shift)
-                position += 1
-                shift += 7
-            if value >> 64:
-                raise OverflowError("a varint of more than 64 bits")
-    return value >> 1 ^ -(value & 1), position
+            byte = buffer[position + 2]
+            value += byte << 14
+            size, flags = 3, 0x4080
+            if byte > 127:
+                byte = buffer[position + 3]
+                value += byte << 21
+                size, flags = 4, 0x204080
+                if byte > 127:
+                    byte = buffer[position + 4]
+                    value += byte << 28
+                    size, flags = 5, 0x10204080
+                    while byte > 127:
+                        if size > 9:
+                            raise OverflowError("a varint of more than 10 bytes")
+                        flags += 128 << 7 * (size - 1)
+                        byte = buffer[position + size]
+                        value += byte << 7 * size
+                        size += 1
+        value -= flags
+        if value >> 64:
+            raise OverflowError("a varint of more than 64 bits")
+    return value >> 1 ^ -(value & 1), position + size
 
 
 def read_int(buffer: bytes, position: int) -> tuple[int, int]:
