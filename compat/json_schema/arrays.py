@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compat.json_schema import content
-from compat.json_schema.judging import ANY_ITEM, Ask, Found, Judge, child, keyword
+from compat.json_schema.judging import ANY_ITEM, Ask, Found, Judge, keyword
 from compat.json_schema.model import Array, Empty, Node
 from compat.json_schema.values import bound
 
@@ -38,9 +38,11 @@ def _tuple(old: Array, new: Array) -> Judge:
     for index in range(shared):
         yield Ask(old.items[index], new.items[index], (f"items/{index}",), (index,))
     for index in range(shared, len(old.items)):
-        yield from _removed_item(old.items[index], new, _here(old.items[index], new, index, removed=True))
+        here = Found("", (f"items/{index}",), (index,), writer_at=old.items[index].at)
+        yield from _removed_item(old.items[index], new, here)
     for index in range(shared, len(new.items)):
-        yield from _added_item(old, new.items[index], _here(new.items[index], old, index, removed=False))
+        here = Found("", (f"items/{index}",), (index,), reader_at=new.items[index].at)
+        yield from _added_item(old, new.items[index], here)
 
 
 def _removed_item(before: Node, new: Array, here: Found) -> Judge:
@@ -61,12 +63,6 @@ def _added_item(old: Array, after: Node, here: Found) -> Judge:
         yield from content.added("ITEM", after, cover, here)
     else:
         yield _named(here, "ITEM_ADDED_TO_CLOSED_CONTENT_MODEL")
-
-
-def _here(item: Node, other: Array, index: int, *, removed: bool) -> Found:
-    """The place of an item that one of the schemas has: there the item, in the other one the array."""
-    reader_at, writer_at = (child(other.at), item.at) if removed else (item.at, child(other.at))
-    return Found("", (f"items/{index}",), (index,), reader_at, writer_at)
 
 
 def _named(here: Found, rule: str) -> Found:

@@ -20,6 +20,8 @@ from compat.json_schema.descriptions import (
 )
 from compat.level import Policy
 
+_CHANGE = "At '{path}' the {reader} schema has {reader_value}, the {writer} schema {writer_value}."
+
 
 def harmless(*names: str) -> Iterator[Rule]:
     """Rules that every policy allows; they need no explanation."""
@@ -38,7 +40,7 @@ def breaking(
     ),
 ) -> Rule:
     """A rule that some policy does not allow; `writer_remedy` helps where the new schema is the writer's."""
-    return Rule(name, allowed, description, harm=harm, remedy=remedy, writer_remedy=writer_remedy)
+    return Rule(name, allowed, description, _CHANGE, harm, remedy, writer_remedy)
 
 
 def _content(name: str, keyword: str, things: str, allowed: frozenset[Policy]) -> Iterator[Rule]:

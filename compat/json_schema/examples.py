@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Any
 
 from compat import json_text
+from compat.difference import Difference
 from compat.json_schema import model
 from compat.json_schema.differing import JsonDifference
 from compat.json_schema.judging import Route
@@ -22,7 +23,7 @@ from compat.json_schema.model import Node, follow
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.tangles import is_tangled
 from compat.json_schema.validators import validator
-from compat.schema import Pointer
+from compat.schema import ParsedSchema, Pointer
 
 #: Candidates that are tried for one difference, and for each place in it that may show the break.
 _MOST_TRIED = 4_000
@@ -45,7 +46,7 @@ _PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
 _Make = Callable[[Any, int], Iterator[Any]]
 
 
-def example(difference: JsonDifference, reader: JsonSchema, writer: JsonSchema) -> str | None:
+def example(difference: Difference, reader: ParsedSchema, writer: ParsedSchema) -> str | None:
     """The JSON text of an instance that the writer's schema accepts and the reader's refuses, if one is found.
 
     Args:
@@ -53,6 +54,9 @@ def example(difference: JsonDifference, reader: JsonSchema, writer: JsonSchema) 
         reader: The schema that data is read with.
         writer: The schema that data was written with.
     """
+    assert isinstance(difference, JsonDifference)
+    assert isinstance(reader, JsonSchema)
+    assert isinstance(writer, JsonSchema)
     if is_tangled(reader.model) or is_tangled(writer.model):
         return None
     try:

@@ -58,8 +58,8 @@ def _properties(old: Object, new: Object) -> Judge:
             "",
             ("properties", name),
             (name,),
-            child(new.at, "properties", name) if after else new.at,
-            child(old.at, "properties", name) if before else old.at,
+            child(new.at, "properties", name) if after else None,
+            child(old.at, "properties", name) if before else None,
         )
         if before and after:
             yield Ask(before, after, here.path, here.route)

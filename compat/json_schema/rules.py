@@ -7,7 +7,6 @@ no explanation and has none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from compat.difference import NEVER, Rule
 from compat.json_schema.content_rules import breaking, harmless, item_rules, property_rules
@@ -57,15 +56,12 @@ def _bounds() -> Iterator[Rule]:
 
 def _annotations_and_types() -> Iterator[Rule]:
     yield from harmless("ID_CHANGED", "DESCRIPTION_CHANGED", "TITLE_CHANGED", "DEFAULT_CHANGED")
-    yield replace(
-        breaking(
-            "SCHEMA_ADDED",
-            NEVER,
-            "",
-            "The {reader} schema restricts what the {writer} schema left free at '{path}'.",
-            "Leave the schema out there, or say `true`.",
-        ),
-        change="The {reader} schema has a schema where the {writer} schema has none.",
+    yield breaking(
+        "SCHEMA_ADDED",
+        NEVER,
+        "",
+        "The {reader} schema restricts what the {writer} schema left free at '{path}'.",
+        "Leave the schema out there.",
     )
     yield from harmless("SCHEMA_REMOVED", "TYPE_EXTENDED")
     yield breaking(

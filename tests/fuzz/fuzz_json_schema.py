@@ -154,7 +154,7 @@ def compare(reader: JsonSchema, writer: JsonSchema) -> int:
         for schema, pointer in ((reader, each.reader_at), (writer, each.writer_at)):
             assert pointer is None or FORMAT.locate(schema, pointer) is not None, (each, pointer)
     for each in [each for each in found if Policy.STRICT not in each.rule.allowed][:3]:
-        example(each, reader, writer)  # type: ignore[arg-type]  # they are JsonDifferences
+        example(each, reader, writer)
     return len(found)
 
 
