@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import AsyncIterator, Mapping
 
 from confluent_kafka import KafkaException
@@ -74,4 +75,6 @@ def serve(properties: Mapping[str, str]) -> int:
     except ValueError as error:
         raise SettingsError(f"listeners: {error}") from None
     app = create_app(settings)
+    # Delivery reports need the interpreter often and briefly; five milliseconds would be most of an answer's time.
+    sys.setswitchinterval(0.0005)
     return serve_application(app, listeners, graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000))

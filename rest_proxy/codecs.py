@@ -53,8 +53,9 @@ TAGGED = Options()
 class PayloadCodec(NamedTuple):
     """One schema's conversions between the JSON of the API and the bytes after the schema id.
 
-    `encode` takes parsed JSON and what the bytes begin with, `decode` a message and the offset of its payload and gives JSON text; both raise
-    DataError. `takes_null` tells whether null is a value of the schema; where it is not, null is a tombstone.
+    `encode` takes parsed JSON and what the bytes begin with, `decode` a message and the offset of its payload and gives
+    JSON text; both raise DataError. `takes_null` tells whether null is a value of the schema; where it is not, null is
+    a tombstone.
     """
 
     encode: Callable[..., bytes]

@@ -61,14 +61,21 @@ class Budget:
 class Sending:
     """The records of one request on their way; filled in by the delivery thread, awaited on the event loop."""
 
-    __slots__ = ("_remaining", "_when_done", "done", "outcomes", "size")
+    __slots__ = ("_remaining", "_when_done", "done", "late", "outcomes", "size")
 
     def __init__(self, count: int, size: int, done: asyncio.Future[None], when_done: Callable[[Sending], None]) -> None:
         self.outcomes: list[Outcome | None] = [None] * count
         self.size = size
         self.done = done
+        self.late = False
         self._remaining = count
         self._when_done = when_done
+
+    def give_up(self) -> None:
+        """Let who waits go on without the rest; on the event loop."""
+        if not self.done.done():
+            self.late = True
+            self.done.set_result(None)
 
     def settle(self, index: int, error: KafkaError | None, message: Message | None) -> None:
         """Take one record's delivery report, or its refusal; on the delivery thread only."""

@@ -21,7 +21,7 @@ from rest_proxy.errors import (
     VALUE_SCHEMA_MISSING,
 )
 from rest_proxy.formats import EmbeddedFormat
-from rest_proxy.producers import Outcome, Producers, Record, unknown_outcome
+from rest_proxy.producers import Outcome, Producers, Record, Sending, unknown_outcome
 from rest_proxy.schemas import Schemas, Source, Writer
 
 _RAW_REQUEST = requests.reader_of(requests.RawProduceRequest)
@@ -81,14 +81,21 @@ class Producing:
             encode_value = value_writer.encode if value_writer else _only_null
         encoded = _encode(request, records, encode_key, encode_value)
         sending = self.producers.send(request.topic, encoded, request.acks)
-        try:
-            async with asyncio.timeout(request.timeout_ms / 1000):
-                await asyncio.shield(sending.done)
-        except TimeoutError:
-            pass
-        late = unknown_outcome(request.timeout_ms)
-        outcomes = [outcome or late for outcome in sending.outcomes]
+        outcomes = await self._outcomes(sending, request.timeout_ms)
         return _status(outcomes), request.dialect.produced(outcomes, *ids)
+
+    async def _outcomes(self, sending: Sending, timeout_ms: int) -> Sequence[Outcome]:
+        """What became of the records; the timeout bounds the wait and nothing else."""
+        # A timer of its own: asyncio.timeout with a shield costs five times as much.
+        timer = asyncio.get_running_loop().call_later(timeout_ms / 1000, sending.give_up)
+        try:
+            await sending.done
+        finally:
+            timer.cancel()
+        if not sending.late:
+            return sending.outcomes  # type: ignore[return-value]  # all are filled in
+        late = unknown_outcome(timeout_ms)
+        return [outcome or late for outcome in sending.outcomes]
 
     async def _check_partitions(self, request: Produce, records: Sequence[Any]) -> None:
         """Refuse partitions that do not exist before anything is sent; the oldest API also checks the path's topic."""

@@ -226,7 +226,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("form", "body", "status", "code", "message"), BAD)
-def test_what_is_refused_lands_nowhere(
+def test_what_is_refused_lands_nowhere(  # noqa: PLR0917  the table's columns
     rest: Any,
     topic: str,
     read_topic: Callable[..., list[Any]],
@@ -273,7 +273,7 @@ def test_a_record_that_does_not_fit_by_version(
 
 
 def test_schema_errors(rest: Any, topic: str):
-    def error(**schemas: Any):
+    def error(**schemas: Any) -> tuple[int, int, str]:
         answer = rest.post_v2(f"/topics/{topic}", {"records": [{"value": 1}], **schemas}, "avro")
         return answer.status_code, answer.json()["error_code"], answer.json()["message"]
 
@@ -351,7 +351,7 @@ def test_a_topic_that_cannot_be_is_each_records_error(rest: Any):
 
 
 def test_results_come_in_the_order_of_the_records(rest: Any, wide_topic: str, read_topic: Callable[..., list[Any]]):
-    def one(batch: int):
+    def one(batch: int) -> list[tuple[Any, Any]]:
         records = [{"value": [batch, index], "partition": (batch + index) % 7} for index in range(50)]
         return list(zip(records, rest.produce(wide_topic, records)["offsets"], strict=True))
 
