@@ -6,7 +6,7 @@ Each check is a generator over one kind of declaration; it yields the sentence f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TypeVar
 
@@ -60,11 +60,32 @@ class Context:
         return self.unit.tree.syntax == "proto3"
 
 
-def check(program: Program, unit: Unit) -> None:
-    """Raise InvalidSchema for the first fault of a file, in the order of the checks."""
-    for each in (_imports, _names, _names_elsewhere, _declarations):
-        for message, at in each(program, unit):
-            unit.fail(message, at)
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The names and the packages of the files checked so far, and which file has them."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+
+    def add(self, unit: Unit) -> None:
+        """Take in the names of a file."""
+        self.names.update(dict.fromkeys(unit.symbols, unit.path))
+        self.packages.update(dict.fromkeys(unit.packages, unit.path))
+
+
+def check(program: Program, unit: Unit, earlier: Declared) -> None:
+    """Raise InvalidSchema for the first fault of a file, in the order of the checks.
+
+    Args:
+        program: What the file's names are resolved in.
+        unit: The file.
+        earlier: The names of the files that it imports, and of others that the program has.
+    """
+    problems = chain(
+        _imports(program, unit), _names(unit), _names_elsewhere(earlier, unit), _declarations(program, unit)
+    )
+    for message, at in problems:
+        unit.fail(message, at)
 
 
 def _imports(program: Program, unit: Unit) -> Iterator[Problem]:
@@ -78,7 +99,7 @@ def _imports(program: Program, unit: Unit) -> Iterator[Problem]:
             yield f'the import "{missing.path}" was not found: no reference has this name', missing.at
 
 
-def _names(_: Program, unit: Unit) -> Iterator[Problem]:
+def _names(unit: Unit) -> Iterator[Problem]:
     """Every full name is declared once in a file, and none is that of a package as well."""
     if len(unit.symbols) != len(unit.declarations):
         seen: set[str] = set()
@@ -91,20 +112,20 @@ def _names(_: Program, unit: Unit) -> Iterator[Problem]:
             yield f'"{package}" is already defined as a package', unit.tree.package_at
 
 
-def _names_elsewhere(program: Program, unit: Unit) -> Iterator[Problem]:
-    """No name of a file is declared by another file of the program."""
-    places = {symbol.full_name: at for symbol, at in unit.declarations} if len(program.units) > 1 else {}
-    for other in program.units.values():
-        if other is unit:
-            continue
-        for name in sorted(places.keys() & other.symbols.keys()):
-            yield f'"{name}" is already defined in "{other.path}"', places[name]
-        for package in other.packages:
-            if package in places:
-                yield f'"{package}" is already defined as a package in "{other.path}"', places[package]
-        for package in unit.packages:
-            if package in other.symbols:
-                yield f'"{package}" is already defined, not as a package, in "{other.path}"', unit.tree.package_at
+def _names_elsewhere(earlier: Declared, unit: Unit) -> Iterator[Problem]:
+    """No name of a file is declared by a file that was checked before."""
+    if not earlier.names and not earlier.packages:
+        return
+    for symbol, at in unit.declarations:
+        if symbol.full_name in earlier.names:
+            yield f'"{symbol.full_name}" is already defined in "{earlier.names[symbol.full_name]}"', at
+        if symbol.full_name in earlier.packages:
+            where = earlier.packages[symbol.full_name]
+            yield f'"{symbol.full_name}" is already defined as a package in "{where}"', at
+    for package in unit.packages:
+        if package in earlier.names:
+            where = earlier.names[package]
+            yield f'"{package}" is already defined, not as a package, in "{where}"', unit.tree.package_at
 
 
 def _declarations(program: Program, unit: Unit) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 
 from compat.protobuf.builtin import builtin, well_known_descriptor
-from compat.protobuf.checks import check
+from compat.protobuf.checks import Declared, check
 from compat.protobuf.describe import describe
 from compat.protobuf.options import Options
 from compat.protobuf.program import Missing, Program, Unit
@@ -49,7 +49,7 @@ def load(root: Unit, dependencies: Mapping[str, Unit]) -> Program:
             else:
                 entered.add(entry.path)
                 stack.append((imported, iter(imported.tree.imports)))
-        elif entry.path not in units and entry.path in {each.path for each, _ in stack}:
+        elif entry.path not in units:  # a file that is entered and not left yet: a circle
             missing.append(Missing(unit, entry.path, entry.at))
     return Program(root, units, tuple(missing))
 
@@ -66,12 +66,13 @@ def link(program: Program, path: str) -> Linked:
     """
     pool = DescriptorPool()
     built: list[FileDescriptorProto] = []
+    declared = Declared()
     descriptor = FileDescriptorProto()
     for unit in program.units.values():
         if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
             descriptor = well_known_descriptor(unit.path)
         else:
-            check(program, unit)
+            check(program, unit, declared)
             options = Options(program, unit)
             descriptor = describe(program, unit, path if unit is program.root else unit.path, options)
             if options.custom:
@@ -80,6 +81,7 @@ def link(program: Program, path: str) -> Linked:
                     _add(scratch, each, unit)
                 options.set_custom(scratch)
         built.append(descriptor)
+        declared.add(unit)
         _add(pool, descriptor, unit)
     file = pool.FindFileByName(path)
     if program.root.tree.syntax == "editions":

@@ -128,7 +128,7 @@ class _Parser:
         at = cursor.i
         cursor.i += 1
         kind = cursor.tokens[cursor.i]
-        if kind not in IMPORT_KINDS or (kind == "option" and self.edition != "2024"):
+        if not kind or kind not in IMPORT_KINDS or (kind == "option" and self.edition != "2024"):
             kind = ""
         else:
             cursor.i += 1

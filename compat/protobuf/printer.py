@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from compat.protobuf.nodes import (
+    MAX_ENUM_NUMBER,
     MAX_FIELD_NUMBER,
     Aggregate,
     Constant,
@@ -151,7 +152,18 @@ def _reserved_value(value: int | Range | str, *, quoted: bool) -> str:
 def _range(value: int | Range) -> str:
     if isinstance(value, int):
         return str(value)
-    return f"{value.start} to {value.end if value.end < MAX_FIELD_NUMBER else 'max'}"
+    return f"{value.start} to {'max' if value.end == MAX_FIELD_NUMBER else value.end}"
+
+
+def _enum_reserved(reserved: Reserved) -> Iterator[str]:
+    # max is another number in enums
+    values = [
+        f"{value.start} to {'max' if value.end == MAX_ENUM_NUMBER else value.end}"
+        if isinstance(value, Range)
+        else _reserved_value(value, quoted=reserved.quoted)
+        for value in reserved.values
+    ]
+    yield f"reserved {', '.join(values)};"
 
 
 def _extensions(extensions: Extensions) -> Iterator[str]:
@@ -162,7 +174,7 @@ def _extensions(extensions: Extensions) -> Iterator[str]:
 def _enum(enum: Enum) -> Iterator[str]:
     # the reference puts no blank line between these sections
     lines = [
-        *_all(_reserved, enum.reserved),
+        *_all(_enum_reserved, enum.reserved),
         *_all(_option_statement, enum.options),
         *_all(_constant, enum.constants),
     ]

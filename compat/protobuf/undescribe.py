@@ -60,9 +60,21 @@ def from_descriptor(descriptor: FileDescriptorProto) -> File:
     """The tree that a file descriptor describes; map entries stay messages of their own, as they are in it.
 
     Raises:
-        InvalidSchema: A name in the descriptor is none, or its messages nest too deep.
+        InvalidSchema: A name in the descriptor is none, a string is no text, or its messages nest too deep.
     """
+    _check_text(descriptor)
     return _Reader(descriptor).file()
+
+
+def _check_text(message: RuntimeMessage) -> None:
+    """Refuse strings that are not UTF-8, which the runtime hands out as bytes."""
+    for field, value in message.ListFields():
+        values = value if is_repeated(field) else (value,)
+        for each in values:
+            if isinstance(each, RuntimeMessage):
+                _check_text(each)
+            elif isinstance(each, bytes) and field.type == field.TYPE_STRING:
+                raise InvalidSchema(PROTOBUF, f'The descriptor\'s field "{field.full_name}" is not valid UTF-8')
 
 
 class _Reader:

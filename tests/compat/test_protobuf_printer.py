@@ -264,6 +264,7 @@ def test_normalized_text_is_its_own_normalized_text():
         ("message M{reserved 5 to 5,7;}", "\nmessage M {\n  reserved 5 to 5, 7;\n}\n"),
         ("message M{reserved 5 to max;}", "\nmessage M {\n  reserved 5 to max;\n}\n"),
         ("enum E{reserved -5 to max;A=0;}", "\nenum E {\n  reserved -5 to max;\n  A = 0;\n}\n"),
+        ("enum E{reserved 5 to 536870911;A=0;}", "\nenum E {\n  reserved 5 to 536870911;\n  A = 0;\n}\n"),
         ("option (a).b = {};", "\noption (a).b = {\n};\n"),
         ("option (a).(b.c).d = 0x1F;", "\noption (a).(b.c).d = 0x1F;\n"),
         (r'option a = "\x01\xff\u00e9\0";', '\noption a = "\\001\\377é\\000";\n'),

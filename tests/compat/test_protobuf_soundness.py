@@ -1,0 +1,309 @@
+"""Where the rules say compatible, data of the writer is read by the reader with the shared fields equal.
+
+Two schemas are drawn, the second mostly like the first; protobuf's own runtime writes and reads. What the reference
+calls compatible and the wire does not carry over is left out of the draw, and told in a test of its own below.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compat.protobuf import FORMAT, ProtobufSchema
+from compat.protobuf.pairs import GROUPS
+from compat.schema import PROTOBUF, Dependency, SchemaText
+
+EXAMPLES = 400
+SCALARS = tuple(name for group in GROUPS for name in group if name != "enum")
+ENUMS = ("E", "F")
+MESSAGES = ("N", "O")
+NUMBERS = range(1, 6)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A field: `key` is the type of a map's keys, `oneof` the oneof it is in."""
+
+    type: str
+    label: str
+    key: str = ""
+    oneof: str = ""
+    name: str = "f"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Fields by number for each message; N and O stand in a file of their own if `imported`."""
+
+    syntax: str
+    imported: bool
+    messages: dict[str, dict[int, Spec]]
+
+
+def labels(syntax: str) -> tuple[str, ...]:
+    return ("optional", "repeated") if syntax == "proto2" else ("", "optional", "repeated")
+
+
+@st.composite
+def specs(draw: st.DrawFn, syntax: str, types: tuple[str, ...]) -> Spec:
+    form = draw(st.sampled_from(("plain", "plain", "plain", "oneof", "map")))
+    kind = draw(st.sampled_from(types))
+    name = draw(st.sampled_from(("f", "g")))
+    if form == "map":
+        return Spec(kind, "", key=draw(st.sampled_from(("int32", "bool", "string", "sint64"))), name=name)
+    if form == "oneof":
+        return Spec(kind, "", oneof=draw(st.sampled_from(("p", "q"))), name=name)
+    return Spec(kind, draw(st.sampled_from(labels(syntax))), name=name)
+
+
+@st.composite
+def changed(draw: st.DrawFn, spec: Spec, syntax: str) -> Spec:
+    """A field like another: mostly what one would change in a field and hope for the best."""
+    if spec.key:
+        alike = next((group for group in GROUPS if spec.type in group), (spec.type,))
+        return replace(spec, type=draw(st.sampled_from([name for name in alike if name != "enum"])))
+    form = draw(st.sampled_from(("type", "oneof", "label", "name")))
+    if form == "type":
+        alike = next((group for group in GROUPS if spec.type in group), (spec.type,))
+        return replace(spec, type=draw(st.sampled_from([*(name for name in alike if name != "enum"), *ENUMS[:1]])))
+    if form == "oneof":
+        outside = draw(st.sampled_from(labels(syntax)))
+        oneof = draw(st.sampled_from(("", "p", "q")))
+        return replace(spec, oneof=oneof, label="" if oneof else outside)
+    if form == "label" and not spec.oneof:
+        return replace(spec, label=draw(st.sampled_from(labels(syntax))))
+    return replace(spec, name=draw(st.sampled_from(("f", "g", "h"))))
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Schema, Schema]:
+    syntax = draw(st.sampled_from(("proto2", "proto3")))
+    inner = (*SCALARS, *ENUMS)
+    old: dict[str, dict[int, Spec]] = {}
+    new: dict[str, dict[int, Spec]] = {}
+    for message in ("M", *MESSAGES):
+        types = (*inner, *MESSAGES) if message == "M" else inner
+        count = 5 if message == "M" else 2
+        old[message] = draw(st.dictionaries(st.sampled_from(NUMBERS), specs(syntax, types), max_size=count))
+        new[message] = dict(old[message])
+        for number in draw(st.lists(st.sampled_from(NUMBERS), min_size=message == "M", max_size=3)):
+            known = new[message].pop(number, None)
+            kept = known is not None and draw(st.sampled_from(("changed", "changed", "other", "gone")))
+            if known is not None and kept == "changed":
+                new[message][number] = draw(changed(known, syntax))
+            elif kept != "gone":
+                new[message][number] = draw(specs(syntax, types))
+    imported = draw(st.booleans())
+    return Schema(syntax, imported, old), Schema(syntax, imported, new)
+
+
+def text_of(schema: Schema, name: str) -> str:
+    lines = []
+    oneofs: dict[str, list[str]] = {}
+    for number, spec in schema.messages[name].items():
+        kind = f"map<{spec.key}, {spec.type}>" if spec.key else spec.type
+        line = f"{spec.label} {kind} {spec.name}{number} = {number};"
+        (oneofs.setdefault(spec.oneof, []) if spec.oneof else lines).append(line)
+    lines += [f"oneof {oneof} {{ {' '.join(members)} }}" for oneof, members in oneofs.items()]
+    return f"message {name} {{ {' '.join(lines)} }}\n"
+
+
+def build(schema: Schema) -> ProtobufSchema:
+    head = f'syntax = "{schema.syntax}";\n'
+    shared = "".join(f"enum {name} {{ {name}0 = 0; {name}1 = 1; }}\n" for name in ENUMS)
+    shared += "".join(text_of(schema, name) for name in MESSAGES)
+    if schema.imported:
+        text, dependencies = head + 'import "n.proto";\n', (Dependency("n.proto", head + shared),)
+    else:
+        text, dependencies = head + shared, ()
+    found = FORMAT.parse(SchemaText(PROTOBUF, text + text_of(schema, "M")), dependencies, True)
+    assert isinstance(found, ProtobufSchema)
+    return found
+
+
+def is_compatible(reader: ProtobufSchema, writer: ProtobufSchema) -> bool:
+    return all(difference.rule.allowed for difference in FORMAT.differences(reader, writer))
+
+
+NARROW = ("bool", *ENUMS)
+LIMITS = dict.fromkeys(
+    ("int32", "int64", "uint32", "uint64", "fixed32", "sfixed32", "fixed64", "sfixed64"), (0, 2**31 - 1)
+) | {"sint32": (-(2**31), 2**31 - 1), "sint64": (-(2**31), 2**31 - 1)}
+
+
+def scalars(old: str, new: str) -> st.SearchStrategy[Any]:
+    """Values of one type that the other, of the same encoding, has too."""
+    if old in NARROW or new in NARROW:
+        return st.sampled_from((0, 1))
+    if old in LIMITS:
+        return st.integers(*LIMITS[old])
+    if old in {"float", "double"}:
+        return st.floats(width=32, allow_nan=False)
+    text = st.text("ab é", max_size=4)
+    return text.map(str.encode) if old == "bytes" else text
+
+
+def is_carried_over(old: Spec, new: Spec) -> bool:
+    """False for what the reference allows and the wire does not carry over: see the last test."""
+    if "repeated" not in {old.label, new.label} or old.label == new.label:
+        return True
+    return old.type in {"string", "bytes"}
+
+
+@st.composite
+def contents(draw: st.DrawFn, old: Schema, new: Schema, name: str) -> dict[str, Any]:
+    """Values for the fields of a message of the writer, as keyword arguments of its class."""
+    found: dict[str, Any] = {}
+    taken = set()
+    for number, spec in old.messages[name].items():
+        other = new.messages[name].get(number, spec)
+        if (spec.oneof and spec.oneof in taken) or not is_carried_over(spec, other) or not draw(st.booleans()):
+            continue
+        taken.add(spec.oneof)
+        is_message = spec.type in MESSAGES
+        value: Any = contents(old, new, spec.type) if is_message else scalars(spec.type, other.type)
+        if spec.key:
+            value = st.dictionaries(scalars(spec.key, other.key or spec.key), value, max_size=3)
+        elif spec.label == "repeated":
+            value = st.lists(value, max_size=3)
+        found[f"{spec.name}{number}"] = draw(value)
+    return found
+
+
+def plain(value: Any) -> Any:
+    """A value as it compares across types that are encoded alike."""
+    if isinstance(value, bytes):
+        return value.decode()
+    return int(value) if isinstance(value, bool) else value
+
+
+def values(message: Any) -> dict[int, list[Any]]:
+    """What is set in a message, by number: lists, in which maps are sorted pairs."""
+    found = {}
+    for field, value in message.ListFields():
+        inner = field.message_type
+        if inner is not None and inner.GetOptions().map_entry:
+            is_message = inner.fields_by_name["value"].message_type is not None
+            found[field.number] = sorted(
+                (plain(key), values(each) if is_message else plain(each)) for key, each in value.items()
+            )
+        elif isinstance(value, str | bytes | int | float):
+            found[field.number] = [plain(value)]
+        elif inner is not None:
+            found[field.number] = [values(each) for each in ([value] if hasattr(value, "ListFields") else value)]
+        else:
+            found[field.number] = [plain(each) for each in value]
+    return found
+
+
+def shared(written: dict[int, list[Any]], read: dict[int, list[Any]], old: Schema, new: Schema, name: str) -> None:
+    """Check that every field that both have came over."""
+    for number, spec in new.messages[name].items():
+        before = old.messages[name].get(number)
+        if before is None or not is_carried_over(before, spec):
+            continue
+        expected, found = written.get(number, []), read.get(number, [])
+        if spec.label != "repeated" and not spec.key:
+            expected = expected[-1:]
+        if not spec.label and not spec.oneof and not spec.key and expected in ([0], [""], [0.0]):
+            continue  # without presence a zero is as good as nothing
+        if spec.type in MESSAGES:
+            pairs_of = zip(expected, found, strict=True)
+            for one, other in pairs_of:
+                is_pair = isinstance(one, tuple)
+                shared(one[1] if is_pair else one, other[1] if is_pair else other, old, new, spec.type)
+        else:
+            assert found == expected, (name, number, spec)
+
+
+def test_what_is_called_compatible_is_read():
+    verdicts: Counter[bool] = Counter()
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def run(data: st.DataObject) -> None:
+        old, new = data.draw(pairs())
+        writer, reader = build(old), build(new)
+        compatible = is_compatible(reader, writer)
+        verdicts[compatible] += 1
+        if compatible:
+            message = writer.message_class("M")(**data.draw(contents(old, new, "M")))
+            read = reader.message_class("M").FromString(message.SerializeToString())
+            shared(values(message), values(read), old, new, "M")
+
+    run()
+    # the draw must not be so wild that hardly a pair is compatible, nor so tame that all are
+    assert verdicts[True] > EXAMPLES / 4
+    assert verdicts[False] > EXAMPLES / 20
+
+
+def schema(body: str, syntax: str = "proto3") -> ProtobufSchema:
+    found = FORMAT.parse(SchemaText(PROTOBUF, f'syntax = "{syntax}"; {body}'), (), True)
+    assert isinstance(found, ProtobufSchema)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("syntax", "writer", "reader", "value", "outcome"),
+    [
+        # a label that is not written is not compared, and repeated numbers are packed
+        ("proto3", "repeated int32 a = 1;", "int32 a = 1;", [7], {}),
+        # the message is merged from all that were written
+        ("proto3", "repeated M a = 1; int32 b = 2;", "M a = 1; int32 b = 2;", [{"b": 1}, {"b": 2}], {"a": {"b": 2}}),
+        # bytes need not be text
+        ("proto3", "bytes a = 1;", "string a = 1;", b"\xff", DecodeError),
+        # large numbers are cut off
+        ("proto3", "int64 a = 1;", "int32 a = 1;", 2**32 + 5, {"a": 5}),
+        ("proto3", "int32 a = 1;", "bool a = 1;", 5, {"a": True}),
+        ("proto3", "uint32 a = 1;", "int32 a = 1;", 2**32 - 1, {"a": -1}),
+        ("proto3", "fixed32 a = 1;", "sfixed32 a = 1;", 2**32 - 1, {"a": -1}),
+        # an enum of proto2 does not take numbers it has no value for
+        ("proto2", "optional int32 a = 1;", "optional E a = 1; enum E { Z = 0; }", 5, {}),
+        # groups are not compared at all
+        ("proto2", "optional int32 a = 1;", "optional group A = 1 { }", 5, {}),
+    ],
+)
+def test_what_the_reference_calls_compatible_although_data_may_change(
+    syntax: str, writer: str, reader: str, value: Any, outcome: Any
+):
+    old, new = schema(f"message M {{ {writer} }}", syntax), schema(f"message M {{ {reader} }}", syntax)
+    assert is_compatible(new, old)
+    written = old.message_class("M")(a=value).SerializeToString()
+    if outcome is DecodeError:
+        with pytest.raises(DecodeError):
+            new.message_class("M").FromString(written)
+    else:
+        read: Any = new.message_class("M").FromString(written)
+        read.DiscardUnknownFields()
+        assert read == new.message_class("M")(**outcome)
+
+
+def test_a_field_made_required_is_called_compatible():
+    old = schema("message M { optional string a = 1; }", "proto2")
+    new = schema("message M { required string a = 1; }", "proto2")
+    assert is_compatible(new, old)
+    message = new.message_class("M")()
+    message.MergeFromString(old.message_class("M")().SerializeToString())
+    assert not message.IsInitialized()
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader", "value"),
+    [
+        # a oneof that lost a member reads as unset, and a missing member is skipped like any other field
+        ("oneof o { string a = 1; string b = 2; }", "oneof o { string b = 2; }", {"b": "x"}),
+        # a package is no part of the data
+        ("string a = 1;", "string a = 1;", {"a": "x"}),
+    ],
+)
+def test_what_the_reference_calls_incompatible_although_data_is_read(writer: str, reader: str, value: dict[str, str]):
+    old, new = schema(f"package a; message M {{ {writer} }}"), schema(f"package b; message M {{ {reader} }}")
+    assert not is_compatible(new, old)
+    written = old.message_class("a.M")(**value).SerializeToString()
+    assert new.message_class("b.M").FromString(written) == new.message_class("b.M")(**value)
