@@ -58,7 +58,7 @@ class AvroSerializer(Serializer):
             yield from ()
             return own
 
-        def encoder(schema: SchemaText, dependencies: Dependencies, is_own: bool) -> Encoder:  # noqa: ARG001, FBT001
+        def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if config.validate_strict or config.validate_strict_allow_default:
                 from serdes.fastavro_codec import strict_encoder  # noqa: PLC0415  # fastavro is slow to import
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from time import monotonic
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
@@ -150,6 +151,11 @@ class CommonConfig:
         """True where a subject's latest version is asked for, which may change."""
         return self.use_latest_version or self.use_latest_with_metadata is not None
 
+    def believed_until(self, client_ttl: float | None) -> float | None:
+        """The time, on the monotonic clock, until which what is known now may be used; None for ever."""
+        ttl = client_ttl if self.latest_ttl is None else self.latest_ttl
+        return None if not self.uses_latest or ttl is None or ttl < 0 else monotonic() + ttl
+
 
 @dataclass(frozen=True, slots=True)
 class SerializerConfig(CommonConfig):
@@ -187,10 +193,10 @@ class SerializerConfig(CommonConfig):
         """True where the serializer registers its own schema."""
         if self.auto_register is not None:
             return self.auto_register
-        return not self.uses_registrys
+        return not self.names_schema
 
     @property
-    def uses_registrys(self) -> bool:
+    def names_schema(self) -> bool:
         """True where a setting says which of the registry's schemas to use."""
         return self.uses_latest or self.use_schema_id is not None or self.use_schema_guid is not None
 

@@ -156,18 +156,12 @@ class Deserializer:
             decode = self._form.decoder(None, None if self._reader is None else (self._reader, ()))
         else:
             decode = self._client.drive(self._resolve(self._client, frame, ctx))
-        end = self._end_of_belief()
+        end = self._config.believed_until(self._client.latest_ttl if self._client else None)
         self._known[key] = (decode, end)
         if topic is not None and field is not None and frame.schema_id is not None and end is None and frame.offset:
             of_field = self._ready.setdefault(topic, {}).setdefault(field, {})
             of_field[wire.prefix(frame.schema_id)] = decode
         return decode
-
-    def _end_of_belief(self) -> float | None:
-        if not self._config.uses_latest or self._client is None:
-            return None
-        ttl = self._client.latest_ttl if self._config.latest_ttl is None else self._config.latest_ttl
-        return None if ttl is None or ttl < 0 else monotonic() + ttl
 
     def _resolve(self, client: RegistryClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
         endpoints = client.endpoints

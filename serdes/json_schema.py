@@ -75,7 +75,7 @@ class JSONSerializer(Serializer):
             yield from ()
             return own
 
-        def encoder(schema: SchemaText, dependencies: Dependencies, is_own: bool) -> Encoder:  # noqa: ARG001, FBT001
+        def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if not config.validate:
                 return Encoder(dumps)
             validate = compile_validator(schema.text, dependencies, config.dialect)

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, EncodeError
 from compat.schema import PROTOBUF, Dependencies, Dependency, InvalidSchema, Reference, SchemaText
 from serdes import wire
 from serdes.client import RegistryClient
-from serdes.config import ProtobufDeserializerConfig, ProtobufSerializerConfig
+from serdes.config import ProtobufDeserializerConfig, ProtobufSerializerConfig, checked_client
 from serdes.deserializer import Decode, Deserializer, ReaderFormat, Resolved
 from serdes.endpoints import Endpoints, context_of
 from serdes.error import (
@@ -69,7 +69,9 @@ class ProtobufSerializer(Serializer):
     ) -> None:
         refuse_rule_arguments(rule_conf, rule_registry)
         config = ProtobufSerializerConfig.load(conf)
-        writer = _Writer(msg_type, schema_registry_client.endpoints, config)
+        if not isinstance(getattr(msg_type, "DESCRIPTOR", None), Descriptor):
+            raise ConfigError("msg_type", f"must be a class of messages, not {msg_type!r}")
+        writer = _Writer(msg_type, checked_client(schema_registry_client).endpoints, config)
         form = WriterFormat(
             PROTOBUF,
             writer.full_name,
@@ -178,12 +180,12 @@ class _Writer:
 
     def own(self, ctx: Context | None, subject: str) -> Flow[SchemaText | None]:
         """The class's schema; with references where it is to be registered or looked up."""
-        if not self._config.registers and self._config.uses_registrys:
+        if not self._config.registers and self._config.names_schema:
             return SchemaText(PROTOBUF, self._text)
         references = _References(self._endpoints, self._config, ctx, context_of(subject))
         return (yield from references.schema(self.file))
 
-    def encoder(self, schema: SchemaText, dependencies: Dependencies, _is_own: bool) -> Encoder:  # noqa: FBT001
+    def encoder(self, schema: SchemaText, dependencies: Dependencies) -> Encoder:
         """The encoder, with the indexes of the message in the schema: the registry's may have others than the class."""
         try:
             indexes = parse(schema, dependencies).message_indexes(self.full_name)

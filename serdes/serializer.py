@@ -36,7 +36,7 @@ class WriterFormat:
         schema_type: The type's name on the wire.
         record_name: What the record subject strategies use; None where the schema has none or there is no schema.
         own: The serializer's own schema, with whatever it refers to registered; None where it has none.
-        encoder: Makes the encoder of a schema: its own, or (`own=False`) one that the registry gave.
+        encoder: Makes the encoder of a schema and what it refers to: its own, or one that the registry gave.
         errors: What encoders raise.
         explain: The exception for one of these and the datum.
         needs: What the serializer's own schema refers to; None to ask the registry.
@@ -45,7 +45,7 @@ class WriterFormat:
     schema_type: str
     record_name: str | None
     own: Callable[[Context | None, str], Flow[SchemaText | None]]
-    encoder: Callable[[SchemaText, Dependencies, bool], Encoder]
+    encoder: Callable[[SchemaText, Dependencies], Encoder]
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, Any], Exception]
     needs: Callable[[], Dependencies] | None = None
@@ -144,24 +144,18 @@ class Serializer:
             self._chosen.clear()
             self._ready.clear()
         chosen = self._client.drive(self._resolve(ctx))
-        end = self._end_of_belief()
+        end = self._config.believed_until(self._client.latest_ttl)
         self._chosen[key] = (chosen, end)
         if ctx is not None and end is None and not self._config.in_header(is_key=ctx.field == "key"):
             self._ready.setdefault(ctx.topic, {})[ctx.field] = (_prefix(chosen), chosen.encoder.encode)
         return chosen
-
-    def _end_of_belief(self) -> float | None:
-        if not self._config.uses_latest:
-            return None
-        ttl = self._client.latest_ttl if self._config.latest_ttl is None else self._config.latest_ttl
-        return None if ttl is None or ttl < 0 else monotonic() + ttl
 
     def _resolve(self, ctx: Context | None) -> Flow[_Chosen]:
         endpoints, config = self._client.endpoints, self._config
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
         own = yield from self._form.own(ctx, subject)
         held: RegisteredSchema | SchemaInfo
-        if config.registers or not config.uses_registrys:
+        if config.registers or not config.names_schema:
             if own is None:
                 raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
             if config.registers:
@@ -180,7 +174,7 @@ class Serializer:
                 )
             used = own
         else:
-            held = yield from self._registrys(subject)
+            held = yield from self._named(subject)
             used = held.schema
         name = f"the schema of subject {subject}"
         if used.schema_type != self._form.schema_type:
@@ -192,9 +186,9 @@ class Serializer:
         schema_id = held.id
         if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
             schema_id = (yield from endpoints.lookup(subject, used)).id
-        return _Chosen(schema_id, held.guid, self._form.encoder(used, dependencies, used is own))
+        return _Chosen(schema_id, held.guid, self._form.encoder(used, dependencies))
 
-    def _registrys(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
+    def _named(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
         endpoints, config = self._client.endpoints, self._config
         if config.use_schema_id is not None:
             return (yield from endpoints.schema_by_id(config.use_schema_id, subject))

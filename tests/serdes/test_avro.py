@@ -349,6 +349,14 @@ def test_the_subject_of_a_record_is_no_hindrance(client: RegistryClient):
     assert latest(message, VALUE) == {"name": "ada", "age": 7}
 
 
+def test_what_is_kept_is_bounded(client: RegistryClient, app: Any):
+    serialize = AvroSerializer(client, USER, conf={"max.schemas.per.subject": 2, "subject.name.strategy": "RECORD"})
+    for topic in ("a", "b", "c", "a"):
+        assert serialize({"name": "ada"}, SerializationContext(topic, MessageField.VALUE))
+    assert len(serialize._chosen) <= 2
+    assert len(app.requests) == 1
+
+
 def test_threads_share_a_serializer(client: RegistryClient):
     serialize, deserialize = AvroSerializer(client, USER), AvroDeserializer(client)
 

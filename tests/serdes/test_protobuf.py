@@ -196,6 +196,13 @@ def test_an_id_of_another_type(client: RegistryClient, classes: Classes):
         ProtobufDeserializer(classes("acme.First"), None, client)(b"\x00\x00\x00\x00\x01\x00", VALUE)
 
 
+def test_arguments_that_are_refused(client: RegistryClient, classes: Classes):
+    with pytest.raises(ConfigError, match="must be a class of messages"):
+        ProtobufSerializer("acme.First", client)
+    with pytest.raises(TypeError, match=r"must be a serdes\.RegistryClient"):
+        ProtobufSerializer(classes("acme.First"), "http://localhost:8081")  # type: ignore[arg-type]
+
+
 def test_neither_class_nor_client():
     with pytest.raises(ConfigError):
         ProtobufDeserializer()
