@@ -19,14 +19,15 @@ def names(union: Node) -> dict[str, int]:
     return {branch.branch: index for index, branch in enumerate(union.branches)}
 
 
-def data_chooser(union: Node) -> Choose:
+def data_chooser(union: Node, *, nulls: bool = True) -> Choose:
     """The choice that fastavro makes: a (name, datum) tuple decides; else the first branch that the value fits.
 
+    With `nulls` a record fits that lacks fields which may be null.
     Where several records fit, the one with the most of the value's keys, unless a branch of another type fits after
     them; where a float fits, a later double is taken instead.
     """
     by_name = names(union)
-    fits = _DataFits()
+    fits = _DataFits(nulls=nulls)
     candidates = [(index, branch, fits.may(branch), fits.of(branch)) for index, branch in enumerate(union.branches)]
     double = next((index for index, branch in enumerate(union.branches) if branch.kind == "double"), -1)
 
@@ -184,6 +185,10 @@ class _DataFits(_Fits):
 
     checks = DATUM
 
+    def __init__(self, *, nulls: bool) -> None:
+        super().__init__()
+        self.nulls = nulls
+
     def may(self, node: Node) -> Fits:
         """Whether a value may fit, seen from outside: what fails here fits nowhere in the node."""
         if node.kind == "map":
@@ -193,7 +198,9 @@ class _DataFits(_Fits):
         if node.kind != "record":
             return self.of(node)
         needed = frozenset(
-            field.name for field in node.fields if field.default is MISSING and not _nullable(field.node)
+            field.name
+            for field in node.fields
+            if field.default is MISSING and not (self.nulls and _nullable(field.node))
         )
         return lambda value: (
             isinstance(value, Mapping) and needed <= value.keys() and value.get("-type", node.name) == node.name
@@ -233,7 +240,7 @@ class _DataFits(_Fits):
         def field_fits(value: Mapping[str, Any], field: Field, fit: Fits) -> bool:
             if field.name in value:
                 return fit(value[field.name])
-            return field.default is not MISSING or fit(None)
+            return field.default is not MISSING or (self.nulls and fit(None))
 
         def fits(value: Any) -> bool:
             return (

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from serdes.codec import decode_walk, encode_walk
 from serdes.codec.errors import DecodeError, SchemaError
-from serdes.codec.form import DATA, Form, json_form
+from serdes.codec.form import Form, data_form, json_form
 from serdes.codec.plan import Plan, resolve
 from serdes.codec.schema import Node, parse
 
@@ -28,6 +28,9 @@ class Source(NamedTuple):
     reader_named: tuple[str, ...]
     plain_unions: bool
     json_defaults: bool
+    strict: bool = False
+    strict_allow_default: bool = False
+    record_names: bool = False
 
 
 class AvroCodec:
@@ -52,6 +55,9 @@ class AvroCodec:
             # As fastavro: what is equal is not resolved, so each branch of a union stays itself.
             reader = None
         self._json = json_form(plain=source.plain_unions, defaults=source.json_defaults)
+        self._data = data_form(
+            strict=source.strict, strict_allow_default=source.strict_allow_default, record_names=source.record_names
+        )
         try:
             self._plan = resolve(self.schema, reader)
         except RecursionError:
@@ -60,7 +66,7 @@ class AvroCodec:
     @cached_property
     def encode(self) -> Callable[..., bytes]:
         """The function from a Python datum to its bytes."""
-        return _encoder(self.schema, DATA)
+        return _encoder(self.schema, self._data)
 
     def encode_into(self, out: bytearray, datum: Any) -> None:
         """Append a datum's bytes to `out`, which stays as it is where an EncodeError is raised."""
@@ -69,7 +75,7 @@ class AvroCodec:
     @cached_property
     def decode(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to the Python datum."""
-        return _decoder(self._plan, DATA)
+        return _decoder(self._plan, self._data)
 
     @cached_property
     def json_to_avro(self) -> Callable[..., bytes]:
@@ -128,6 +134,9 @@ def compile_codec(
     reader_named: Sequence[str] | None = None,
     plain_unions: bool = False,
     json_defaults: bool = False,
+    strict: bool = False,
+    strict_allow_default: bool = False,
+    record_names: bool = False,
 ) -> AvroCodec:
     """The codec of a schema; the same arguments give the same codec for as long as it is cached.
 
@@ -138,6 +147,10 @@ def compile_codec(
         reader_named: As `named`, for the reader; the writer's where left out.
         plain_unions: Avro JSON shows unions' values without tags, and takes them without.
         json_defaults: A field that Avro JSON lacks takes its default; else it is an error, as in Java's Avro.
+        strict: `encode` refuses records with unknown fields and those that lack one.
+        strict_allow_default: As `strict`, but a field with a default may be left out.
+        record_names: `decode` gives a record of a union as a pair of its full name and the record, as fastavro's
+            `return_record_name` does.
 
     Raises:
         SchemaError: A text is no schema.
@@ -146,7 +159,18 @@ def compile_codec(
     known_to_reader = known if reader_named is None else tuple(reader_named)
     if reader == writer and known_to_reader == known:
         reader = None
-    return _compile(Source(writer, reader, known, known_to_reader, plain_unions, json_defaults))
+    source = Source(
+        writer,
+        reader,
+        known,
+        known_to_reader,
+        plain_unions=plain_unions,
+        json_defaults=json_defaults,
+        strict=strict,
+        strict_allow_default=strict_allow_default,
+        record_names=record_names,
+    )
+    return _compile(source)
 
 
 @lru_cache(maxsize=CACHED_CODECS)

@@ -281,6 +281,8 @@ class _Decoder:
         for at, (tag, branch) in enumerate(plan.branches):
             with source.block(f"{'elif' if at else 'if'} {index} == {2 * at if one_byte else at}:"):
                 inner = self.value(branch, depth + 1, skip=skip)
+                if self.form.record_names and branch.kind == "record":
+                    inner = f"({(tag or branch.node.branch)!r}, {inner})"
                 source.line(f"{value} = {{{tag!r}: {inner}}}" if self.shows(tag) else f"{value} = {inner}")
         # An index of more bytes than it needs is left to the step-by-step decoder.
         source.line("else: raise Unfit" if plan.branches else "raise Unfit")

@@ -187,6 +187,8 @@ class _Walk:
             raise self.fail(path, start, plan.node, f"index {index} is beyond its {len(plan.branches)} branches")
         tag, branch = plan.branches[index]
         value = self.any(branch, path)
+        if self.form.record_names and branch.kind == "record":
+            return (tag or branch.node.branch, value)
         return {tag: value} if tag is not None and self.form.tagged else value
 
     def tagged(self, plan: Plan, path: str) -> Any:

@@ -43,10 +43,8 @@ def default_bytes(field: Field) -> bytes | None:
 
 def missing_bytes(field: Field, form: Form) -> bytes | None:
     """The bytes of a field that a record lacks; None where it must not lack it."""
-    if not form.defaults:
-        return None
-    default = default_bytes(field)
-    if default is None and field.default is MISSING and form.json is False:
+    default = default_bytes(field) if form.defaults else None
+    if default is None and field.default is MISSING and form.nulls:
         # As fastavro: what may be null is null.
         nulls = [index for index, branch in enumerate(field.node.branches) if branch.kind == "null"]
         if field.node.kind == "null" or nulls:

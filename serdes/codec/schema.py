@@ -26,6 +26,9 @@ LOGICAL_TYPES = frozenset(
     },
 )
 
+#: Java's Avro keeps a decimal's precision as an int; a larger one is no decimal.
+MAX_PRECISION = (1 << 31) - 1
+
 MISSING: Any = object()
 
 
@@ -228,7 +231,12 @@ def _with_logical(node: Node, schema: dict[str, Any]) -> Node:
         return node
     if logical == "decimal":
         precision, scale = schema.get("precision"), schema.get("scale") or 0
-        if type(precision) is not int or type(scale) is not int or not 0 <= scale <= precision or precision < 1:
+        if (
+            type(precision) is not int
+            or type(scale) is not int
+            or not 0 <= scale <= precision <= MAX_PRECISION
+            or precision < 1
+        ):
             return node
         node.precision, node.scale = precision, scale
     node.logical = logical

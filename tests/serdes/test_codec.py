@@ -99,6 +99,7 @@ DECIMAL = logical("bytes", "decimal", precision=5, scale=2)
         (logical("fixed", "uuid", name="U", size=2), b"ab", b"ab"),
         (logical("fixed", "duration", name="D", size=12), bytes(12), bytes(12)),
         (logical("bytes", "decimal", precision=2, scale=9), b"a", b"\x02a"),
+        (logical("bytes", "decimal", precision=10**30), b"a", b"\x02a"),
     ],
 )
 def test_bytes(schema: Any, datum: Any, content: bytes) -> None:
@@ -350,6 +351,45 @@ def test_texts_that_are_no_schema(text: str, detail: str) -> None:
     with pytest.raises(SchemaError) as caught:
         compile_codec(text)
     assert detail in str(caught.value)
+
+
+OPTIONAL = {
+    "type": "record",
+    "name": "O",
+    "fields": [
+        {"name": "a", "type": "int"},
+        {"name": "b", "type": "int", "default": 1},
+        {"name": "c", "type": ["null", "int"]},
+    ],
+}
+
+
+def test_strict_encoders() -> None:
+    assert compiled(OPTIONAL).encode({"a": 1, "x": 1}) == b"\x02\x02\x00"
+    for options in ({"strict": True}, {"strict_allow_default": True}):
+        made = compiled(OPTIONAL, **options)
+        assert made.encode({"a": 1, "b": 1, "c": None}) == b"\x02\x02\x00"
+        with pytest.raises(EncodeError, match=r"^\$\.x: int does not fit record O \(an unknown field\)$"):
+            made.encode({"a": 1, "b": 1, "c": None, "x": 1})
+        with pytest.raises(
+            EncodeError, match=r"^\$\.c: nothing does not fit one of null, int \(the field is missing\)$"
+        ):
+            made.encode({"a": 1, "b": 1})
+    assert compiled(OPTIONAL, strict_allow_default=True).encode({"a": 1, "c": None}) == b"\x02\x02\x00"
+    with pytest.raises(EncodeError, match=r"^\$\.b: nothing does not fit int \(the field is missing\)$"):
+        compiled(OPTIONAL, strict=True).encode({"a": 1, "c": None})
+    assert compiled([OPTIONAL, RECORD_A], strict=True).encode({"x": 1}) == b"\x02\x02"
+
+
+def test_records_of_unions_with_their_names() -> None:
+    union = ["null", RECORD_A, SUIT]
+    made = compiled({"type": "array", "items": union}, record_names=True)
+    datum = [None, ("n.A", {"x": 1}), "SPADES"]
+    assert made.decode(made.encode(datum)) == datum
+    renamed = {**RECORD_A, "name": "m.A"}
+    assert compiled(union, ["null", renamed, SUIT], record_names=True).decode(b"\x02\x02") == ("m.A", {"x": 1})
+    assert compiled(union, renamed, record_names=True).decode(b"\x02\x02") == ("n.A", {"x": 1})
+    assert compiled(RECORD_A, ["null", renamed], record_names=True).decode(b"\x02") == {"x": 1}
 
 
 def test_named_texts_and_namespaces() -> None:

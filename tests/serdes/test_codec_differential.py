@@ -14,7 +14,7 @@ from fastavro.read import SchemaResolutionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from serdes.codec import DecodeError, codec, compile_codec, decode_walk, encode_walk
+from serdes.codec import DecodeError, codec, compile_codec, decode_walk, encode_walk, form
 
 _SPEC = importlib.util.spec_from_file_location("fuzz_codec", Path(__file__).parents[1] / "fuzz" / "fuzz_codec.py")
 assert _SPEC
@@ -193,8 +193,8 @@ def test_generated_code_agrees_with_the_step_by_step_codec(data: st.DataObject) 
     datum = maker.datum(schema)
     made = compile_codec(json.dumps(schema))
     content = made.encode(datum)
-    assert encode_walk.encode(made.schema, datum, codec.DATA) == content
-    walked = decode_walk.decode(made._plan, content, 0, codec.DATA)
+    assert encode_walk.encode(made.schema, datum, form.DATA) == content
+    walked = decode_walk.decode(made._plan, content, 0, form.DATA)
     assert fuzz.same(made.decode(content), walked)
     plain = compile_codec(json.dumps(schema), plain_unions=True)
     for each in (made, plain):
