@@ -73,12 +73,14 @@ def compare(old: Node, new: Node, policy: Policy) -> Comparison:
         Incomparable: The comparison would take too long.
     """
     failed: frozenset[_Pair] = frozenset()
-    judged = 0
+    judged, depends_on_policy = 0, False
     while True:
         walk = _Pass(_BREAKING[policy], failed, judged)
         found = walk.run(old, new)
+        # A pair that is known to fail is not looked into again, so that any walk may be the one that tells.
+        depends_on_policy = depends_on_policy or walk.depends_on_policy
         if not walk.contradicted():
-            return Comparison(found, walk.depends_on_policy)
+            return Comparison(found, depends_on_policy)
         failed, judged = walk.failures(), walk.judged
 
 

@@ -262,6 +262,22 @@ def test_a_failure_in_a_cycle_fails_whatever_relied_on_it():
     assert {"#/properties/first/properties/v", "#/properties/second"} <= broken
 
 
+def test_what_breaks_under_one_policy_only_in_a_cycle():
+    def tree(*names: str) -> JsonSchema:
+        properties = {**dict.fromkeys(names, TEXT), "next": {"oneOf": [{"type": "null"}, {"$ref": "#/definitions/n"}]}}
+        node = {"type": "object", "properties": properties, "additionalProperties": False}
+        return parsed({"oneOf": [{"type": "null"}, {"$ref": "#/definitions/n"}], "definitions": {"n": node}})
+
+    (found,) = FORMAT.differences(tree("a"), tree("a", "b"))
+    assert found.rule.name == "COMBINED_TYPE_SUBSCHEMAS_CHANGED"
+    assert found.rule.allowed == {Policy.LENIENT}
+    (found,) = FORMAT.differences(tree("a", "b"), tree("a"))
+    assert (found.rule.name, found.path) == (
+        "OPTIONAL_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL",
+        "#/oneOf/1/properties/b",
+    )
+
+
 @pytest.mark.parametrize(
     ("names", "order"),
     [
