@@ -53,6 +53,7 @@ class AvroSerializer(Serializer):
         config = AvroSerializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
         own = schema.text if schema else None
+        _compile_early(own)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
@@ -101,8 +102,7 @@ class AvroDeserializer(Deserializer):
         refuse_rule_arguments(rule_conf, rule_registry)
         schema = as_schema(schema_str, AVRO)
         reader = schema.text if schema else None
-        if reader is not None:
-            record_name(reader)
+        _compile_early(reader)
 
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
             assert writer is not None
@@ -168,6 +168,12 @@ def _codec(schema: SchemaText, dependencies: Dependencies, reader: Resolved | No
         return compile_codec(_whole(schema, dependencies), _whole(*reader))
     except SchemaError as error:
         raise SchemaCompileError(AVRO, str(error)) from error
+
+
+def _compile_early(schema: SchemaText | None) -> None:
+    """Refuses a schema at once where that needs nothing of the registry; the codec is kept for the first message."""
+    if schema is not None and not schema.references:
+        _codec(schema, ())
 
 
 def _whole(schema: SchemaText, dependencies: Dependencies) -> str:

@@ -52,7 +52,7 @@ class JSONSerializer(Serializer):
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
-        SchemaCompileError: the schema is not JSON.
+        SchemaCompileError: the schema is none.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class JSONSerializer(Serializer):
         schema = as_schema(schema_str, JSON)
         own = schema.text if schema else None
         dumps = _dumps if json_encode is None else _text_of(json_encode)
+        _compile_early(own, config.dialect)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
@@ -104,7 +105,7 @@ class JSONDeserializer(Deserializer):
 
     Raises:
         ConfigError: a setting is unknown or contradicts another, or there is neither a schema nor a client.
-        SchemaCompileError: the schema is not JSON.
+        SchemaCompileError: the schema is none.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class JSONDeserializer(Deserializer):
         schema = as_schema(schema_str, JSON)
         if schema is None and schema_registry_client is None:
             raise ConfigError("schema_str", "needed where there is no client to find the writers' schemas")
+        _compile_early(schema.text if schema else None, config.dialect)
         loads: Callable[[bytes], Any] = orjson.loads
         if json_decode is not None:
             decode_text = json_decode
@@ -198,6 +200,12 @@ def compile_validator(text: str, dependencies: Dependencies, dialect: str = "dra
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         raise SchemaCompileError(JSON, getattr(error, "message", "") or str(error)) from error
     return validate
+
+
+def _compile_early(schema: SchemaText | None, dialect: str) -> None:
+    """Refuses a schema at once where that needs nothing of the registry."""
+    if schema is not None and not schema.references:
+        compile_validator(schema.text, (), dialect)
 
 
 def _parse(text: str) -> Any:
