@@ -5,9 +5,11 @@ Each check is a generator over one kind of declaration; it yields the sentence f
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import TypeVar
 
 from compat.protobuf.nodes import (
@@ -206,11 +208,19 @@ def _reserved_numbers(_: Context, message: Message) -> Iterator[Problem]:
         elif end > MAX_FIELD_NUMBER:
             yield f"a {kind} cannot reach beyond {MAX_FIELD_NUMBER}", at
     yield from _overlaps(reserved + extensions)
+    ranges = sorted(reserved + extensions)
     for member in _members(message):
-        for start, end, kind, _at in reserved + extensions:
-            if start <= member.number <= end:
-                what = "is reserved" if kind == "reserved range" else f"lies in the extension range {start} to {end}"
-                yield f'field "{member.name}" uses the number {member.number}, which {what}', member.at
+        found = _around(ranges, member.number)
+        if found is not None:
+            start, end, kind, _at = found
+            what = "is reserved" if kind == "reserved range" else f"lies in the extension range {start} to {end}"
+            yield f'field "{member.name}" uses the number {member.number}, which {what}', member.at
+
+
+def _around(ranges: list[tuple[int, int, str, int]], number: int) -> tuple[int, int, str, int] | None:
+    """The range that a number is in, among sorted ranges that do not overlap."""
+    index = bisect_right(ranges, number, key=itemgetter(0)) - 1
+    return ranges[index] if index >= 0 and number <= ranges[index][1] else None
 
 
 def _overlaps(ranges: list[tuple[int, int, str, int]]) -> Iterator[Problem]:
@@ -358,10 +368,11 @@ def _enum_reserved(_: Context, enum: Enum) -> Iterator[Problem]:
                 yield "the end of a reserved range must not be smaller than its start", statement.at
             ranges.append((start, end, "reserved range", statement.at))
     yield from _overlaps(ranges)
+    ranges.sort()
     for constant in enum.constants:
         if constant.name in names:
             yield f'the name "{constant.name}" is reserved', constant.at
-        if any(start <= constant.number <= end for start, end, _, _ in ranges):
+        if _around(ranges, constant.number) is not None:
             yield f'"{constant.name}" uses the number {constant.number}, which is reserved', constant.at
 
 
@@ -398,10 +409,10 @@ def _extensions(context: Context, extend: Extend) -> Iterator[Problem]:
         return
     if context.is_proto3 and symbol.full_name not in _OPTIONS_MESSAGES:
         yield "extensions in proto3 may only define options", extend.at
-    ranges = [bounds(value) for statement in symbol.node.extensions for value in statement.ranges]
+    ranges = sorted((*bounds(value), "", 0) for statement in symbol.node.extensions for value in statement.ranges)
     for member in extend.members:
         yield from _number(member.number, member.at)
-        if not any(start <= member.number <= end for start, end in ranges):
+        if _around(ranges, member.number) is None:
             yield f'"{symbol.full_name}" does not declare {member.number} as an extension number', member.at
         if member.label == "required":
             yield f'the extension "{member.name}" cannot be required', member.at

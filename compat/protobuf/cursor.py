@@ -6,6 +6,9 @@ from typing import NoReturn
 
 from compat.protobuf.lexer import syntax_error, tokenize, unquote
 
+#: The longest names. Full names are kept for everything declared, so these bound what a text can make of its size.
+MAX_NAME = 255
+MAX_DOTTED_NAME = 1000
 _MAX_INTEGER = 2**64 - 1
 
 
@@ -54,6 +57,8 @@ class Cursor:
         lexeme = self.tokens[self.i]
         if not lexeme.isidentifier():
             self.expected(what)
+        if len(lexeme) > MAX_NAME:
+            self.fail(f"a name is longer than {MAX_NAME} characters")
         self.i += 1
         return lexeme
 
@@ -61,7 +66,7 @@ class Cursor:
         """Read a name whose parts are joined by dots, white space around the dots allowed; it may begin with one."""
         lexeme = self.tokens[self.i]
         first = lexeme[1:2] if lexeme[:1] == "." else lexeme[:1]
-        if lexeme == ".":
+        if lexeme == "." and self.tokens[self.i + 1][:1] != ".":
             self.i += 1
             return "." + self.dotted(what)
         if not first.isidentifier():
@@ -69,6 +74,8 @@ class Cursor:
         self.i += 1
         name = lexeme
         while True:
+            if len(name) > MAX_DOTTED_NAME:
+                self.fail(f"a name is longer than {MAX_DOTTED_NAME} characters")
             lexeme = self.tokens[self.i]
             if lexeme == ".":
                 self.i += 1

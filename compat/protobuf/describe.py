@@ -206,7 +206,7 @@ class _Describer:
         if self.program.resolve(self.unit, name, scope, frozenset(("other", "extension", "service", "package"))):
             self.unit.fail(f'"{name}" is not a type', at)
         for path, unit in self.program.units.items():
-            if bare in unit.symbols or unit.prefix + bare in unit.symbols:
+            if unit is not self.unit and (bare in unit.symbols or unit.prefix + bare in unit.symbols):
                 self.unit.fail(f'"{name}" seems to be defined in "{path}", which is not imported', at)
         return self.unit.fail(f'"{name}" is not defined', at)
 

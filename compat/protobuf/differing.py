@@ -67,6 +67,7 @@ class _Comparison:
     """
 
     known: dict[tuple[str, str], list[Difference]] = field(default_factory=dict)
+    entered: set[tuple[str, str]] = field(default_factory=set)
     repeated: int = 0
 
     def run(self, walk: Walk) -> list[Difference]:
@@ -80,6 +81,7 @@ class _Comparison:
             except StopIteration:
                 stack.pop()
                 if stack:
+                    self.entered.discard(key)
                     self.known[key] = collected
                     answer = self.tell(stack[-1][1], collected)
                 continue
@@ -91,9 +93,13 @@ class _Comparison:
             if pair in self.known:
                 self.repeated += len(self.known[pair])
                 answer = self.tell(collected, self.known[pair], silent=self.repeated > MAX_REPEATED)
-            elif any(pair == entered for _, _, entered in stack):
+            elif pair in self.entered:
                 answer = False  # the pair is being compared further up, where its differences are told
+            elif _same_files(event):
+                self.known[pair] = []
+                answer = False
             else:
+                self.entered.add(pair)
                 stack.append((_imported(event), [], pair))
         return found
 
@@ -273,29 +279,31 @@ def _types(pair: TypePair) -> Walk:
 def _may_differ(writer: FieldType, reader: FieldType) -> bool:
     """True for two messages of one name whose content nobody compares unless we do.
 
-    Those of the schemas themselves are compared where they are declared; those of one text, and all it imports, are the
-    same.
+    Those of the schemas themselves are compared where they are declared.
     """
     old, new = writer.symbol, reader.symbol
     if old is None or new is None or writer.local_name != reader.local_name:
         return False
-    old_program, new_program = writer.place.program, reader.place.program
-    if old.unit is old_program.root and new.unit is new_program.root:
+    is_local = old.unit is writer.place.program.root and new.unit is reader.place.program.root
+    return old.unit is not new.unit and not is_local  # a built-in file is the same everywhere
+
+
+def _same_files(content: Content) -> bool:
+    """True for types of files that are the same, and that import the same."""
+    old, new = content.writer.symbol, content.reader.symbol
+    if old is None or new is None:
         return False
-    return not _same_file(old_program, old.unit, new_program, new.unit)
-
-
-def _same_file(old_program: Program, old: Unit, new_program: Program, new: Unit) -> bool:
-    if old is new:
-        return True  # a built-in file
+    old_program, new_program = content.writer.place.program, content.reader.place.program
     seen: set[str] = set()
-    queue = [(old, new)]
+    queue = [(old.unit, new.unit)]
     while queue:
         first, second = queue.pop()
         if first is second or first.path in seen:
             continue
         seen.add(first.path)
-        if first.path != second.path or first.text != second.text or first.tree != second.tree:
+        if first.path != second.path or first.text != second.text:
+            return False
+        if first.text is None and first.tree != second.tree:
             return False
         for entry in first.tree.imports:
             inner = old_program.units.get(entry.path), new_program.units.get(entry.path)

@@ -130,10 +130,9 @@ def oneof_field_removed(pair: FieldPair) -> Found:
     if pair.reader is not None or pair.writer is None or oneof is None:
         return
     # a oneof that went with all of its members is no loss to anyone who asks for it
-    survivors = pair.reader_members.by_number.keys() & {
-        field.number for field in pair.writer_members.oneofs[oneof].fields
-    }
-    if oneof in pair.reader_members.oneofs or survivors:
+    if oneof in pair.reader_members.oneofs or any(
+        field.number in pair.reader_members.by_number for field in pair.writer_members.oneofs[oneof].fields
+    ):
         yield {"name": pair.writer.name, "oneof": oneof}
 
 

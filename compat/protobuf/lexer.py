@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from compat.schema import PROTOBUF, InvalidSchema, Position
 
@@ -24,6 +25,7 @@ _TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
+_LINE_BREAK = re.compile("\n")
 _ESCAPE = re.compile(
     rb"""\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)"""
 )
@@ -68,15 +70,24 @@ def tokenize(text: str) -> list[str]:
     return tokens
 
 
+class Layout:
+    """Where the tokens and the lines of a text begin."""
+
+    def __init__(self, text: str) -> None:
+        self._end = len(text)
+        self._tokens = [match.start(1) for match in _TOKEN.finditer(text)]
+        self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+
+    def position(self, index: int) -> Position:
+        """Where the token with a number stands; the text's end where there is no such token."""
+        offset = self._tokens[index] if index < len(self._tokens) else self._end
+        line = bisect_right(self._lines, offset)
+        return Position(line, offset - self._lines[line - 1] + 1)
+
+
 def position(text: str, index: int) -> Position:
-    """Where the token with a number stands in a text; the text's end where there is no such token."""
-    offset = len(text)
-    for number, match in enumerate(_TOKEN.finditer(text)):
-        if number == index:
-            offset = match.start(1)
-            break
-    line_start = text.rfind("\n", 0, offset) + 1
-    return Position(text.count("\n", 0, offset) + 1, offset - line_start + 1)
+    """Where the token with a number stands in a text."""
+    return Layout(text).position(index)
 
 
 def syntax_error(text: str, index: int, message: str) -> InvalidSchema:

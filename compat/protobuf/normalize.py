@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import chain
 
 from compat.protobuf.nodes import (
     SCALAR_TYPES,
@@ -181,7 +182,7 @@ class _Normalizer:
 
     def options(self, options: Iterable[Option], scope: str) -> tuple[Option, ...]:
         """Options by name; the parts of one extension that were set one by one are put into one message."""
-        merged: dict[str, list[tuple[tuple[NamePart, ...], Value]]] = {}
+        by_name: dict[str, list[tuple[tuple[NamePart, ...], Value, int]]] = {}
         for option in options:
             name, value = option.name, self.value(option.value, scope)
             if option.is_custom:
@@ -189,16 +190,16 @@ class _Normalizer:
                 for part in reversed(name[1:]):
                     value = Aggregate(((f"[{part.name}]" if part.extension else part.name, value),))
                 name = name[:1]
-            group = merged.setdefault(".".join(part.name for part in name), [])
-            if group and isinstance(group[-1][1], Aggregate) and isinstance(value, Aggregate) and self.is_single(name):
-                group[-1] = (name, _merge(group[-1][1], value, len(option.name)))
+            by_name.setdefault(".".join(part.name for part in name), []).append((name, value, len(option.name)))
+        found = []
+        for _, group in sorted(by_name.items(), key=lambda entry: entry[0]):
+            name = group[0][0]
+            parts = [(value, levels) for _, value, levels in group if isinstance(value, Aggregate)]
+            if len(parts) == len(group) > 1 and self.is_single(name):
+                found.append(Option(name, _merge(parts)))
             else:
-                group.append((name, value))
-        return tuple(
-            Option(name, value)
-            for _, group in sorted(merged.items(), key=lambda entry: entry[0])
-            for name, value in group
-        )
+                found.extend(Option(name, value) for name, value, _ in group)
+        return tuple(found)
 
     def name_part(self, part: NamePart, scope: str) -> NamePart:
         return NamePart(self.extension(part.name, scope), extension=True) if part.extension else part
@@ -231,25 +232,28 @@ class _Normalizer:
         return Aggregate(tuple(sorted(entries.items(), key=lambda entry: entry[0])))
 
 
-def _merge(earlier: Aggregate, later: Aggregate, levels: int) -> Aggregate:
-    """Two values of one message put together.
+def _merge(parts: Sequence[tuple[Aggregate, int]]) -> Aggregate:
+    """Several values of one message put together.
 
     Args:
-        earlier: The one written first.
-        later: The other.
-        levels: How many levels of `later` come from the dots of its option's name, so that none of them is a list.
+        parts: Each value, in order, with how many of its levels come from the dots of its option's name: a message
+            named so is no element of a list.
     """
-    entries = dict(earlier.entries)
-    for key, value in later.entries:
-        known = entries.get(key)
-        if known is None:
-            entries[key] = value
-        elif levels > 1 and isinstance(known, Aggregate) and isinstance(value, Aggregate):
-            entries[key] = _merge(known, value, levels - 1)
+    by_key: dict[str, list[tuple[Value, int]]] = {}
+    for part, levels in parts:
+        for key, value in part.entries:
+            by_key.setdefault(key, []).append((value, levels - 1))
+    entries: dict[str, Value] = {}
+    for key, values in sorted(by_key.items(), key=lambda entry: entry[0]):
+        messages = [(value, levels) for value, levels in values if isinstance(value, Aggregate)]
+        if len(values) == 1:
+            entries[key] = values[0][0]
+        elif len(messages) == len(values) and all(levels > 0 for _, levels in values[1:]):
+            entries[key] = _merge(messages)
         else:
-            both = [each.values if isinstance(each, ListLiteral) else (each,) for each in (known, value)]
-            entries[key] = ListLiteral(both[0] + both[1])
-    return Aggregate(tuple(sorted(entries.items(), key=lambda entry: entry[0])))
+            lists = [value.values if isinstance(value, ListLiteral) else (value,) for value, _ in values]
+            entries[key] = ListLiteral(tuple(chain.from_iterable(lists)))
+    return Aggregate(tuple(entries.items()))
 
 
 def _number(literal: NumberLiteral) -> NumberLiteral:

@@ -134,6 +134,7 @@ class _Assignment:
         self.option = option
         self.scope = scope
         self.pool = pool
+        #: The names set before, and the beginnings of those names.
         self.taken = taken
 
     def fail(self, message: str) -> NoReturn:
@@ -148,10 +149,9 @@ class _Assignment:
                 self.fail(f'"{_spell(name[:length])}" is not a single message, so it has no parts to set')
             message = self.slot(message, field)
         field = self.field(message.DESCRIPTOR, name[-1])
-        if not is_repeated(field):
-            if _has(message, field) or any(path[: len(name)] == name for path in self.taken):
-                self.fail(f'the option "{_spell(name)}" is already set')
-            self.taken.add(name)
+        if not is_repeated(field) and (_has(message, field) or name in self.taken):
+            self.fail(f'the option "{_spell(name)}" is already set')
+        self.taken.update(name[:length] for length in range(1, len(name) + (not is_repeated(field))))
         if isinstance(self.option.value, Aggregate) != (field.message_type is not None):
             expected = "{ a message in text format }" if field.message_type is not None else "a plain value"
             self.fail(f'the value of the option "{_spell(name)}" must be {expected}')

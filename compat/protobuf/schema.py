@@ -6,7 +6,6 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +16,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 from google.protobuf.message import Message as RuntimeMessage
 
-from compat.protobuf.lexer import position
+from compat.protobuf.lexer import Layout
 from compat.protobuf.linker import Linked, link, load
 from compat.protobuf.nodes import Enum, File, Message
 from compat.protobuf.normalize import normalize
@@ -89,6 +88,16 @@ class ProtobufSchema:
             InvalidSchema: As for `linked`.
         """
         return self.linked.file, self.linked.pool
+
+    @cached_property
+    def places(self) -> dict[Pointer, int]:
+        """The token that each declaration begins with; none where the source is a descriptor."""
+        return {} if self._unit.text is None else dict(_places(self.tree))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each token of the source stands."""
+        return Layout(self._source)
 
     @property
     def full_name(self) -> str | None:
@@ -267,6 +276,33 @@ def _indexes(messages: Sequence[Message], prefix: str, path: tuple[int, ...]) ->
         yield from _indexes(message.messages, name + ".", (*path, index))
 
 
+def _places(tree: File) -> Iterator[tuple[Pointer, int]]:
+    yield (), tree.package_at
+    for enum in tree.enums:
+        yield from _enum_places(enum, ())
+    for message in tree.messages:
+        yield from _message_places(message, ())
+
+
+def _message_places(message: Message, outer: Pointer) -> Iterator[tuple[Pointer, int]]:
+    pointer = (*outer, message.name)
+    yield pointer, message.at
+    for oneof in message.oneofs:
+        yield (*pointer, oneof.name), oneof.at
+    for field in (*message.fields, *(field for oneof in message.oneofs for field in oneof.fields)):
+        yield (*pointer, field.number), field.at
+    for enum in message.enums:
+        yield from _enum_places(enum, pointer)
+    for nested in message.messages:
+        yield from _message_places(nested, pointer)
+
+
+def _enum_places(enum: Enum, outer: Pointer) -> Iterator[tuple[Pointer, int]]:
+    yield (*outer, enum.name), enum.at
+    for constant in reversed(enum.constants):  # of values that share a number the first counts
+        yield (*outer, enum.name, constant.number), constant.at
+
+
 def _serialized(schema: ProtobufSchema) -> str:
     descriptor = FileDescriptorProto()
     descriptor.CopyFrom(schema.linked.proto)
@@ -301,27 +337,5 @@ def locate(schema: Any, pointer: Pointer) -> Position | None:
         pointer: Names of messages and enums from the outside in, then the name of a oneof or the number of a field or
             an enum value; the empty pointer is the package, or the file's beginning.
     """
-    if schema._unit.text is None:  # noqa: SLF001 - of this module
-        return None
-    at = _find(schema.tree, pointer)
-    return None if at is None else position(schema.source, at)
-
-
-def _find(tree: File, pointer: Pointer) -> int | None:
-    if not pointer:
-        return tree.package_at
-    node: Any = replace(Message(""), messages=tree.messages, enums=tree.enums)
-    for part in pointer:
-        attribute = "number" if isinstance(part, int) else "name"
-        children = [each for each in _children(node) if getattr(each, attribute, None) == part]
-        if not children:
-            return None
-        node = children[0]
-    return int(node.at)
-
-
-def _children(node: Any) -> list[Any]:
-    if isinstance(node, Message):
-        inside = [member for oneof in node.oneofs for member in oneof.fields]
-        return [*node.messages, *node.enums, *node.oneofs, *node.fields, *inside]
-    return list(getattr(node, "constants", ()))
+    at = schema.places.get(pointer)
+    return None if at is None else schema.layout.position(at)

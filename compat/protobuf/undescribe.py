@@ -18,6 +18,7 @@ from google.protobuf.descriptor_pb2 import (
 )
 from google.protobuf.message import Message as RuntimeMessage
 
+from compat.protobuf.cursor import MAX_DOTTED_NAME, MAX_NAME
 from compat.protobuf.nodes import (
     Aggregate,
     Constant,
@@ -105,11 +106,13 @@ class _Reader:
         )
 
     def name(self, name: str) -> str:
-        if not _IDENTIFIER.fullmatch(name):
+        if not _IDENTIFIER.fullmatch(name) or len(name) > MAX_NAME:
             raise InvalidSchema(PROTOBUF, f"The descriptor has a name that is none: {name[:40]!r}")
         return name
 
     def dotted(self, name: str) -> str:
+        if len(name) > MAX_DOTTED_NAME:
+            raise InvalidSchema(PROTOBUF, f"The descriptor has a name of more than {MAX_DOTTED_NAME} characters")
         for part in name.removeprefix(".").split("."):
             self.name(part)
         return name

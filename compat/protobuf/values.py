@@ -109,7 +109,8 @@ def _aggregate(cursor: Cursor, end: str) -> Aggregate:
     if cursor.depth >= MAX_DEPTH:
         cursor.fail(f"values nest deeper than {MAX_DEPTH} levels")
     cursor.depth += 1
-    entries: dict[str, Value] = {}
+    entries: dict[str, list[Value]] = {}
+    lists: set[str] = set()
     while not cursor.take(end):
         if not cursor.tokens[cursor.i]:
             cursor.expected(f'"{end}"')
@@ -118,18 +119,17 @@ def _aggregate(cursor: Cursor, end: str) -> Aggregate:
         opening = cursor.tokens[cursor.i]
         if not colon and opening not in {"{", "<", "["}:
             cursor.expected('":"')
+        values = entries.setdefault(key, [])
+        if values or opening == "[":
+            lists.add(key)  # a key that is written twice is a list, as if it had been written as one
         value = _entry_value(cursor)
-        entries[key] = _both(entries[key], value) if key in entries else value
+        values.extend(value.values if isinstance(value, ListLiteral) else (value,))
         if cursor.tokens[cursor.i] in {",", ";"}:
             cursor.i += 1
     cursor.depth -= 1
-    return Aggregate(tuple(entries.items()))
-
-
-def _both(earlier: Value, later: Value) -> ListLiteral:
-    """The values of a key that is written twice: a list, as if it had been written as one."""
-    values = [each.values if isinstance(each, ListLiteral) else (each,) for each in (earlier, later)]
-    return ListLiteral(values[0] + values[1])
+    return Aggregate(
+        tuple((key, ListLiteral(tuple(values)) if key in lists else values[0]) for key, values in entries.items())
+    )
 
 
 def _key(cursor: Cursor) -> str:

@@ -187,7 +187,7 @@ def test_file():
 def test_editions():
     file = parse_file('edition = "2023"; message M { reserved a, b; M m = 1; }')
     assert (file.syntax, file.edition) == ("editions", "2023")
-    assert file.messages[0].reserved == (Reserved(("a", "b")),)
+    assert file.messages[0].reserved == (Reserved(("a", "b"), quoted=False),)
     later = parse_file('edition = "2024"; import option "o.proto"; export message M { local enum E { A = 0; } }')
     assert later.imports == (Import("o.proto", "option"),)
     assert later.messages[0].visibility == "export"

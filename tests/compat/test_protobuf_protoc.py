@@ -27,8 +27,8 @@ from compat.protobuf.program import Unit
 from compat.schema import PROTOBUF, InvalidSchema, SchemaText
 
 INCLUDED = Path(grpc_tools.__file__).parent / "_proto"
-GENERATED_FILES = 250
-MUTATED_FILES = 200
+GENERATED_FILES = 200
+MUTATED_FILES = 150
 
 
 class Judge:

@@ -19,7 +19,7 @@ from compat.protobuf import FORMAT, ProtobufSchema
 from compat.protobuf.pairs import GROUPS
 from compat.schema import PROTOBUF, Dependency, SchemaText
 
-EXAMPLES = 400
+EXAMPLES = 250
 SCALARS = tuple(name for group in GROUPS for name in group if name != "enum")
 ENUMS = ("E", "F")
 MESSAGES = ("N", "O")

@@ -69,6 +69,11 @@ def by_characters(text: str, choose: random.Random) -> str:
     return text
 
 
+def unchanged(text: str, _: random.Random) -> str:
+    """The text as it is, to be compared with another."""
+    return text
+
+
 def by_words(_: str, choose: random.Random) -> str:
     """Words of the language in any order."""
     return " ".join(choose.choices(WORDS, k=choose.randint(1, 60)))
@@ -99,6 +104,7 @@ MUTATORS: tuple[Callable[[str, random.Random], str], ...] = (
     by_tokens,
     by_tokens,
     by_characters,
+    unchanged,
     by_words,
     by_depth,
     by_descriptor,
