@@ -16,7 +16,7 @@ TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_platform := tests/platform tests/structure
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
-BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(filter-out bench/harness.py,$(wildcard bench/*.py)))
+BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
 .PHONY: demo up test lint bench chaos fuzz lock clean
 
@@ -37,7 +37,7 @@ lint: $(INSTALLED)
 
 bench: $(JARS)
 	@test -n "$(strip $(BENCHES))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
-	@set -e; for bench in $(BENCHES); do echo "== $$bench"; $(BIN)/python -P $$bench $(ARGS); done
+	@set -e; for bench in $(BENCHES); do echo "== $$bench"; PYTHONPATH=bench/kit $(BIN)/python -P $$bench $(ARGS); done
 
 chaos: $(JARS)
 	@set -e; for run in $(wildcard tests/chaos/*.py); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from magicbyte.failure import Failure
 from magicbyte.jars import Jar, maven
 
 if TYPE_CHECKING:
@@ -49,9 +51,10 @@ def _needed(name: str, dependencies: list[Dependency]) -> list[Dependency]:
 
 def _pyspark_jars() -> frozenset[str]:
     """Return the artifacts that the pyspark wheel bundles: a second version of one of them beside it would clash."""
-    import pyspark  # noqa: PLC0415 - only for the Spark lock
-
-    folder = Path(pyspark.__file__).with_name("jars")
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise Failure("the Spark lock is made beside the pyspark wheel: pip install 'magicbyte[spark]'")
+    folder = Path(found.origin).with_name("jars")
     return frozenset(jar.stem.rpartition("-")[0] for jar in folder.glob("*.jar"))
 
 

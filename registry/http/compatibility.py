@@ -22,7 +22,7 @@ from registry.view import View
 router = APIRouter()
 
 
-@router.post("/compatibility/subjects/{subject}/versions/{version}")
+@router.route("/compatibility/subjects/{subject}/versions/{version}", methods=["POST"])
 async def check_against_version(request: Request) -> Response:
     """Check a schema against one version; `latest` of an unknown subject is compatible with anything."""
     registry, subject, number = registry_of(request), subject_of(request), version_of(request)
@@ -37,7 +37,7 @@ async def check_against_version(request: Request) -> Response:
     return await _answer_verdict(request, subject, [version] if version else [])
 
 
-@router.post("/compatibility/subjects/{subject}/versions")
+@router.route("/compatibility/subjects/{subject}/versions", methods=["POST"])
 async def check_against_all(request: Request) -> Response:
     """Check a schema against the live versions of a subject, by its level."""
     registry, subject = registry_of(request), subject_of(request)

@@ -25,7 +25,7 @@ from registry.view import View, named
 router = APIRouter()
 
 
-@router.get("/schemas")
+@router.route("/schemas", methods=["GET"])
 async def list_schemas(request: Request) -> Response:
     """All versions of all subjects by prefix, sorted by subject and version."""
     registry, view = registry_of(request), registry_of(request).view
@@ -63,13 +63,13 @@ def _aliases(view: View, subject: str) -> dict[str, list[str]]:
     return {"aliases": found} if found else {}
 
 
-@router.get("/schemas/types")
+@router.route("/schemas/types", methods=["GET"])
 async def list_types(request: Request) -> Response:
     """The schema types that are known."""
     return answer(request, list(FORMATS))
 
 
-@router.get("/schemas/ids/{id}")
+@router.route("/schemas/ids/{id}", methods=["GET"])
 async def get_by_id(request: Request) -> Response:
     """What an id stands for, even where every version that carries it is soft deleted."""
     found = await _find_by_id(request)
@@ -82,28 +82,28 @@ async def get_by_id(request: Request) -> Response:
     return answer(request, value)
 
 
-@router.get("/schemas/ids/{id}/schema")
+@router.route("/schemas/ids/{id}/schema", methods=["GET"])
 async def get_text_by_id(request: Request) -> Response:
     """The bare schema text that an id stands for."""
     found = await _find_by_id(request)
     return Response(text_in_form(request, found), media_type=media_type_of(request))
 
 
-@router.get("/schemas/ids/{id}/subjects")
+@router.route("/schemas/ids/{id}/subjects", methods=["GET"])
 async def list_subjects_by_id(request: Request) -> Response:
     """The subjects that have a version with an id."""
     versions = await _versions_by_id(request)
     return answer(request, _page(request, sorted({each.subject for each in versions})))
 
 
-@router.get("/schemas/ids/{id}/versions")
+@router.route("/schemas/ids/{id}/versions", methods=["GET"])
 async def list_versions_by_id(request: Request) -> Response:
     """The subjects and versions that carry an id."""
     versions = sorted(await _versions_by_id(request), key=lambda each: (each.subject, each.number))
     return answer(request, _page(request, [{"subject": each.subject, "version": each.number} for each in versions]))
 
 
-@router.get("/schemas/guids/{guid}")
+@router.route("/schemas/guids/{guid}", methods=["GET"])
 async def get_by_guid(request: Request) -> Response:
     """The schema that a guid stands for."""
     guid = unquote(request.path_params["guid"])
@@ -113,7 +113,7 @@ async def get_by_guid(request: Request) -> Response:
     return answer(request, schema_string_object(found, text_in_form(request, found), with_subject=False))
 
 
-@router.get("/schemas/guids/{guid}/ids")
+@router.route("/schemas/guids/{guid}/ids", methods=["GET"])
 async def list_ids_by_guid(request: Request) -> Response:
     """The contexts that know a guid, each with its id."""
     guid = unquote(request.path_params["guid"])

@@ -15,20 +15,20 @@ from registry.node import Status
 router = APIRouter()
 
 
-@router.get("/")
+@router.route("/", methods=["GET"])
 async def root(request: Request) -> Response:
     """Answers, which is all it says."""
     return answer(request, {})
 
 
-@router.post("/")
+@router.route("/", methods=["POST"])
 async def post_root(request: Request) -> Response:
     """Takes any JSON object and does nothing with it."""
     await body_of(request)
     return answer(request, {})
 
 
-@router.get("/v1/metadata/id")
+@router.route("/v1/metadata/id", methods=["GET"])
 async def cluster_id(request: Request) -> Response:
     """The ids of the Kafka cluster and of the registry cluster."""
     registry = registry_of(request)
@@ -39,25 +39,25 @@ async def cluster_id(request: Request) -> Response:
     return answer(request, {"scope": {"path": [], "clusters": clusters}})
 
 
-@router.get("/v1/metadata/version")
+@router.route("/v1/metadata/version", methods=["GET"])
 async def version(request: Request) -> Response:
     """The version of the server."""
     return answer(request, {"version": __version__, "commitId": ""})
 
 
-@router.get("/v1/metadata/deployment")
+@router.route("/v1/metadata/deployment", methods=["GET"])
 async def deployment(request: Request) -> Response:
     """Attributes of the deployment; none are configured."""
     return answer(request, {"attributes": []})
 
 
-@router.get("/health/live")
+@router.route("/health/live", methods=["GET"])
 async def live(request: Request) -> Response:
     """The server's event loop turns."""
     return answer(request, {"status": "UP"})
 
 
-@router.get("/health/ready")
+@router.route("/health/ready", methods=["GET"])
 async def ready(request: Request) -> Response:
     """Whether reads are up to date and writes have somewhere to go; says what is wrong where not."""
     status = await asyncio.to_thread(registry_of(request).node.status)
@@ -75,13 +75,13 @@ def _status_object(status: Status) -> dict[str, object]:
     }
 
 
-@router.get("/metrics")
+@router.route("/metrics", methods=["GET"])
 async def metrics(request: Request) -> Response:
     """The server's metrics in Prometheus' text format."""
     return Response(await asyncio.to_thread(generate_latest, request.app.state.metrics), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.get("/openapi.json")
+@router.route("/openapi.json", methods=["GET"])
 async def openapi(request: Request) -> Response:
     """The API's description."""
     return answer(request, request.app.openapi())

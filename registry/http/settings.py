@@ -25,8 +25,8 @@ from registry.view import View
 router = APIRouter()
 
 
-@router.get("/config")
-@router.get("/config/{subject}")
+@router.route("/config", methods=["GET"])
+@router.route("/config/{subject}", methods=["GET"])
 async def get_config(request: Request) -> Response:
     """The config of a subject or context; with defaultToGlobal, the one that holds for it."""
     registry, subject = registry_of(request), settings_subject_of(request)
@@ -39,8 +39,8 @@ async def get_config(request: Request) -> Response:
     return answer(request, config_object(found))
 
 
-@router.put("/config")
-@router.put("/config/{subject}")
+@router.route("/config", methods=["PUT"])
+@router.route("/config/{subject}", methods=["PUT"])
 async def put_config(request: Request) -> Response:
     """Change the config of a subject or context; answers all of what is stored then."""
     command = partial(decide_put_config, subject=settings_subject_of(request), update=await body_of(request))
@@ -48,8 +48,8 @@ async def put_config(request: Request) -> Response:
     return answer(request, config_update_object(config))
 
 
-@router.delete("/config")
-@router.delete("/config/{subject}")
+@router.route("/config", methods=["DELETE"])
+@router.route("/config/{subject}", methods=["DELETE"])
 async def delete_config(request: Request) -> Response:
     """Remove the config of a subject or context; answers what it was."""
     registry = registry_of(request)
@@ -58,8 +58,8 @@ async def delete_config(request: Request) -> Response:
     return answer(request, config_object(config))
 
 
-@router.get("/mode")
-@router.get("/mode/{subject}")
+@router.route("/mode", methods=["GET"])
+@router.route("/mode/{subject}", methods=["GET"])
 async def get_mode(request: Request) -> Response:
     """The mode of a subject or context; with defaultToGlobal, the one that holds for it."""
     registry, subject = registry_of(request), settings_subject_of(request)
@@ -71,8 +71,8 @@ async def get_mode(request: Request) -> Response:
     return answer(request, {"mode": found})
 
 
-@router.put("/mode")
-@router.put("/mode/{subject}")
+@router.route("/mode", methods=["PUT"])
+@router.route("/mode/{subject}", methods=["PUT"])
 async def put_mode(request: Request) -> Response:
     """Set the mode of a subject or context; null clears it."""
     registry, body = registry_of(request), await body_of(request)
@@ -89,8 +89,8 @@ async def put_mode(request: Request) -> Response:
     return answer(request, {"mode": await registry.write("Update mode", command)})
 
 
-@router.delete("/mode")
-@router.delete("/mode/{subject}")
+@router.route("/mode", methods=["DELETE"])
+@router.route("/mode/{subject}", methods=["DELETE"])
 async def delete_mode(request: Request) -> Response:
     """Remove the mode of a subject or context; answers what it was."""
     subject, recursive = settings_subject_of(request), flag(request, "recursive")
@@ -99,7 +99,7 @@ async def delete_mode(request: Request) -> Response:
     return answer(request, {} if removed is None else {"mode": removed})
 
 
-@router.get("/contexts")
+@router.route("/contexts", methods=["GET"])
 async def list_contexts(request: Request) -> Response:
     """The contexts, the default one first."""
     registry = registry_of(request)
@@ -110,7 +110,7 @@ async def list_contexts(request: Request) -> Response:
     return answer(request, page(request, found, **limits))
 
 
-@router.delete("/contexts/{context}")
+@router.route("/contexts/{context}", methods=["DELETE"])
 async def delete_context(request: Request) -> Response:
     """Forget an empty context."""
     context = context_name(request.path_params["context"])

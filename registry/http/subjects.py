@@ -37,7 +37,7 @@ from registry.view import View, named
 router = APIRouter()
 
 
-@router.get("/subjects")
+@router.route("/subjects", methods=["GET"])
 async def list_subjects(request: Request) -> Response:
     """Subjects by prefix; a subject counts as deleted only where all its versions are."""
     registry = registry_of(request)
@@ -57,7 +57,7 @@ async def list_subjects(request: Request) -> Response:
     return answer(request, page(request, found, **limits))
 
 
-@router.post("/subjects/{subject}")
+@router.route("/subjects/{subject}", methods=["POST"])
 async def look_up_schema(request: Request) -> Response:
     """The version of a subject that holds the schema of the body."""
     registry, subject = registry_of(request), subject_of(request)
@@ -103,14 +103,14 @@ def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, includ
     return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
 
 
-@router.delete("/subjects/{subject}")
+@router.route("/subjects/{subject}", methods=["DELETE"])
 async def delete_subject(request: Request) -> Response:
     """Delete all versions of a subject."""
     command = partial(decide_delete_subject, subject=subject_of(request), permanent=flag(request, "permanent"))
     return answer(request, await registry_of(request).write("Delete subject", command))
 
 
-@router.get("/subjects/{subject}/versions")
+@router.route("/subjects/{subject}/versions", methods=["GET"])
 async def list_versions(request: Request) -> Response:
     """The numbers of a subject's versions."""
     registry, subject = registry_of(request), subject_of(request)
@@ -131,7 +131,7 @@ async def list_versions(request: Request) -> Response:
     return answer(request, page(request, numbers, **limits))
 
 
-@router.post("/subjects/{subject}/versions")
+@router.route("/subjects/{subject}/versions", methods=["POST"])
 async def register_schema(request: Request) -> Response:
     """Register a schema under a subject; the version that holds it already is answered without a write."""
     registry, subject = registry_of(request), subject_of(request)
@@ -161,14 +161,14 @@ def _registered_already(registry: Registry, wanted: Registration) -> Version | N
     return _look_up_as_sent(view, wanted, config, include_deleted=False)
 
 
-@router.get("/subjects/{subject}/versions/{version}")
+@router.route("/subjects/{subject}/versions/{version}", methods=["GET"])
 async def get_version(request: Request) -> Response:
     """One version of a subject."""
     found = await find_in_contexts(request)
     return answer(request, schema_object(found, text_in_form(request, found)))
 
 
-@router.get("/subjects/{subject}/versions/{version}/schema")
+@router.route("/subjects/{subject}/versions/{version}/schema", methods=["GET"])
 async def get_version_schema(request: Request) -> Response:
     """The bare schema text of one version."""
     found = await find_in_contexts(request)
@@ -195,7 +195,7 @@ async def find_in_contexts(request: Request) -> Version:
     return found or find_version(registry.view, subject, number, include_deleted=include_deleted)
 
 
-@router.delete("/subjects/{subject}/versions/{version}")
+@router.route("/subjects/{subject}/versions/{version}", methods=["DELETE"])
 async def delete_version(request: Request) -> Response:
     """Delete one version."""
     command = partial(
@@ -207,7 +207,7 @@ async def delete_version(request: Request) -> Response:
     return answer(request, await registry_of(request).write("Delete Schema Version", command))
 
 
-@router.get("/subjects/{subject}/versions/{version}/referencedby")
+@router.route("/subjects/{subject}/versions/{version}/referencedby", methods=["GET"])
 async def list_referrers(request: Request) -> Response:
     """The ids of the schemas that refer to a version, which may itself be soft deleted."""
     registry, subject, number = registry_of(request), subject_of(request), version_of(request)
@@ -224,7 +224,7 @@ async def list_referrers(request: Request) -> Response:
     return answer(request, page(request, ids, **limits))
 
 
-@router.get("/subjects/{subject}/metadata")
+@router.route("/subjects/{subject}/metadata", methods=["GET"])
 async def get_latest_with_metadata(request: Request) -> Response:
     """The newest version whose metadata has all the properties of the query, keys and values paired by position."""
     registry, subject = registry_of(request), subject_of(request)
@@ -248,8 +248,8 @@ async def get_latest_with_metadata(request: Request) -> Response:
     return answer(request, schema_object(found, text_in_form(request, found)))
 
 
-@router.post("/subjects/{subject}/undelete")
-@router.post("/subjects/{subject}/versions/{version}/undelete")
+@router.route("/subjects/{subject}/undelete", methods=["POST"])
+@router.route("/subjects/{subject}/versions/{version}/undelete", methods=["POST"])
 async def undelete(request: Request) -> Response:
     """Make soft-deleted versions live again: one, or all of a subject."""
     number = version_of(request) if "version" in request.path_params else None
