@@ -61,15 +61,15 @@ class Budget:
 class Sending:
     """The records of one request on their way; filled in by the delivery thread, awaited on the event loop."""
 
-    __slots__ = ("_remaining", "_when_done", "done", "late", "outcomes", "size")
+    __slots__ = ("_lane", "_remaining", "done", "late", "outcomes", "size")
 
-    def __init__(self, count: int, size: int, done: asyncio.Future[None], when_done: Callable[[Sending], None]) -> None:
+    def __init__(self, count: int, size: int, done: asyncio.Future[None], lane: Lane) -> None:
         self.outcomes: list[Outcome | None] = [None] * count
         self.size = size
         self.done = done
         self.late = False
         self._remaining = count
-        self._when_done = when_done
+        self._lane = lane
 
     def give_up(self) -> None:
         """Let who waits go on without the rest; on the event loop."""
@@ -85,10 +85,12 @@ class Sending:
             # Without acks, and where the broker has the record from an earlier try, no offset is known: Java's -1.
             self.outcomes[index] = (message.partition(), -1 if offset is None else offset, None, None)
         else:
+            if error.code() == KafkaError._PURGE_QUEUE and self._lane.denied is not None:
+                error = self._lane.denied
             self.outcomes[index] = (None, None, *delivery_error(error))
         self._remaining -= 1
         if not self._remaining:
-            self._when_done(self)
+            self._lane.finish(self)
 
 
 class Lane:
@@ -102,12 +104,13 @@ class Lane:
         self._refused: deque[tuple[Sending, int, KafkaError]] = deque()
         self._stopping = False
         self.fatal: str | None = None
+        self.denied: KafkaError | None = None
         self._thread = threading.Thread(target=self._run, name=f"deliveries-acks-{config['acks']}", daemon=True)
         self._thread.start()
 
     def send(self, topic: str, records: Sequence[Record], size: int) -> Sending:
         """Queue records, for which `size` bytes of the budget are taken; they are given back when all are settled."""
-        sending = Sending(len(records), size, self._loop.create_future(), self._finish)
+        sending = Sending(len(records), size, self._loop.create_future(), self)
         produce = self._producer.produce
         settle = sending.settle
         for index, (key, value, partition) in enumerate(records):
@@ -119,7 +122,8 @@ class Lane:
                 self._refused.append((sending, index, KafkaError(KafkaError._QUEUE_FULL)))
         return sending
 
-    def _finish(self, sending: Sending) -> None:
+    def finish(self, sending: Sending) -> None:
+        """Take a request of which every record is settled."""
         self._budget.give_back(sending.size)
         self._finished.append(sending)
 
@@ -144,6 +148,10 @@ class Lane:
                 sending.done.set_result(None)
 
     def _on_error(self, error: KafkaError) -> None:
+        if error.code() == KafkaError._AUTHENTICATION:
+            # Nothing was sent: say so at once instead of trying again until the records are too old.
+            self.denied = error
+            self._producer.purge(in_queue=True, in_flight=False, blocking=False)
         if error.fatal():
             self.fatal = error.str()
         log.warning("producer: %s", error.str())

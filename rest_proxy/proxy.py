@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from magicbyte.kafka import KafkaSettingsError
+from magicbyte.kafka import KafkaSettingsError, client_config, with_prefix
 from magicbyte.settings import SettingsError
 from rest_proxy.cluster import Cluster
 from rest_proxy.consumers import PolledConsumer, check_consumer
@@ -24,6 +24,8 @@ from rest_proxy.schemas import Schemas
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.simple import SimplePool
 from serdes.client import AsyncRegistryClient
+from serdes.client_config import client_options
+from serdes.error import ConfigError
 
 log = logging.getLogger("rest_proxy")
 
@@ -51,8 +53,20 @@ class Proxy:
 
 
 def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
-    """The client of the registry that the settings name, if they name one."""
-    return AsyncRegistryClient(settings.schema_registry_url) if settings.schema_registry_url.strip() else None
+    """The client of the registry that the settings name, if they name one.
+
+    Raises:
+        SettingsError: A property under `schema.registry.` cannot be; names it.
+    """
+    if not settings.schema_registry_url.strip():
+        return None
+    given = with_prefix(settings.registry_properties(), "schema.registry.")
+    tls = client_config({name: value for name, value in given.items() if name.startswith("ssl.")})
+    rest = {name: value for name, value in given.items() if not name.startswith("ssl.")}
+    try:
+        return AsyncRegistryClient(**client_options({"url": settings.schema_registry_url, **rest, **tls}))
+    except ConfigError as error:
+        raise SettingsError(f"schema.registry.{error}") from None
 
 
 @asynccontextmanager
@@ -121,9 +135,12 @@ def check_clients(settings: RestProxySettings) -> None:
         ("producer.", lambda: check_producer(settings.producer_config("all"))),
         ("consumer.", lambda: check_consumer(settings.consumer_config())),
         ("admin.", settings.admin_config),
+        ("schema.registry.", lambda: registry_client(settings)),
     ):
         try:
             make()
+        except SettingsError:
+            raise
         except (KafkaSettingsError, ValueError) as error:
             raise SettingsError(f"{prefix}* and client.*: {error}") from None
 

@@ -1,0 +1,201 @@
+"""Settings by kafka-rest's names, what they pass on, and a broker behind TLS and SASL."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from magicbyte.broker import free_port
+from magicbyte.settings import SettingsError
+from magicbyte.testing.broker import temporary_broker
+from magicbyte.testing.servers import running_rest_proxy
+from rest_proxy.proxy import check_clients, instance_limit
+from rest_proxy.settings import RestProxySettings
+
+BASE = {"bootstrap.servers": "127.0.0.1:1", "schema.registry.url": ""}
+JSON = {"content-type": "application/vnd.kafka.json.v2+json"}
+V2 = {"content-type": "application/vnd.kafka.v2+json"}
+
+
+def test_defaults() -> None:
+    settings = RestProxySettings.from_properties({"bootstrap.servers": "b:9092"})
+    assert settings.listeners == "http://0.0.0.0:8082"
+    assert settings.schema_registry_url == "http://localhost:8081"
+    assert settings.consumer_request_timeout_ms == 1000
+    assert settings.consumer_request_max_bytes == 67108864
+    assert settings.consumer_instance_timeout_ms == 300000
+    producer = settings.producer_config("all")
+    assert producer["enable.idempotence"] is True
+    assert producer["partitioner"] == "murmur2_random"
+    assert settings.producer_config("1")["enable.idempotence"] is False
+    assert settings.consumer_config()["enable.auto.offset.store"] is False
+
+
+def test_what_is_passed_on() -> None:
+    settings = RestProxySettings.from_properties(
+        BASE
+        | {
+            "client.security.protocol": "SSL",
+            "client.client.id": "all",
+            "producer.client.id": "mine",
+            "producer.linger.ms": "5",
+            "producer.buffer.memory": "1000",
+            "consumer.session.timeout.ms": "7000",
+            "consumer.request.timeout.ms": "250",
+            "admin.client.id": "boss",
+            "schema.registry.basic.auth.user.info": "u:p",
+        }
+    )
+    producer, consumer, admin = settings.producer_config("all"), settings.consumer_config(), settings.admin_config()
+    assert {config["security.protocol"] for config in (producer, consumer, admin)} == {"SSL"}
+    assert (producer["client.id"], consumer["client.id"], admin["client.id"]) == ("mine", "all", "boss")
+    assert producer["linger.ms"] == "5"
+    assert consumer["session.timeout.ms"] == "7000"
+    # The proxy's own settings of these prefixes are not the clients'.
+    assert settings.buffer_memory == 1000
+    assert settings.consumer_request_timeout_ms == 250
+    assert "request.timeout.ms" not in consumer
+    assert settings.registry_properties() == {"schema.registry.basic.auth.user.info": "u:p"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        ({}, "bootstrap.servers: give the address of a Kafka broker"),
+        ({"bootstrap.servers": " "}, "bootstrap.servers: give the address"),
+        (BASE | {"fetch.min.bytes": "-2"}, "fetch.min.bytes: "),
+        (BASE | {"consumer.request.timeout.ms": "soon"}, "consumer.request.timeout.ms: "),
+        (BASE | {"producer.acks": "2"}, "producer.acks: "),
+        (BASE | {"peers": "http://a:1,http://b:1"}, "peers.self: say which of the peers this node is"),
+        (BASE | {"peers": "http://a:1", "peers.self": "http://c:1"}, "peers.self: http://c:1 is not among peers"),
+        (BASE | {"producer.no.such": "1"}, 'No such configuration property: "no.such"'),
+        (BASE | {"consumer.session.timeout.ms": "x"}, "session.timeout.ms"),
+        (BASE | {"client.ssl.truststore.location": "/none"}, "ssl.truststore.location: /none cannot be read"),
+        (BASE | {"schema.registry.url": "http://r", "schema.registry.nope": "1"}, "schema.registry.nope"),
+    ],
+)
+def test_settings_that_are_refused_name_the_property(properties: dict[str, str], message: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        check_clients(RestProxySettings.from_properties(properties))
+    assert message in str(raised.value)
+
+
+def test_the_limit_of_open_files_bounds_the_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (1024, 4096))
+    assert instance_limit(0) == 96
+    assert instance_limit(50) == 50
+    assert instance_limit(1000) == 96
+
+
+@pytest.fixture(scope="module")
+def short_lived(kafka: str) -> Iterator[Any]:
+    properties = {
+        "consumer.instance.timeout.ms": "1500",
+        "consumer.instances.max": "2",
+        "advertised.listeners": "http://proxy.example:80",
+    }
+    with running_rest_proxy(kafka, "", properties=properties) as proxy, httpx.Client(base_url=proxy.url) as client:
+        yield client
+
+
+def test_idle_instances_expire_and_used_ones_do_not(short_lived: Any) -> None:
+    for name in ("idle", "used"):
+        made = short_lived.post("/consumers/g", json={"name": name}, headers=V2)
+        assert made.json()["base_uri"] == f"http://proxy.example:80/consumers/g/instances/{name}"
+    full = short_lived.post("/consumers/g", headers=V2)
+    assert (full.status_code, full.headers["retry-after"]) == (429, "5")
+    assert full.json()["message"] == (
+        "No further consumer instance fits on this node: 2 are open (consumer.instances.max)."
+    )
+    deadline = time.monotonic() + 4
+    while time.monotonic() < deadline:
+        assert short_lived.get("/consumers/g/instances/used/subscription").status_code == 200
+        time.sleep(0.3)
+    assert short_lived.get("/consumers/g/instances/idle/subscription").json()["error_code"] == 40403
+    assert short_lived.post("/consumers/g", json={"name": "idle"}, headers=V2).status_code == 200
+
+
+def test_without_a_registry(short_lived: Any) -> None:
+    answer = short_lived.post(
+        "/topics/t",
+        json={"value_schema": '"int"', "records": [{"value": 1}]},
+        headers={"content-type": "application/vnd.kafka.avro.v2+json"},
+    )
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"error_code": 42206, "message": "Payload error. Schema Registry must be configured when using schemas."},
+    )
+
+
+@pytest.fixture(scope="module")
+def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A broker with a listener behind TLS and SASL, and the certificate it shows."""
+    folder = tmp_path_factory.mktemp("tls")
+    store, certificate = folder / "broker.p12", folder / "broker.pem"
+    keytool = shutil.which("keytool") or str(Path(shutil.which("java") or "").resolve().parent / "keytool")
+    common = ["-alias", "broker", "-keystore", str(store), "-storetype", "PKCS12", "-storepass", "changeit"]
+    subject = ["-dname", "CN=localhost", "-ext", "san=ip:127.0.0.1", "-keyalg", "EC", "-validity", "2"]
+    subprocess.run([keytool, "-genkeypair", *common, *subject], check=True, capture_output=True)
+    subprocess.run([keytool, "-exportcert", "-rfc", *common, "-file", certificate], check=True, capture_output=True)
+    port, plain, controller = free_port(), free_port(), free_port()
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    properties = {
+        "listeners": f"PLAINTEXT://127.0.0.1:{plain},SASL_SSL://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
+        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{plain},SASL_SSL://127.0.0.1:{port}",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.sasl_ssl.plain.sasl.jaas.config": f'{module} required user_alice="secret";',
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": str(store),
+        "ssl.keystore.password": "changeit",
+    }
+    with temporary_broker(plain, properties):
+        yield f"127.0.0.1:{port}", certificate
+
+
+def secured(certificate: Path, password: str) -> dict[str, str]:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    return {
+        "client.security.protocol": "SASL_SSL",
+        "client.sasl.mechanism": "PLAIN",
+        "client.sasl.jaas.config": f'{module} required username="alice" password="{password}";',
+        "client.ssl.truststore.location": str(certificate),
+        "client.ssl.truststore.type": "PEM",
+    }
+
+
+def test_a_broker_behind_tls_and_sasl(secure: tuple[str, Path]) -> None:
+    bootstrap, certificate = secure
+    with (
+        running_rest_proxy(bootstrap, "", properties=secured(certificate, "secret")) as proxy,
+        httpx.Client(base_url=proxy.url, timeout=30) as client,
+    ):
+        answer = client.post("/topics/t", json={"records": [{"value": 1}]}, headers=JSON)
+        assert answer.json()["offsets"][0] == {"partition": 0, "offset": 0, "error_code": None, "error": None}
+        config = {"name": "i", "format": "json", "auto.offset.reset": "earliest"}
+        client.post("/consumers/g", json=config, headers=V2)
+        client.post("/consumers/g/instances/i/subscription", json={"topics": ["t"]}, headers=V2)
+        accept = {"accept": "application/vnd.kafka.json.v2+json"}
+        query = {"timeout": 1000}
+        records: list[Any] = []
+        while not records:
+            records = client.get("/consumers/g/instances/i/records", params=query, headers=accept).json()
+        assert records[0]["value"] == 1
+
+
+def test_credentials_that_the_broker_refuses(secure: tuple[str, Path]) -> None:
+    bootstrap, certificate = secure
+    with (
+        running_rest_proxy(bootstrap, "", properties=secured(certificate, "wrong")) as proxy,
+        httpx.Client(base_url=proxy.url, timeout=60) as client,
+    ):
+        answer = client.post("/topics/t", json={"records": [{"value": 1}]}, headers=JSON)
+        assert (answer.status_code, answer.json()["offsets"][0]["error_code"]) == (401, 40101)
