@@ -17,16 +17,11 @@ from serdes.codec.check import Unfit
 from serdes.codec.form import Form
 from serdes.codec.logical import presenter
 from serdes.codec.plan import Plan, unread
+from serdes.codec.read_table import ENDS, LENGTHS, READ, REALS, ZIGZAG, count_of, end_of
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
-from serdes.codec.varint import read_int, read_length, read_long
-
-#: The value of a byte that is a whole varint, and the length that it gives; -1 for all other bytes.
-ZIGZAG = tuple(byte >> 1 ^ -(byte & 1) for byte in range(128))
-LENGTHS = tuple(byte >> 1 if byte < 128 and not byte & 1 else -1 for byte in range(256))
-#: The way from a byte that is a whole length to the end of what it measures; 0 for all other bytes.
-ENDS = tuple(length + 1 for length in LENGTHS)
+from serdes.codec.varint import read_int, read_long
 
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
@@ -38,13 +33,13 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
         long=read_long,
         int32=read_int,
         E=ENDS,
-        end=_end,
+        end=end_of,
         unpack=struct.unpack_from,
         unpack_float=struct.Struct("<f").unpack_from,
         unpack_double=struct.Struct("<d").unpack_from,
         json_float=decode_walk.json_float,
         json_double=decode_walk.json_double,
-        count=_count,
+        count=count_of,
         Unfit=Unfit,
         walk=lambda buffer, offset: decode_walk.decode(plan, buffer, offset, form),
     )
@@ -54,26 +49,11 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
         with source.block("try:"):
             source.line(f"p, z = offset, [{ZERO_BYTE_ITEMS}]")
             value = maker.value(plan, 0)
-            source.line(f"if p == len(b): return {value}")
+            source.line(f"if p == len(b) and offset >= 0: return {value}")
         with source.block("except Exception:"):
             source.line("pass")
         source.line("return walk(b, offset)")
     return source.compile("decode")
-
-
-def _end(buffer: bytes, position: int) -> tuple[int, int]:
-    """The end and the start of content whose length is not one byte."""
-    length, start = read_length(buffer, position)
-    return start + length, start
-
-
-def _count(buffer: bytes, position: int) -> tuple[int, int]:
-    """The items of a block whose count is not one byte, or is negative and followed by the block's size."""
-    count, position = read_long(buffer, position)
-    if count < 0:
-        count = -count
-        _, position = read_length(buffer, position)
-    return count, position
 
 
 def _shared(root: Plan) -> frozenset[int]:
@@ -148,7 +128,7 @@ class _Decoder:
         if plan.kind in {"string", "bytes", "fixed"}:
             self.sized(plan, value, skip=skip)
         else:
-            for text in _READ[plan.kind]:
+            for text in READ[plan.kind]:
                 line(text.format(v=value))
         if skip:
             return "None"
@@ -212,7 +192,7 @@ class _Decoder:
         source, value = self.source, self.source.fresh("v")
         source.line(f"{value} = []")
         as_it_is = not plan.child.convert and (self.form.json or not plan.child.node.logical)
-        if as_it_is and plan.child.kind in _REALS and not self.form.json:
+        if as_it_is and plan.child.kind in REALS and not self.form.json:
             self.reals(plan, value)
         elif as_it_is and plan.child.kind in {"int", "long"}:
             self.integers(plan, value)
@@ -224,7 +204,7 @@ class _Decoder:
 
     def reals(self, plan: Plan, value: str) -> None:
         """Floats or doubles, a block at once; struct looks at the buffer's end before it reads."""
-        code, size = _REALS[plan.child.kind]
+        code, size = REALS[plan.child.kind]
         with self.count() as count:
             self.source.line(f'{value} += unpack("<%d{code}" % {count}, b, p)')
             self.source.line(f"p += {count} * {size}")
@@ -311,20 +291,4 @@ _METHODS = {
     "enum": _Decoder.enum,
     "tagged": _Decoder.tagged,
     "mismatch": _Decoder.mismatch,
-}
-
-_VARINT = (
-    "{v} = b[p]",
-    "if {v} < 128: {v} = Z[{v}]; p += 1",
-    "elif b[p + 1] < 128: {v} += (b[p + 1] << 7) - 128; {v} = {v} >> 1 ^ -({v} & 1); p += 2",
-    "else: {v}, p = long(b, p)",
-)
-#: struct's code and size.
-_REALS = {"float": ("f", 4), "double": ("d", 8)}
-_READ: dict[str, tuple[str, ...]] = {
-    "boolean": ("{v} = B[b[p]]; p += 1",),
-    "int": (*_VARINT[:-1], _VARINT[-1].replace("long", "int32")),
-    "long": _VARINT,
-    "float": ("{v} = unpack_float(b, p)[0]; p += 4",),
-    "double": ("{v} = unpack_double(b, p)[0]; p += 8",),
 }

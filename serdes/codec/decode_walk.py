@@ -25,6 +25,8 @@ def decode(plan: Plan, buffer: bytes, position: int, form: Form) -> Any:
     Raises:
         DecodeError: The bytes do not hold such a value, or more than it, or it is nested too deeply.
     """
+    if position < 0:
+        raise DecodeError("$", position, plan.node.words(), "the offset is before the buffer")
     walk = _Walk(buffer, position, form)
     try:
         value = walk.any(plan, "$")

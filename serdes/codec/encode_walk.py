@@ -140,6 +140,8 @@ class _Walk:
             return
         kinds = _MEANT.get(type(value), frozenset())
         meant = [branch for branch in node.branches if branch.kind in kinds]
+        if len(meant) > 1 and isinstance(value, dict):
+            meant = [branch for branch in meant if value.keys() <= {field.name for field in branch.fields}]
         if len(meant) == 1:
             self.any(meant[0], value, path)
 

@@ -138,6 +138,11 @@ def test_a_naive_timestamp_is_in_the_zone_of_the_machine() -> None:
     assert made.decode(made.encode(naive)) == naive.astimezone(UTC) - timedelta(microseconds=999)
 
 
+LINKED = {
+    "type": "record",
+    "name": "Node",
+    "fields": [{"name": "v", "type": "int"}, {"name": "next", "type": ["null", "Node"]}],
+}
 RECORD_A = {"type": "record", "name": "n.A", "fields": [{"name": "x", "type": "int"}]}
 RECORD_B = {
     "type": "record",
@@ -173,13 +178,6 @@ RECORD_B = {
 )
 def test_union_branches_are_chosen_as_fastavro_chooses(union: Any, datum: Any, content: bytes) -> None:
     assert compiled(union).encode(datum) == content
-
-
-LINKED = {
-    "type": "record",
-    "name": "Node",
-    "fields": [{"name": "v", "type": "int"}, {"name": "next", "type": ["null", "Node"]}],
-}
 
 
 def test_recursive_types() -> None:
@@ -225,6 +223,7 @@ def test_recursive_types() -> None:
         (DECIMAL, Decimal("1E+999999999"), "$", "Decimal", "beyond any stored number"),
         (logical("int", "date"), "soon", "$", "str", "Invalid isoformat string"),
         (["null", RECORD_A], {"x": "1"}, "$.x", "str", "$.x: str does not fit int"),
+        ([RECORD_A, LINKED], {"v": 1, "next": {"v": "2"}}, "$.next.v", "str", "$.next.v: str does not fit int"),
         (["null", RECORD_A], {"-type": "n.Q", "x": 1}, "$", "dict", "one of null, n.A"),
         (["null", "int"], ("long", 1), "$", "tuple", "a tuple in a union is (branch name, datum)"),
     ],

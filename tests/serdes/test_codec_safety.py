@@ -167,6 +167,8 @@ def test_bytes_that_are_no_datum(schema: Any, content: bytes, text: str) -> None
 def test_offsets_outside_of_the_buffer(offset: int) -> None:
     with pytest.raises(DecodeError):
         compiled("int").decode(b"\x02\x02", offset)
+    with pytest.raises(DecodeError):
+        compiled({"type": "fixed", "name": "F", "size": max(2 - offset, 0)}).decode(b"\x02\x02", offset)
 
 
 def test_varints_longer_than_they_need_are_read() -> None:
