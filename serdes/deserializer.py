@@ -13,7 +13,7 @@ from serdes import wire
 from serdes.client import RegistryClient
 from serdes.config import CONFIG, DUAL, DeserializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, WrongSchemaType
-from serdes.flow import Flow
+from serdes.flow import Flow, finish
 from serdes.models import RegisteredSchema, SchemaInfo
 from serdes.schema import READ, refuse_rules
 from serdes.serialization import Context
@@ -76,6 +76,8 @@ class Deserializer:
         self._from_dict = checked_function("from_dict", from_dict)
         #: Decoders by topic, field and the first five bytes of the message.
         self._ready: dict[str, dict[str, dict[bytes, Decode]]] = {}
+        #: When the first of these must be made again, on the monotonic clock; None for never.
+        self._stale_at: float | None = None
         #: Decoders by topic, field and frame, with the time of their end where the reader's schema may change.
         self._known: dict[tuple[str | None, str | None, object], tuple[Decode, float | None]] = {}
 
@@ -95,6 +97,8 @@ class Deserializer:
         """
         if data is None:
             return None
+        if self._stale_at is not None and monotonic() >= self._stale_at:
+            self._forget_stale()
         try:
             decode = self._ready[ctx.topic][ctx.field][data[:5]]
             framed_by_prefix = not ctx.headers or not self._in_header(ctx)
@@ -103,7 +107,8 @@ class Deserializer:
         if not framed_by_prefix:
             if not isinstance(data, bytes | bytearray | memoryview):
                 raise TypeError(f"a message is bytes, not {type(data).__name__}")
-            return self._deserialize(bytes(data), ctx)
+            datum = self.datum(bytes(data), ctx)
+            return self._client.drive(datum) if self._client is not None else finish(datum)
         try:
             datum = decode(data, 5)
         except self._form.errors as error:
@@ -117,7 +122,8 @@ class Deserializer:
             and wire.find_header(ctx.headers, wire.header_name(is_key=is_key)) is not None
         )
 
-    def _deserialize(self, data: bytes, ctx: Context | None) -> Any:
+    def datum(self, data: bytes, ctx: Context | None) -> Flow[Any]:
+        """The datum of a message, as of a call; asks the registry for what is not known yet."""
         is_key = ctx is not None and ctx.field == "key"
         source = self._config.source(is_key=is_key)
         if source == CONFIG:
@@ -126,7 +132,7 @@ class Deserializer:
             frame = wire.read_dual(data, ctx.headers, is_key=is_key)
         else:
             frame = wire.read_prefix(data)
-        decode = self._decoder(frame, ctx)
+        decode = yield from self._decoder(frame, ctx)
         if self._form.indexed and frame.offset == 0:
             data = frame.rest + data
         try:
@@ -141,7 +147,7 @@ class Deserializer:
         rest = wire.write_indexes((0,)) if self._form.indexed else b""
         return wire.Frame(self._config.use_schema_id, None if guid is None else UUID(guid), 0, rest)
 
-    def _decoder(self, frame: wire.Frame, ctx: Context | None) -> Decode:
+    def _decoder(self, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
         topic, field = (None, None) if ctx is None else (ctx.topic, ctx.field)
         key = (topic, field, frame.guid if frame.schema_id is None else frame.schema_id)
         known = self._known.get(key)
@@ -155,13 +161,20 @@ class Deserializer:
         if self._client is None or not (self._form.needs_writer or self._config.uses_latest):
             decode = self._form.decoder(None, None if self._reader is None else (self._reader, ()))
         else:
-            decode = self._client.drive(self._resolve(self._client, frame, ctx))
+            decode = yield from self._resolve(self._client, frame, ctx)
         end = self._config.believed_until(self._client.latest_ttl if self._client else None)
         self._known[key] = (decode, end)
-        if topic is not None and field is not None and frame.schema_id is not None and end is None and frame.offset:
+        if topic is not None and field is not None and frame.schema_id is not None and frame.offset:
             of_field = self._ready.setdefault(topic, {}).setdefault(field, {})
             of_field[wire.prefix(frame.schema_id)] = decode
+            if end is not None:
+                self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
         return decode
+
+    def _forget_stale(self) -> None:
+        # In this order, so that what another thread adds meanwhile is forgotten or has its end noted.
+        self._stale_at = None
+        self._ready.clear()
 
     def _resolve(self, client: RegistryClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
         endpoints = client.endpoints

@@ -54,3 +54,13 @@ def send(request: Send) -> Flow[Answer]:
     answer = yield request
     assert answer is not None
     return answer
+
+
+def finish(flow: Flow[R]) -> R:
+    """The result of a flow that asks for nothing."""
+    try:
+        next(flow)
+    except StopIteration as stop:
+        result: R = stop.value
+        return result
+    raise AssertionError("a flow that was to ask for nothing asked for something")

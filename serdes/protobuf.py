@@ -89,7 +89,7 @@ class ProtobufSerializer(Serializer):
         """The message's bytes; see Serializer."""
         # What Serializer does with a known topic and field, without its two further calls: they take as long as upb.
         try:
-            if obj.__class__ is self._message_type:
+            if obj.__class__ is self._message_type and self._stale_at is None:
                 return self._ready[ctx.topic][ctx.field][0] + self._serialize_message(obj)
         except (KeyError, AttributeError, EncodeError):
             pass
@@ -147,7 +147,7 @@ class ProtobufDeserializer(Deserializer):
         """The message; see Deserializer."""
         # What Deserializer does with a known schema and class, without its further call: it takes as long as upb.
         try:
-            if data[:5] in self._ready[ctx.topic][ctx.field] and not ctx.headers:
+            if data[:5] in self._ready[ctx.topic][ctx.field] and not ctx.headers and self._stale_at is None:
                 if data[5] == 0:
                     return self._from_string(data[6:])
                 if data[5:7] in self._short_indexes:

@@ -82,7 +82,9 @@ class Serializer:
         self._rule_set = schema.rule_set_json if schema else None
         #: What is needed for each message whose frame goes before the payload, by topic and field.
         self._ready: dict[str, dict[str, tuple[bytes, Callable[[Any], bytes]]]] = {}
-        #: The same where the frame goes into a header, or where the schema may change; with the time of its end.
+        #: When the first of these must be asked for again, on the monotonic clock; None for never.
+        self._stale_at: float | None = None
+        #: The same for frames of any place, each with the time of its end.
         self._chosen: dict[tuple[str | None, str | None], tuple[_Chosen, float | None]] = {}
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
@@ -99,6 +101,8 @@ class Serializer:
         """
         if obj is None:
             return None
+        if self._stale_at is not None and monotonic() >= self._stale_at:
+            self._forget_stale()
         try:
             prefix, encode = self._ready[ctx.topic][ctx.field]
         except (KeyError, AttributeError):
@@ -110,11 +114,12 @@ class Serializer:
                 return prefix + encode(obj)
             except self._form.errors as error:
                 raise self._form.explain(error, obj) from error
-        return self._serialize(obj, ctx)
+        return self._client.drive(self.message(obj, ctx))
 
-    def _serialize(self, obj: Any, ctx: Context | None) -> bytes:
+    def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
+        """The message's bytes, as of a call; asks the registry for what is not known yet."""
         is_key = ctx is not None and ctx.field == "key"
-        chosen = self._choose(ctx)
+        chosen = yield from self._choose(ctx)
         in_header = self._config.in_header(is_key=is_key)
         if in_header and (ctx is None or ctx.headers is None):
             raise SerializationError("the schema's guid goes into a header: the context needs a list of headers")
@@ -133,7 +138,7 @@ class Serializer:
         wire.write_header(ctx.headers, wire.header_name(is_key=is_key), header)
         return payload
 
-    def _choose(self, ctx: Context | None) -> _Chosen:
+    def _choose(self, ctx: Context | None) -> Flow[_Chosen]:
         key = (None, None) if ctx is None else (ctx.topic, ctx.field)
         known = self._chosen.get(key)
         if known is not None and (known[1] is None or monotonic() < known[1]):
@@ -143,12 +148,19 @@ class Serializer:
         if len(self._chosen) >= self._config.capacity:
             self._chosen.clear()
             self._ready.clear()
-        chosen = self._client.drive(self._resolve(ctx))
+        chosen = yield from self._resolve(ctx)
         end = self._config.believed_until(self._client.latest_ttl)
         self._chosen[key] = (chosen, end)
-        if ctx is not None and end is None and not self._config.in_header(is_key=ctx.field == "key"):
+        if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
             self._ready.setdefault(ctx.topic, {})[ctx.field] = (_prefix(chosen), chosen.encoder.encode)
+            if end is not None:
+                self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
         return chosen
+
+    def _forget_stale(self) -> None:
+        # In this order, so that what another thread adds meanwhile is forgotten or has its end noted.
+        self._stale_at = None
+        self._ready.clear()
 
     def _resolve(self, ctx: Context | None) -> Flow[_Chosen]:
         endpoints, config = self._client.endpoints, self._config
