@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from serdes.codec import DecodeError, EncodeError, SchemaError, codec, compile_codec
+from serdes.codec import DecodeError, EncodeError, SchemaError, codec, compile_codec, decode_source, encode_source
 
 ORDER = {
     "type": "record",
@@ -418,6 +418,20 @@ def test_schemas_beyond_the_compiler_are_done_step_by_step() -> None:
     content = made.encode(datum)
     assert content == b"\x02" * 121 + b"\x00" * 120
     assert made.decode(content) == datum
+
+
+def test_what_the_compiler_refuses_is_done_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> Any:
+        raise SyntaxError("too many statically nested blocks")
+
+    monkeypatch.setattr(encode_source, "encoder", refuse)
+    monkeypatch.setattr(decode_source, "decoder", refuse)
+    source = codec.Source(json.dumps(ORDER), None, (), (), plain_unions=False, json_defaults=False)
+    made = codec.AvroCodec(source)
+    content = made.encode(A_DATUM, b"head")
+    assert content == b"head\x02\x02\x02x\x04\x02a\x02b\x00\x00"
+    assert made.decode(content, 4) == A_DATUM
+    assert made.json_to_avro(made.avro_to_json(content, 4)) == content[4:]
 
 
 def test_wide_records_and_unions() -> None:
