@@ -14,11 +14,12 @@ class _Formats(Mapping[str, SchemaFormat]):
 
     def __init__(self, packages: Mapping[str, str]) -> None:
         self._packages = packages
+        self._imported: dict[str, SchemaFormat] = {}
 
     def __getitem__(self, name: str) -> SchemaFormat:
-        package = import_module(self._packages[name])
-        found: SchemaFormat = package.FORMAT
-        return found
+        if name not in self._imported:
+            self._imported[name] = import_module(self._packages[name]).FORMAT
+        return self._imported[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._packages

@@ -35,6 +35,13 @@ PROMOTIONS = {
     "string": frozenset({"string", "bytes"}),
 }
 
+#: How many incompatibilities are listed at most. A type that is used in many places is told in each of them, and
+#: uses within uses multiply.
+MAX_DIFFERENCES = 1000
+
+#: How many fields and branches are looked at before two schemas count as too large to compare; takes about a second.
+MAX_STEPS = 2_000_000
+
 #: From this many branches on a reader's union is searched by name.
 _LARGE_UNION = 8
 
@@ -44,10 +51,10 @@ _Comparison = Generator["_Comparison", _Found, _Found]
 
 
 def compare(reader: Node, writer: Node, places: Places) -> list[Difference]:
-    """All incompatibilities, in the reference's order.
+    """The incompatibilities in the reference's order, the first MAX_DIFFERENCES of them.
 
     Raises:
-        Incomparable: A reader's field matches two fields of the writer, by name and by alias.
+        Incomparable: A reader's field matches two fields of the writer, by name and by alias; or it takes too long.
     """
     begun = _Walk(places).begin(reader, writer, "")
     return begun if isinstance(begun, list) else run(begun)
@@ -64,6 +71,7 @@ class _Walk:
         self._places = places
         self._judged: dict[tuple[int, int], _Found] = {}
         self._by_name: dict[int, dict[str, list[Named]]] = {}
+        self._steps_left = MAX_STEPS
 
     def begin(self, reader: Node, writer: Node, path: str) -> _Found | _Comparison:
         """What a pair differs in, or the comparison that will tell."""
@@ -88,7 +96,9 @@ class _Walk:
         """Every branch that may have been written must fit."""
         found: _Found = []
         union = reader if isinstance(reader, Union) else None
+        fields = len(reader.fields) if isinstance(reader, Record) else 0
         for index, branch in enumerate(writer.branches):
+            self._count(1 + fields)
             if _fits_plainly(reader, branch):
                 continue
             # The reference starts a new path for the branches of a union that is read as a union.
@@ -97,7 +107,9 @@ class _Walk:
             if differences and union is not None:
                 differences = list(missing_union_branch(union, branch, f"{path}/{index}", self._places))
             found += differences
-        return found
+            if len(found) >= MAX_DIFFERENCES:
+                break
+        return found[:MAX_DIFFERENCES]
 
     def _into_union(self, reader: Union, writer: Node, path: str) -> _Found | _Comparison:
         """Some branch of the reader's must fit what was written."""
@@ -109,6 +121,7 @@ class _Walk:
 
     def _search(self, reader: Union, writer: Node, path: str) -> _Comparison:
         for branch in self._candidates(reader, writer):
+            self._count(1)
             begun = self.begin(branch, writer, "")
             if not (begun if isinstance(begun, list) else (yield begun)):
                 return []
@@ -153,7 +166,10 @@ class _Walk:
         return found
 
     def _fields(self, reader: Record, writer: Record, path: str, found: _Found) -> _Comparison:
+        self._count(len(reader.fields))
         for index, field in enumerate(reader.fields):
+            if len(found) >= MAX_DIFFERENCES:
+                break
             written = writer.by_name.get(field.name)
             if field.aliases:
                 written = _written_field(field, index, writer)
@@ -170,8 +186,15 @@ class _Walk:
                 written_type = written.type
             begun = self.begin(field.type, written_type, f"{path}/fields/{index}/type")
             found += begun if isinstance(begun, list) else (yield begun)
-        self._judged[id(reader), id(writer)] = found
+        self._judged[id(reader), id(writer)] = found = found[:MAX_DIFFERENCES]
         return found
+
+    def _count(self, steps: int) -> None:
+        self._steps_left -= steps
+        if self._steps_left < 0:
+            raise Incomparable(
+                f"The schemas are too large to compare: more than {MAX_STEPS} pairs of fields and branches"
+            )
 
 
 def _fits_plainly(reader: Node, writer: Node) -> bool:

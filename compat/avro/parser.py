@@ -233,7 +233,7 @@ class Parser:
         """The type under its name: the one defined before, where both are the same."""
         known = self.names.setdefault(node.name.full, node)
         is_open = isinstance(known, Record) and not known.is_complete
-        if known is not node and (is_open or print_node(known) != print_node(node)):
+        if known is not node and (is_open or _definition(known) != _definition(node)):
             raise _Refused(f"Can't redefine: {node.name.full}", at)
         return known
 
@@ -271,6 +271,10 @@ _BUILDERS = {
     "array": Parser._array,  # noqa: SLF001
     "map": Parser._map,  # noqa: SLF001
 }
+
+
+def _definition(node: Named) -> str:
+    return print_node(node, only_outermost=True)
 
 
 def _name_fault(name: str) -> str | None:

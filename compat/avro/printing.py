@@ -36,7 +36,7 @@ from compat.json_text import dumps, java_order, quote
 _Part = str | tuple[Node, str | None]
 
 
-def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = False) -> str:
+def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = False, only_outermost: bool = False) -> str:
     """The text of a schema, compact.
 
     Args:
@@ -44,6 +44,7 @@ def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = Fals
         known: Full names of types that are printed as names only, since a reference defines them.
         normalized: Whether properties, aliases and objects in values are sorted, empty docs left out and defaults
             printed as their type has them.
+        only_outermost: Whether all named types inside are printed as names only.
     """
     names = set(known)
     done: list[str] = []
@@ -55,7 +56,7 @@ def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = Fals
             continue
         node, space = part
         if isinstance(node, NAMED):
-            if node.name.full in names:
+            if node.name.full in names or (only_outermost and done):
                 done.append(quote(_mention(node.name, space, names)))
                 continue
             names.add(node.name.full)

@@ -294,7 +294,7 @@ DEFAULTS = [
 
 
 @pytest.mark.parametrize(("node", "default", "valid"), DEFAULTS)
-def test_defaults_of_new_schemas_are_checked(node: str, default: str, valid: bool):  # noqa: FBT001 - a column
+def test_defaults_of_new_schemas_are_checked(node: str, default: str, valid: bool):
     text = RECORD.format(f'{{"name":"f","type":{node},"default":{default}}}')
     schema(text, strict=False)
     if valid:
@@ -441,6 +441,14 @@ def test_what_a_reference_defines_may_be_repeated_but_not_changed():
     with pytest.raises(InvalidSchema) as refused:
         schema(text.format(COUNTRY.replace('"B"', '"C"')), COUNTRY)
     assert refused.value == InvalidSchema(AVRO, "Can't redefine: geo.Country", Position(1, 17))
+
+
+def test_many_repetitions_of_a_definition_are_compared_in_time():
+    big = '{"type":"enum","name":"Big","symbols":[' + ",".join(f'"S{number}"' for number in range(20_000)) + "]}"
+    small = '{"type":"record","name":"Small","fields":[{"name":"big","type":"Big"}]}'
+    fields = ",".join(f'{{"name":"f{number}","type":{small}}}' for number in range(3000))
+    text = f'{{"type":"record","name":"R","fields":[{{"name":"big","type":{big}}},{fields}]}}'
+    assert len(schema(text).canonical) < 500_000
 
 
 def test_a_broken_reference_is_named():
