@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from compat.difference import NEVER, Difference
 from compat.protobuf.java_order import union_order
 from compat.protobuf.judges import judge
-from compat.protobuf.nodes import Constant, Enum, Message
+from compat.protobuf.nodes import SCALAR_TYPES, Constant, Enum, Message
 from compat.protobuf.pairs import (
+    MAP,
     MESSAGE,
     ConstantPair,
     DeclaredPair,
@@ -163,23 +164,32 @@ def _nested(outer: DeclaredPair) -> Walk:
     for name in union_order(old_messages, new_messages):
         old_index, old_message = old_messages.get(name, (0, None))
         new_index, new_message = new_messages.get(name, (0, None))
-        pair = _declared(outer, name, old_message, new_message)
+        pair = _declared(outer, name, old_message, new_message, old_index, new_index)
         if old_message is not None and new_message is not None:
             yield from _message(pair)
-        indexed = replace(pair, writer_index=old_index, reader_index=new_index)
-        yield from judge("message", indexed, *_pointers(pair))
+            if old_index == new_index:
+                continue
+        yield from judge("message", pair, *_pointers(pair))
     old_enums = {each.name: each for each in old.enums}
     new_enums = {each.name: each for each in new.enums}
     for name in union_order(old_enums, new_enums):
         pair = _declared(outer, name, old_enums.get(name), new_enums.get(name))
-        yield from judge("enum", pair, *_pointers(pair))
-        yield from _constants(pair)
+        if name in old_enums and name in new_enums:
+            yield from _constants(pair)
+        else:
+            yield from judge("enum", pair, *_pointers(pair))
 
 
-def _declared(outer: DeclaredPair, name: str, old: Message | Enum | None, new: Message | Enum | None) -> DeclaredPair:
-    return DeclaredPair(
-        (*outer.path, name), name, old, new, outer.writer_place.inside(name), outer.reader_place.inside(name)
-    )
+def _declared(
+    outer: DeclaredPair,
+    name: str,
+    old: Message | Enum | None,
+    new: Message | Enum | None,
+    old_index: int = 0,
+    new_index: int = 0,
+) -> DeclaredPair:
+    old_place, new_place = outer.writer_place.inside(name), outer.reader_place.inside(name)
+    return DeclaredPair((*outer.path, name), name, old, new, old_place, new_place, old_index, new_index)
 
 
 def _pointers(pair: DeclaredPair) -> tuple[Pointer | None, Pointer | None]:
@@ -192,6 +202,8 @@ def _pointers(pair: DeclaredPair) -> tuple[Pointer | None, Pointer | None]:
 
 def _constants(pair: DeclaredPair) -> Iterator[Difference]:
     if not isinstance(pair.writer, Enum) or not isinstance(pair.reader, Enum):
+        return
+    if pair.writer.constants == pair.reader.constants:
         return
     old: dict[int, Constant] = {each.number: each for each in pair.writer.constants}
     new: dict[int, Constant] = {each.number: each for each in pair.reader.constants}
@@ -212,13 +224,32 @@ def _message(pair: DeclaredPair) -> Walk:
     if not isinstance(pair.writer, Message) or not isinstance(pair.reader, Message):
         return
     old, new = members(pair.writer), members(pair.reader)
-    for name in new.oneofs:
-        yield from _oneof("united", pair, name, old, new)
-    for name in sorted(old.oneofs.keys() | new.oneofs.keys()):
+    if old.oneof_of != new.oneof_of:
+        for name in new.oneofs:
+            yield from _oneof("united", pair, name, old, new)
+    for name in sorted(old.oneofs.keys() ^ new.oneofs.keys()):
         yield from _oneof("oneof", pair, name, old, new)
     for number in sorted(old.by_number.keys() | new.by_number.keys()):
-        yield from _field(pair, number, old, new)
+        if not _is_same(pair, number, old, new):
+            yield from _field(pair, number, old, new)
     yield from _nested(pair)
+
+
+def _is_same(pair: DeclaredPair, number: int, old: Members, new: Members) -> bool:
+    """True for two fields that no judge can tell apart; most fields of most versions are such."""
+    before, after = old.by_number.get(number), new.by_number.get(number)
+    if before is None or after is None or old.oneof_of.get(number) != new.oneof_of.get(number):
+        return False
+    if before.type != after.type or before.name != after.name or before.label != after.label:
+        return False
+    kind = before.type
+    if not isinstance(kind, str):
+        return kind.value in SCALAR_TYPES
+    if kind in SCALAR_TYPES:
+        return True
+    one, other = field_type(kind, pair.writer_place), field_type(kind, pair.reader_place)
+    is_plain = one.kind == other.kind != MAP and one.local_name == other.local_name
+    return is_plain and not (one.kind == MESSAGE and _may_differ(one, other))
 
 
 def _oneof(kind: str, pair: DeclaredPair, name: str, old: Members, new: Members) -> Iterator[Difference]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 _Key = TypeVar("_Key", bound=str | int)
@@ -16,10 +17,16 @@ def union_order(first: Iterable[_Key], second: Iterable[_Key]) -> list[_Key]:
         first: The keys of the map that the set is made from, in the order they were put in.
         second: Those of the map that is added to it.
     """
+    return list(_union_order(tuple(first), tuple(second)))
+
+
+@lru_cache(maxsize=1024)
+def _union_order(first: tuple[_Key, ...], second: tuple[_Key, ...]) -> tuple[_Key, ...]:
+    # versions of a schema declare mostly the same names, so the same question comes often
     start: list[_Key] = _map_order(first)
     keys = list(dict.fromkeys([*start, *_map_order(second)]))
     capacity = _power_of_two(max(int(len(start) / 0.75) + 1, _SMALLEST))
-    return _by_bucket(keys, _grown(capacity, len(keys)))
+    return tuple(_by_bucket(keys, _grown(capacity, len(keys))))
 
 
 def _map_order(keys: Iterable[_Key]) -> list[_Key]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from compat.protobuf.nodes import SCALAR_TYPES, Constant, Enum, Field, File, MapType, Message, Oneof
 from compat.protobuf.program import ENUM, Program, Symbol, Unit
@@ -25,8 +26,7 @@ STRING_OR_BYTES = GROUPS[2]
 _GROUP_OF = {name: group for group in GROUPS for name in group}
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where in a schema something is written: the program, the file, the names around it, and the way to it.
 
     `pointer` is None in files other than the schema's own: positions there are not in its text.
@@ -47,8 +47,7 @@ class Place:
         return None if self.pointer is None else (*self.pointer, part)
 
 
-@dataclass(frozen=True)
-class FieldType:
+class FieldType(NamedTuple):
     """The type of a field as the rules see it."""
 
     name: str
@@ -101,8 +100,7 @@ class FilePair:
     reader: File
 
 
-@dataclass(frozen=True)
-class DeclaredPair:
+class DeclaredPair(NamedTuple):
     """Two messages or two enums of one name, one of which may be missing; `*_index` is the place among their like."""
 
     path: tuple[str, ...]
@@ -126,8 +124,7 @@ class ConstantPair:
     reader_place: Place
 
 
-@dataclass(frozen=True)
-class Members:
+class Members(NamedTuple):
     """The fields of a message by number, and the oneof that each is in."""
 
     by_number: dict[int, Field]
