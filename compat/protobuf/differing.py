@@ -123,8 +123,8 @@ def _files(reader: Program, writer: Program) -> Walk:
     outer = DeclaredPair(
         (),
         "",
-        replace(Message(""), messages=old.messages, enums=old.enums),
-        replace(Message(""), messages=new.messages, enums=new.enums),
+        Message("", messages=old.messages, enums=old.enums),
+        Message("", messages=new.messages, enums=new.enums),
         Place(writer, writer.root, old.package or "", ()),
         Place(reader, reader.root, new.package or "", ()),
     )
@@ -266,7 +266,15 @@ def _field(pair: DeclaredPair, number: int, old: Members, new: Members) -> Walk:
     # a field is told where the reader has it, or, where it has it no longer, where the writer had it
     oneof = new.oneof_of.get(number) if number in new.by_number else old.oneof_of.get(number)
     path = (*pair.path, *([oneof] if oneof is not None else []), str(number))
-    fields = FieldPair(path, number, old, new, pair.writer_place, pair.reader_place)
+    fields = FieldPair(
+        path,
+        old.by_number.get(number),
+        new.by_number.get(number),
+        old.oneof_of.get(number),
+        new.oneof_of.get(number),
+        old,
+        new,
+    )
     reader_at = pair.reader_place.at(number) if number in new.by_number else pair.reader_place.pointer
     writer_at = pair.writer_place.at(number) if number in old.by_number else pair.writer_place.pointer
     yield from judge("field", fields, reader_at, writer_at)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 from compat.protobuf.nodes import SCALAR_TYPES, Constant, Enum, Field, File, MapType, Message, Oneof
@@ -155,36 +154,19 @@ class OneofPair:
     reader_place: Place
 
 
-@dataclass(frozen=True)
-class FieldPair:
-    """Two fields of one number, one of which may be missing; the path is that of the field where it is now."""
+class FieldPair(NamedTuple):
+    """Two fields of one number, one of which may be missing, each with the oneof it is in.
+
+    The path is that of the field where the reader has it, or else where the writer had it.
+    """
 
     path: tuple[str, ...]
-    number: int
+    writer: Field | None
+    reader: Field | None
+    writer_oneof: str | None
+    reader_oneof: str | None
     writer_members: Members
     reader_members: Members
-    writer_place: Place
-    reader_place: Place
-
-    @cached_property
-    def writer(self) -> Field | None:
-        """The writer's field."""
-        return self.writer_members.by_number.get(self.number)
-
-    @cached_property
-    def reader(self) -> Field | None:
-        """The reader's field."""
-        return self.reader_members.by_number.get(self.number)
-
-    @property
-    def writer_oneof(self) -> str | None:
-        """The oneof of the writer's field."""
-        return self.writer_members.oneof_of.get(self.number)
-
-    @property
-    def reader_oneof(self) -> str | None:
-        """The oneof of the reader's field."""
-        return self.reader_members.oneof_of.get(self.number)
 
 
 @dataclass(frozen=True)
