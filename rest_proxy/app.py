@@ -6,7 +6,6 @@ import contextlib
 import sys
 from collections.abc import AsyncIterator, Mapping
 
-from confluent_kafka import KafkaException
 from fastapi import FastAPI
 
 from magicbyte.http.application import create_application
@@ -14,7 +13,7 @@ from magicbyte.http.asgi import ASGIApp, BodyLimit, EncodedPath, RequestLog
 from magicbyte.http.server import parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.settings import SettingsError
-from rest_proxy.errors import from_kafka_exception
+from rest_proxy.errors import TRANSLATED
 from rest_proxy.http import consumers, operations, produce, topics, v1
 from rest_proxy.http.fast_produce import FastProduce
 from rest_proxy.http.metrics import Counting, Metrics
@@ -48,7 +47,7 @@ def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = reg
         routers=[topics.router, produce.router, consumers.router, v1.router, operations.router],
         error_response=error_response,
         lifespan=lifespan,
-        translate={KafkaException: from_kafka_exception},
+        translate=TRANSLATED,
     )
     app.state.metrics = metrics
     served: ASGIApp = app

@@ -42,7 +42,7 @@ class Partition:
 class Cluster:
     """Asks the brokers, through one admin client."""
 
-    def __init__(self, config: kafka.Config, *, timeout_seconds: float = 30.0) -> None:
+    def __init__(self, config: kafka.Config, *, timeout_seconds: float = 10.0) -> None:
         self._admin = AdminClient(config)
         self._timeout = timeout_seconds
         self._partition_counts: dict[str, tuple[float, int]] = {}
@@ -54,7 +54,10 @@ class Cluster:
 
     async def topic_names(self) -> list[str]:
         """The names of all topics but Kafka's own."""
-        metadata = await asyncio.to_thread(self._admin.list_topics, timeout=self._timeout)
+        try:
+            metadata = await asyncio.to_thread(self._admin.list_topics, timeout=self._timeout)
+        except KafkaException as error:
+            raise from_kafka(error.args[0]) from None
         return sorted(name for name in metadata.topics if name not in INTERNAL_TOPICS)
 
     async def partitions(self, topic: str) -> list[Partition]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -125,6 +125,10 @@ def from_kafka_exception(error: Exception) -> ApiError:
     return from_kafka(error.args[0])
 
 
+#: Exceptions of the Kafka client that any route may meet, and how each becomes an error of this API.
+TRANSLATED: Mapping[type[Exception], Callable[[Exception], ApiError]] = {KafkaException: from_kafka_exception}
+
+
 def delivery_error(error: KafkaError) -> tuple[int, str]:
     """`error_code` and `error` of a record that was not acknowledged, as they stand in a produce answer."""
     if error.code() in _UNDECIDED:
@@ -136,8 +140,3 @@ def delivery_error(error: KafkaError) -> tuple[int, str]:
     if kind.kind in (KAFKA_AUTHENTICATION, KAFKA_AUTHORIZATION, KAFKA_RETRIABLE, RECORD_TOO_LARGE):
         return kind.code, kind.message
     return KAFKA_ERROR.code, kind.message
-
-
-def first_kafka_error(errors: Iterable[KafkaError | None]) -> KafkaError | None:
-    """The first error among per-item results."""
-    return next((error for error in errors if error is not None), None)

@@ -61,6 +61,8 @@ class Producing:
         Raises:
             ApiError: Nothing was sent.
         """
+        if "\0" in request.topic:
+            raise INVALID_ENTITY(detail="topic must not hold a null character")
         parsed: requests.RawProduceRequest | requests.DataProduceRequest
         if request.form.encode is not None:
             body = request.body if request.form.prepare is None else request.form.prepare(request.body)

@@ -22,8 +22,15 @@ def proxy_of(request: Request) -> Proxy:
 
 
 def segment(text: str) -> str:
-    """A path segment as the client meant it; they arrive percent-encoded."""
-    return unquote(text)
+    """A path segment as the client meant it; they arrive percent-encoded.
+
+    Raises:
+        ApiError: INVALID_ENTITY for a null character, which no name in Kafka can hold.
+    """
+    name = unquote(text)
+    if "\0" in name:
+        raise INVALID_ENTITY(detail="a name must not hold a null character")
+    return name
 
 
 def partition_segment(text: str) -> int:
