@@ -10,13 +10,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from serdes.avro import AvroDeserializer, AvroSerializer
+    from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
     from serdes.client import AsyncRegistryClient, RegisteredSchema, RegistryClient
     from serdes.error import SerdesError
-    from serdes.json_schema import JSONDeserializer, JSONSerializer
-    from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
+    from serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
+    from serdes.protobuf import (
+        AsyncProtobufDeserializer,
+        AsyncProtobufSerializer,
+        ProtobufDeserializer,
+        ProtobufSerializer,
+    )
     from serdes.schema import Schema, SchemaReference
-    from serdes.schema_registry_client import SchemaRegistryClient, SchemaRegistryError
+    from serdes.schema_registry_client import AsyncSchemaRegistryClient, SchemaRegistryClient, SchemaRegistryError
     from serdes.serialization import MessageField, SerializationContext, SerializationError
     from serdes.subject import (
         record_subject_name_strategy,
@@ -26,7 +31,14 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AsyncAvroDeserializer",
+    "AsyncAvroSerializer",
+    "AsyncJSONDeserializer",
+    "AsyncJSONSerializer",
+    "AsyncProtobufDeserializer",
+    "AsyncProtobufSerializer",
     "AsyncRegistryClient",
+    "AsyncSchemaRegistryClient",
     "AvroDeserializer",
     "AvroSerializer",
     "JSONDeserializer",
@@ -54,13 +66,13 @@ __all__ = [
 ]
 
 _MODULES = {
-    "avro": "AvroDeserializer AvroSerializer",
+    "avro": "AsyncAvroDeserializer AsyncAvroSerializer AvroDeserializer AvroSerializer",
     "client": "AsyncRegistryClient RegisteredSchema RegistryClient",
     "error": "SerdesError",
-    "json_schema": "JSONDeserializer JSONSerializer",
-    "protobuf": "ProtobufDeserializer ProtobufSerializer",
+    "json_schema": "AsyncJSONDeserializer AsyncJSONSerializer JSONDeserializer JSONSerializer",
+    "protobuf": "AsyncProtobufDeserializer AsyncProtobufSerializer ProtobufDeserializer ProtobufSerializer",
     "schema": "Schema SchemaReference",
-    "schema_registry_client": "SchemaRegistryClient SchemaRegistryError",
+    "schema_registry_client": "AsyncSchemaRegistryClient SchemaRegistryClient SchemaRegistryError",
     "serialization": "MessageField SerializationContext SerializationError",
     "subject": "record_subject_name_strategy reference_subject_name_strategy topic_record_subject_name_strategy "
     "topic_subject_name_strategy",

@@ -8,17 +8,17 @@ from typing import Any
 import orjson
 
 from compat.schema import AVRO, Dependencies, InvalidSchema, SchemaText
-from serdes.client import RegistryClient
+from serdes.client import AsyncRegistryClient, BaseClient
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
 from serdes.config import AvroSerializerConfig, DeserializerConfig
-from serdes.deserializer import Decode, Deserializer, FromDict, ReaderFormat, Resolved
+from serdes.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
 from serdes.error import DatumMismatch, PayloadError, SchemaCompileError, SerializationError
 from serdes.flow import Flow
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
-from serdes.serializer import Encoder, Serializer, ToDict, WriterFormat
+from serdes.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
 
-__all__ = ["AvroDeserializer", "AvroSerializer"]
+__all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
 
 _PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 
@@ -42,7 +42,7 @@ class AvroSerializer(Serializer):
 
     def __init__(
         self,
-        schema_registry_client: RegistryClient,
+        schema_registry_client: BaseClient,
         schema_str: Any = None,
         to_dict: ToDict | None = None,
         conf: Mapping[str, Any] | None = None,
@@ -91,7 +91,7 @@ class AvroDeserializer(Deserializer):
 
     def __init__(
         self,
-        schema_registry_client: RegistryClient,
+        schema_registry_client: BaseClient,
         schema_str: Any = None,
         from_dict: FromDict | None = None,
         return_record_name: bool = False,  # noqa: FBT001, FBT002  # confluent-kafka's signature
@@ -119,6 +119,26 @@ class AvroDeserializer(Deserializer):
 
         form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain)
         super().__init__(schema_registry_client, form, DeserializerConfig.load(conf), reader, from_dict)
+
+
+class _AwaitedAvroSerializer(AvroSerializer):
+    client_type = AsyncRegistryClient
+
+
+class AsyncAvroSerializer(AsyncSerializer):
+    """AvroSerializer for an AsyncRegistryClient."""
+
+    twin = _AwaitedAvroSerializer
+
+
+class _AwaitedAvroDeserializer(AvroDeserializer):
+    client_type = AsyncRegistryClient
+
+
+class AsyncAvroDeserializer(AsyncDeserializer):
+    """AvroDeserializer for an AsyncRegistryClient."""
+
+    twin = _AwaitedAvroDeserializer
 
 
 def record_name(schema: SchemaText) -> str | None:

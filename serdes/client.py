@@ -7,13 +7,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from serdes.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.endpoints import CacheLimits, Endpoints
 from serdes.flow import Answer, Flow, Pause, Send, TransportFailure
 from serdes.models import Compatibility, RegisteredSchema, SchemaInfo, SubjectVersion
-from serdes.plain_endpoints import LATEST
+from serdes.plain_endpoints import LATEST, PlainEndpoints
 from serdes.requester import Requester, Retry, split_urls
 from serdes.transport import Connection, Tls
 
@@ -40,9 +40,10 @@ __all__ = [
 
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E", bound=PlainEndpoints)
 
 
-class _Client:
+class BaseClient:
     """What both clients hold.
 
     Attributes:
@@ -50,6 +51,8 @@ class _Client:
         endpoints: The flows that the methods drive, and their caches.
         latest_ttl: Seconds for which a subject's latest version is believed; None for ever.
     """
+
+    endpoints_type: type[Endpoints] = Endpoints
 
     def __init__(
         self,
@@ -88,7 +91,7 @@ class _Client:
         requester = Requester(self.urls, auth or url_auth, retry or Retry(), headers or {})
         self._opening = Lock()
         limits = cache or CacheLimits()
-        self.endpoints = Endpoints(requester, limits)
+        self.endpoints = self.endpoints_type(requester, limits)
         self.latest_ttl = limits.latest_ttl
 
     def clear_latest_caches(self) -> None:
@@ -100,27 +103,29 @@ class _Client:
         self.endpoints.clear()
 
 
-def _blocking(
-    flow: Callable[Concatenate[Endpoints, P], Flow[R]],
-) -> Callable[Concatenate[RegistryClient, P], R]:
+def blocking(flow: Callable[Concatenate[E, P], Flow[R]]) -> Callable[Concatenate[RegistryClient, P], R]:
+    """The method that carries out a flow of the client's endpoints and gives its result."""
+
     @wraps(flow)
     def method(self: RegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self.drive(flow(self.endpoints, *args, **kwargs))
+        return self.drive(flow(cast("E", self.endpoints), *args, **kwargs))
 
     return method
 
 
-def _awaitable(
-    flow: Callable[Concatenate[Endpoints, P], Flow[R]],
+def awaitable(
+    flow: Callable[Concatenate[E, P], Flow[R]],
 ) -> Callable[Concatenate[AsyncRegistryClient, P], Coroutine[Any, Any, R]]:
+    """The coroutine method that carries out a flow of the client's endpoints and gives its result."""
+
     @wraps(flow)
     async def method(self: AsyncRegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self.drive(flow(self.endpoints, *args, **kwargs))
+        return await self.drive(flow(cast("E", self.endpoints), *args, **kwargs))
 
     return method
 
 
-class RegistryClient(_Client):
+class RegistryClient(BaseClient):
     """A blocking client of a schema registry; safe to share between threads.
 
     Every method is the flow of the same name in `serdes.endpoints.Endpoints` and may raise, beside what is said there,
@@ -129,31 +134,31 @@ class RegistryClient(_Client):
 
     _http: httpx.Client | None = None
 
-    register = _blocking(Endpoints.register)
-    lookup = _blocking(Endpoints.lookup)
-    schema_by_id = _blocking(Endpoints.schema_by_id)
-    schema_by_guid = _blocking(Endpoints.schema_by_guid)
-    version = _blocking(Endpoints.version)
-    latest_with_metadata = _blocking(Endpoints.latest_with_metadata)
-    versions = _blocking(Endpoints.versions)
-    subjects = _blocking(Endpoints.subjects)
-    subjects_of = _blocking(Endpoints.subjects_of)
-    versions_of = _blocking(Endpoints.versions_of)
-    referenced_by = _blocking(Endpoints.referenced_by)
-    schema_types = _blocking(Endpoints.schema_types)
-    contexts = _blocking(Endpoints.contexts)
-    delete_subject = _blocking(Endpoints.delete_subject)
-    delete_version = _blocking(Endpoints.delete_version)
-    check_compatibility = _blocking(Endpoints.check_compatibility)
-    config = _blocking(Endpoints.config)
-    put_config = _blocking(Endpoints.put_config)
-    delete_config = _blocking(Endpoints.delete_config)
-    mode = _blocking(Endpoints.mode)
-    put_mode = _blocking(Endpoints.put_mode)
-    delete_mode = _blocking(Endpoints.delete_mode)
-    associations = _blocking(Endpoints.associations)
-    server_version = _blocking(Endpoints.server_version)
-    dependencies = _blocking(Endpoints.dependencies)
+    register = blocking(Endpoints.register)
+    lookup = blocking(Endpoints.lookup)
+    schema_by_id = blocking(Endpoints.schema_by_id)
+    schema_by_guid = blocking(Endpoints.schema_by_guid)
+    version = blocking(Endpoints.version)
+    latest_with_metadata = blocking(Endpoints.latest_with_metadata)
+    versions = blocking(Endpoints.versions)
+    subjects = blocking(Endpoints.subjects)
+    subjects_of = blocking(Endpoints.subjects_of)
+    versions_of = blocking(Endpoints.versions_of)
+    referenced_by = blocking(Endpoints.referenced_by)
+    schema_types = blocking(Endpoints.schema_types)
+    contexts = blocking(Endpoints.contexts)
+    delete_subject = blocking(Endpoints.delete_subject)
+    delete_version = blocking(Endpoints.delete_version)
+    check_compatibility = blocking(Endpoints.check_compatibility)
+    config = blocking(Endpoints.config)
+    put_config = blocking(Endpoints.put_config)
+    delete_config = blocking(Endpoints.delete_config)
+    mode = blocking(Endpoints.mode)
+    put_mode = blocking(Endpoints.put_mode)
+    delete_mode = blocking(Endpoints.delete_mode)
+    associations = blocking(Endpoints.associations)
+    server_version = blocking(Endpoints.server_version)
+    dependencies = blocking(Endpoints.dependencies)
 
     def drive(self, flow: Flow[R]) -> R:
         """Carries out a flow's requests and waits, and gives its result."""
@@ -199,36 +204,36 @@ class RegistryClient(_Client):
         self.close()
 
 
-class AsyncRegistryClient(_Client):
+class AsyncRegistryClient(BaseClient):
     """An asynchronous client of a schema registry: the methods of RegistryClient, to be awaited."""
 
     _http: httpx.AsyncClient | None = None
 
-    register = _awaitable(Endpoints.register)
-    lookup = _awaitable(Endpoints.lookup)
-    schema_by_id = _awaitable(Endpoints.schema_by_id)
-    schema_by_guid = _awaitable(Endpoints.schema_by_guid)
-    version = _awaitable(Endpoints.version)
-    latest_with_metadata = _awaitable(Endpoints.latest_with_metadata)
-    versions = _awaitable(Endpoints.versions)
-    subjects = _awaitable(Endpoints.subjects)
-    subjects_of = _awaitable(Endpoints.subjects_of)
-    versions_of = _awaitable(Endpoints.versions_of)
-    referenced_by = _awaitable(Endpoints.referenced_by)
-    schema_types = _awaitable(Endpoints.schema_types)
-    contexts = _awaitable(Endpoints.contexts)
-    delete_subject = _awaitable(Endpoints.delete_subject)
-    delete_version = _awaitable(Endpoints.delete_version)
-    check_compatibility = _awaitable(Endpoints.check_compatibility)
-    config = _awaitable(Endpoints.config)
-    put_config = _awaitable(Endpoints.put_config)
-    delete_config = _awaitable(Endpoints.delete_config)
-    mode = _awaitable(Endpoints.mode)
-    put_mode = _awaitable(Endpoints.put_mode)
-    delete_mode = _awaitable(Endpoints.delete_mode)
-    associations = _awaitable(Endpoints.associations)
-    server_version = _awaitable(Endpoints.server_version)
-    dependencies = _awaitable(Endpoints.dependencies)
+    register = awaitable(Endpoints.register)
+    lookup = awaitable(Endpoints.lookup)
+    schema_by_id = awaitable(Endpoints.schema_by_id)
+    schema_by_guid = awaitable(Endpoints.schema_by_guid)
+    version = awaitable(Endpoints.version)
+    latest_with_metadata = awaitable(Endpoints.latest_with_metadata)
+    versions = awaitable(Endpoints.versions)
+    subjects = awaitable(Endpoints.subjects)
+    subjects_of = awaitable(Endpoints.subjects_of)
+    versions_of = awaitable(Endpoints.versions_of)
+    referenced_by = awaitable(Endpoints.referenced_by)
+    schema_types = awaitable(Endpoints.schema_types)
+    contexts = awaitable(Endpoints.contexts)
+    delete_subject = awaitable(Endpoints.delete_subject)
+    delete_version = awaitable(Endpoints.delete_version)
+    check_compatibility = awaitable(Endpoints.check_compatibility)
+    config = awaitable(Endpoints.config)
+    put_config = awaitable(Endpoints.put_config)
+    delete_config = awaitable(Endpoints.delete_config)
+    mode = awaitable(Endpoints.mode)
+    put_mode = awaitable(Endpoints.put_mode)
+    delete_mode = awaitable(Endpoints.delete_mode)
+    associations = awaitable(Endpoints.associations)
+    server_version = awaitable(Endpoints.server_version)
+    dependencies = awaitable(Endpoints.dependencies)
 
     async def drive(self, flow: Flow[R]) -> R:
         """Carries out a flow's requests and waits, and gives its result."""

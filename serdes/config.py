@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
-from serdes.client import RegistryClient
+from serdes.client import BaseClient
 from serdes.error import ConfigError
 from serdes.subject import (
     SUBJECT_SETTINGS,
@@ -272,15 +272,18 @@ class ProtobufDeserializerConfig(DeserializerConfig):
     plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
 
 
-def checked_client(client: object) -> RegistryClient:
-    """The client, if it is one that serializers can use.
+C = TypeVar("C", bound=BaseClient)
+
+
+def checked_client(client: object, kind: type[C]) -> C:
+    """The client, if it is of the kind that the serializer needs.
 
     Raises:
         TypeError: it is not.
     """
-    if not isinstance(client, RegistryClient):
-        kind = f"{type(client).__module__}.{type(client).__name__}"
-        raise TypeError(f"schema_registry_client must be a serdes.RegistryClient or SchemaRegistryClient, not {kind}")
+    if not isinstance(client, kind):
+        found = f"{type(client).__module__}.{type(client).__name__}"
+        raise TypeError(f"schema_registry_client must be a serdes.{kind.__name__} or of a kind of it, not {found}")
     return client
 
 

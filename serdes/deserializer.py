@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from compat.schema import Dependencies, SchemaText
 from serdes import wire
-from serdes.client import RegistryClient
+from serdes.client import AsyncRegistryClient, BaseClient, RegistryClient
 from serdes.config import CONFIG, DUAL, DeserializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, WrongSchemaType
 from serdes.flow import Flow, finish
@@ -57,19 +57,22 @@ class Deserializer:
     The first message of a schema asks the registry; later ones do not.
     """
 
+    #: The clients that it takes.
+    client_type: type[BaseClient] = RegistryClient
+
     def __init__(
         self,
-        client: RegistryClient | None,
+        client: BaseClient | None,
         form: ReaderFormat,
         config: DeserializerConfig,
         reader: SchemaText | None = None,
         from_dict: FromDict | None = None,
     ) -> None:
         if client is not None:
-            checked_client(client)
+            checked_client(client, self.client_type)
         elif form.needs_writer or config.uses_latest:
             raise ConfigError("schema_registry_client", "needed to find the schemas that messages were written with")
-        self._client = client
+        self.client = client
         self._form = form
         self._config = config
         self._reader = reader
@@ -108,7 +111,7 @@ class Deserializer:
             if not isinstance(data, bytes | bytearray | memoryview):
                 raise TypeError(f"a message is bytes, not {type(data).__name__}")
             datum = self.datum(bytes(data), ctx)
-            return self._client.drive(datum) if self._client is not None else finish(datum)
+            return self.client.drive(datum) if isinstance(self.client, RegistryClient) else finish(datum)
         try:
             datum = decode(data, 5)
         except self._form.errors as error:
@@ -153,16 +156,16 @@ class Deserializer:
         known = self._known.get(key)
         if known is not None and (known[1] is None or monotonic() < known[1]):
             return known[0]
-        if known is not None and self._client is not None:
-            self._client.clear_latest_caches()
+        if known is not None and self.client is not None:
+            self.client.clear_latest_caches()
         if len(self._known) >= self._config.capacity:
             self._known.clear()
             self._ready.clear()
-        if self._client is None or not (self._form.needs_writer or self._config.uses_latest):
+        if self.client is None or not (self._form.needs_writer or self._config.uses_latest):
             decode = self._form.decoder(None, None if self._reader is None else (self._reader, ()))
         else:
-            decode = yield from self._resolve(self._client, frame, ctx)
-        end = self._config.believed_until(self._client.latest_ttl if self._client else None)
+            decode = yield from self._resolve(self.client, frame, ctx)
+        end = self._config.believed_until(self.client.latest_ttl if self.client else None)
         self._known[key] = (decode, end)
         if topic is not None and field is not None and frame.schema_id is not None and frame.offset:
             of_field = self._ready.setdefault(topic, {}).setdefault(field, {})
@@ -176,7 +179,7 @@ class Deserializer:
         self._stale_at = None
         self._ready.clear()
 
-    def _resolve(self, client: RegistryClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
+    def _resolve(self, client: BaseClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
         endpoints = client.endpoints
         # The subject says in which context an id is looked for; a strategy that needs the schema comes after it.
         asked = None if ctx is None else f"{self._config.naming.in_context(ctx)}{ctx.topic}-{ctx.field}"
@@ -199,9 +202,33 @@ class Deserializer:
             reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked)))
         return self._form.decoder(writer, reader)
 
-    def _latest(self, client: RegistryClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
+    def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
         endpoints, config = client.endpoints, self._config
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name(info.schema))
         if config.use_latest_with_metadata is not None:
             return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata))
         return (yield from endpoints.version(subject))
+
+
+class AsyncDeserializer:
+    """The twin of a deserializer for an AsyncRegistryClient: made with the same arguments, its calls are to be awaited.
+
+    Where confluent-kafka's is made with `await`, so may this one be.
+    """
+
+    #: The deserializer that does the work.
+    twin: type[Deserializer]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._deserializer = self.twin(*args, **kwargs)
+
+    def __await__(self) -> Generator[None, None, Self]:
+        yield from ()
+        return self
+
+    async def __call__(self, data: bytes | None, ctx: Any = None) -> Any:
+        """The datum of a message; see Deserializer."""
+        if data is None:
+            return None
+        client, datum = self._deserializer.client, self._deserializer.datum(bytes(data), ctx)
+        return await client.drive(datum) if isinstance(client, AsyncRegistryClient) else finish(datum)

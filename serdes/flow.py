@@ -5,7 +5,7 @@ So one piece of logic serves the blocking and the asynchronous client, and a tes
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -40,6 +40,7 @@ class TransportFailure(Exception):
 
 
 R = TypeVar("R")
+S = TypeVar("S")
 
 #: A flow yields Send or Pause and is sent an Answer or None.
 Flow = Generator[Send | Pause, Answer | None, R]
@@ -54,6 +55,11 @@ def send(request: Send) -> Flow[Answer]:
     answer = yield request
     assert answer is not None
     return answer
+
+
+def then(flow: Flow[R], function: Callable[[R], S]) -> Flow[S]:
+    """What the function makes of a flow's result."""
+    return function((yield from flow))
 
 
 def finish(flow: Flow[R]) -> R:

@@ -12,16 +12,16 @@ import jsonschema_rs
 import orjson
 
 from compat.schema import JSON, Dependencies, SchemaText
-from serdes.client import RegistryClient
+from serdes.client import AsyncRegistryClient, BaseClient
 from serdes.config import JSONDeserializerConfig, JSONSerializerConfig
-from serdes.deserializer import Decode, Deserializer, FromDict, ReaderFormat, Resolved
+from serdes.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
 from serdes.error import ConfigError, DatumMismatch, PayloadError, SchemaCompileError
 from serdes.flow import Flow
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
-from serdes.serializer import Encoder, Serializer, ToDict, WriterFormat
+from serdes.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
 
-__all__ = ["JSONDeserializer", "JSONSerializer"]
+__all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
 
 Validate = Callable[[Any], None]
 
@@ -58,7 +58,7 @@ class JSONSerializer(Serializer):
     def __init__(
         self,
         schema_str: Any,
-        schema_registry_client: RegistryClient,
+        schema_registry_client: BaseClient,
         to_dict: ToDict | None = None,
         conf: Mapping[str, Any] | None = None,
         rule_conf: None = None,
@@ -112,7 +112,7 @@ class JSONDeserializer(Deserializer):
         self,
         schema_str: Any = None,
         from_dict: FromDict | None = None,
-        schema_registry_client: RegistryClient | None = None,
+        schema_registry_client: BaseClient | None = None,
         conf: Mapping[str, Any] | None = None,
         rule_conf: None = None,
         rule_registry: None = None,
@@ -152,6 +152,26 @@ class JSONDeserializer(Deserializer):
             needs_references=config.validate,
         )
         super().__init__(schema_registry_client, form, config, schema.text if schema else None, from_dict)
+
+
+class _AwaitedJSONSerializer(JSONSerializer):
+    client_type = AsyncRegistryClient
+
+
+class AsyncJSONSerializer(AsyncSerializer):
+    """JSONSerializer for an AsyncRegistryClient."""
+
+    twin = _AwaitedJSONSerializer
+
+
+class _AwaitedJSONDeserializer(JSONDeserializer):
+    client_type = AsyncRegistryClient
+
+
+class AsyncJSONDeserializer(AsyncDeserializer):
+    """JSONDeserializer for an AsyncRegistryClient."""
+
+    twin = _AwaitedJSONDeserializer
 
 
 def title(schema: SchemaText) -> str | None:

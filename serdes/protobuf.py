@@ -11,9 +11,9 @@ from google.protobuf.message import DecodeError, EncodeError
 
 from compat.schema import PROTOBUF, Dependencies, Dependency, InvalidSchema, Reference, SchemaText
 from serdes import wire
-from serdes.client import RegistryClient
+from serdes.client import AsyncRegistryClient, BaseClient
 from serdes.config import ProtobufDeserializerConfig, ProtobufSerializerConfig, checked_client
-from serdes.deserializer import Decode, Deserializer, ReaderFormat, Resolved
+from serdes.deserializer import AsyncDeserializer, Decode, Deserializer, ReaderFormat, Resolved
 from serdes.endpoints import Endpoints, context_of
 from serdes.error import (
     ConfigError,
@@ -26,12 +26,12 @@ from serdes.error import (
 from serdes.flow import Flow
 from serdes.schema import refuse_rule_arguments
 from serdes.serialization import Context
-from serdes.serializer import Encoder, Serializer, WriterFormat
+from serdes.serializer import AsyncSerializer, Encoder, Serializer, WriterFormat
 
 if TYPE_CHECKING:
     from compat.protobuf.schema import ProtobufSchema
 
-__all__ = ["ProtobufDeserializer", "ProtobufSerializer"]
+__all__ = ["AsyncProtobufDeserializer", "AsyncProtobufSerializer", "ProtobufDeserializer", "ProtobufSerializer"]
 
 #: Imports that every registry knows.
 _KNOWN = ("google/protobuf/", "google/type/", "confluent/")
@@ -62,7 +62,7 @@ class ProtobufSerializer(Serializer):
     def __init__(
         self,
         msg_type: Any,
-        schema_registry_client: RegistryClient,
+        schema_registry_client: BaseClient,
         conf: Mapping[str, Any] | None = None,
         rule_conf: None = None,
         rule_registry: None = None,
@@ -71,7 +71,7 @@ class ProtobufSerializer(Serializer):
         config = ProtobufSerializerConfig.load(conf)
         if not isinstance(getattr(msg_type, "DESCRIPTOR", None), Descriptor):
             raise ConfigError("msg_type", f"must be a class of messages, not {msg_type!r}")
-        writer = _Writer(msg_type, checked_client(schema_registry_client).endpoints, config)
+        writer = _Writer(msg_type, checked_client(schema_registry_client, self.client_type).endpoints, config)
         form = WriterFormat(
             PROTOBUF,
             writer.full_name,
@@ -112,7 +112,7 @@ class ProtobufDeserializer(Deserializer):
         self,
         message_type: Any = None,
         conf: Mapping[str, Any] | None = None,
-        schema_registry_client: RegistryClient | None = None,
+        schema_registry_client: BaseClient | None = None,
         rule_conf: None = None,
         rule_registry: None = None,
     ) -> None:
@@ -155,6 +155,26 @@ class ProtobufDeserializer(Deserializer):
         except (KeyError, AttributeError, TypeError, IndexError, DecodeError):
             pass
         return super().__call__(data, ctx)
+
+
+class _AwaitedProtobufSerializer(ProtobufSerializer):
+    client_type = AsyncRegistryClient
+
+
+class AsyncProtobufSerializer(AsyncSerializer):
+    """ProtobufSerializer for an AsyncRegistryClient."""
+
+    twin = _AwaitedProtobufSerializer
+
+
+class _AwaitedProtobufDeserializer(ProtobufDeserializer):
+    client_type = AsyncRegistryClient
+
+
+class AsyncProtobufDeserializer(AsyncDeserializer):
+    """ProtobufDeserializer for an AsyncRegistryClient."""
+
+    twin = _AwaitedProtobufDeserializer
 
 
 def schema_text(file: FileDescriptor) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 from compat.schema import Dependencies, SchemaText
 from serdes import wire
-from serdes.client import RegistryClient
+from serdes.client import AsyncRegistryClient, BaseClient, RegistryClient
 from serdes.config import SerializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, SerializationError, WrongSchemaType
 from serdes.flow import Flow
@@ -66,15 +66,18 @@ class Serializer:
     The first message of a topic's key or value asks the registry, as the configuration says; later ones do not.
     """
 
+    #: The clients that it takes.
+    client_type: type[BaseClient] = RegistryClient
+
     def __init__(
         self,
-        client: RegistryClient,
+        client: BaseClient,
         form: WriterFormat,
         config: SerializerConfig,
         schema: Schema | None = None,
         to_dict: ToDict | None = None,
     ) -> None:
-        self._client = checked_client(client)
+        self.client = checked_client(client, self.client_type)
         self._form = form
         self._config = config
         self._to_dict = checked_function("to_dict", to_dict)
@@ -114,7 +117,8 @@ class Serializer:
                 return prefix + encode(obj)
             except self._form.errors as error:
                 raise self._form.explain(error, obj) from error
-        return self._client.drive(self.message(obj, ctx))
+        assert isinstance(self.client, RegistryClient)
+        return self.client.drive(self.message(obj, ctx))
 
     def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
         """The message's bytes, as of a call; asks the registry for what is not known yet."""
@@ -144,12 +148,12 @@ class Serializer:
         if known is not None and (known[1] is None or monotonic() < known[1]):
             return known[0]
         if known is not None:
-            self._client.clear_latest_caches()
+            self.client.clear_latest_caches()
         if len(self._chosen) >= self._config.capacity:
             self._chosen.clear()
             self._ready.clear()
         chosen = yield from self._resolve(ctx)
-        end = self._config.believed_until(self._client.latest_ttl)
+        end = self._config.believed_until(self.client.latest_ttl)
         self._chosen[key] = (chosen, end)
         if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
             self._ready.setdefault(ctx.topic, {})[ctx.field] = (_prefix(chosen), chosen.encoder.encode)
@@ -163,7 +167,7 @@ class Serializer:
         self._ready.clear()
 
     def _resolve(self, ctx: Context | None) -> Flow[_Chosen]:
-        endpoints, config = self._client.endpoints, self._config
+        endpoints, config = self.client.endpoints, self._config
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
         own = yield from self._form.own(ctx, subject)
         held: RegisteredSchema | SchemaInfo
@@ -201,7 +205,7 @@ class Serializer:
         return _Chosen(schema_id, held.guid, self._form.encoder(used, dependencies))
 
     def _named(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
-        endpoints, config = self._client.endpoints, self._config
+        endpoints, config = self.client.endpoints, self._config
         if config.use_schema_id is not None:
             return (yield from endpoints.schema_by_id(config.use_schema_id, subject))
         if config.use_schema_guid is not None:
@@ -213,7 +217,7 @@ class Serializer:
     def _dependencies(self, schema: SchemaText, subject: str, *, is_own: bool) -> Flow[Dependencies]:
         if is_own and self._form.needs is not None:
             return self._form.needs()
-        return (yield from self._client.endpoints.dependencies(schema, subject))
+        return (yield from self.client.endpoints.dependencies(schema, subject))
 
     def _check(
         self, name: str, used: SchemaText, dependencies: Dependencies, own: SchemaText, subject: str
@@ -229,6 +233,29 @@ class Serializer:
 
             needed = yield from self._dependencies(own, subject, is_own=True)
             assert_reads(name, setting, reader=(used, dependencies), writer=(own, needed))
+
+
+class AsyncSerializer:
+    """The twin of a serializer for an AsyncRegistryClient: made with the same arguments, its calls are to be awaited.
+
+    Where confluent-kafka's is made with `await`, so may this one be.
+    """
+
+    #: The serializer that does the work.
+    twin: type[Serializer]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._serializer = self.twin(*args, **kwargs)
+
+    def __await__(self) -> Generator[None, None, Self]:
+        yield from ()
+        return self
+
+    async def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
+        """The message's bytes; see Serializer."""
+        client = self._serializer.client
+        assert isinstance(client, AsyncRegistryClient)
+        return None if obj is None else await client.drive(self._serializer.message(obj, ctx))
 
 
 def _prefix(chosen: _Chosen) -> bytes:
