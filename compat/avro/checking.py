@@ -39,11 +39,14 @@ PROMOTIONS = {
 #: uses within uses multiply.
 MAX_DIFFERENCES = 1000
 
-#: How many fields and branches are looked at before two schemas count as too large to compare; takes about a second.
+#: How many fields and branches are looked at before two schemas count as too large to compare: some tenths of a second.
 MAX_STEPS = 2_000_000
 
 #: From this many branches on a reader's union is searched by name.
 _LARGE_UNION = 8
+
+#: Up to this many fields or symbols a pair is looked at again at each use; of larger ones the first verdict is kept.
+_PLAIN_SIZE = 32
 
 _Found = list[Difference]
 #: A comparison under way: it yields comparisons it depends on, and is sent what they found.
@@ -96,9 +99,9 @@ class _Walk:
         """Every branch that may have been written must fit."""
         found: _Found = []
         union = reader if isinstance(reader, Union) else None
-        fields = len(reader.fields) if isinstance(reader, Record) else 0
+        weight = 1 + _weight(reader)
         for index, branch in enumerate(writer.branches):
-            self._count(1 + fields)
+            self._count(weight)
             if _fits_plainly(reader, branch):
                 continue
             # The reference starts a new path for the branches of a union that is read as a union.
@@ -121,7 +124,6 @@ class _Walk:
 
     def _search(self, reader: Union, writer: Node, path: str) -> _Comparison:
         for branch in self._candidates(reader, writer):
-            self._count(1)
             begun = self.begin(branch, writer, "")
             if not (begun if isinstance(begun, list) else (yield begun)):
                 return []
@@ -135,6 +137,7 @@ class _Walk:
         if len(reader.branches) >= _LARGE_UNION:
             index = self._index(reader)
             branches = index.get(writer.name.name, []) + index.get(f"alias {writer.name.full}", [])
+        self._count(len(branches))
         return [
             branch
             for branch in branches
@@ -172,6 +175,7 @@ class _Walk:
                 break
             written = writer.by_name.get(field.name)
             if field.aliases:
+                self._count(len(field.aliases))
                 written = _written_field(field, index, writer)
             if written is None:
                 if field.has_default:
@@ -217,7 +221,7 @@ def _types_fit(reader: frozenset[str], writer: frozenset[str]) -> bool:
 
 def _record_fits_plainly(reader: Record, writer: Record) -> bool:
     """So for records whose fields have the same names, and types that are not records in turn."""
-    if reader.name.name != writer.name.name:
+    if reader.name.name != writer.name.name or len(reader.fields) > _PLAIN_SIZE:
         return False
     written = writer.by_name
     for field in reader.fields:
@@ -234,9 +238,18 @@ def _record_fits_plainly(reader: Record, writer: Record) -> bool:
 
 _PLAIN_FITS: dict[type, Callable[..., bool]] = {
     Record: _record_fits_plainly,
-    Enum: lambda reader, writer: reader.name.name == writer.name.name and reader.symbols == writer.symbols,
+    Enum: lambda reader, writer: (
+        reader.name.name == writer.name.name and len(reader.symbols) <= _PLAIN_SIZE and reader.symbols == writer.symbols
+    ),
     Fixed: lambda reader, writer: reader.name.name == writer.name.name and reader.size == writer.size,
 }
+
+
+def _weight(node: Node) -> int:
+    """About how many steps it takes to compare a type with another of its kind, types inside it aside."""
+    if isinstance(node, Record):
+        return len(node.fields) + len(node.aliases)
+    return len(node.symbols) + len(node.aliases) if isinstance(node, Enum) else 0
 
 
 def _written_field(field: Field, index: int, writer: Record) -> Field | None:
