@@ -1,36 +1,18 @@
-"""Columns from and to Confluent-format messages: 0x00, a schema id of four bytes, and the payload."""
+"""Columns from Confluent-format messages: 0x00, a schema id of four bytes, and the payload."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro import tree as trees
-from spark_avro.errors import PlanError
-from spark_avro.plan import Decoded, Decoding, decoded, decoding, schema_id
-from spark_avro.registry import (
-    Registry,
-    client_of,
-    latest_of,
-    newest_first,
-    parsed_text,
-    subject_of,
-    versions_by_id,
-    versions_of,
-)
-
-FAILFAST = "FAILFAST"
-PERMISSIVE = "PERMISSIVE"
-DROP = "DROP"
-
-#: The columns of Spark's Kafka source that say where a record came from.
-KAFKA_POSITION = ("topic", "partition", "offset")
-
-#: A column, or the name of one.
-ColumnOrName = Any
+from spark_avro.avro_udf import decoded_in_python
+from spark_avro.modes import FAILFAST, ColumnOrName, as_column, present
+from spark_avro.plan import Decoded, Decoding, decoded, schema_id
+from spark_avro.registry import Registry
+from spark_avro.selection import Selection, plan_decoding, select_versions
+from spark_avro.udf import url_of
 
 
 def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
@@ -43,6 +25,7 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
     reader_schema: str | None = None,
     record: str | None = None,
     fields: Sequence[str] | None = None,
+    ask_registry: bool = False,
     mode: str = FAILFAST,
     position: Sequence[ColumnOrName] = (),
     is_key: bool = False,
@@ -62,6 +45,8 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
         record: The full name of the records wanted where the subject has several: others become NULL (with DROP they
             are left out), and the newest version of that name is the reader's schema.
         fields: The only fields to decode, with dots into nested records; the largest single saving there is.
+        ask_registry: Whether Python workers ask the registry for ids that were not known when the query was planned,
+            and decode their records; the others' path costs more by it, too.
         mode: FAILFAST raises on the first broken record. PERMISSIVE gives a struct of `value` and `error`: error is
             NULL, or a struct of `reason`, `id` and `raw`, and value is NULL then. DROP leaves broken records out of
             the rows (the column generates rows: one such column a select).
@@ -74,81 +59,45 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
         PlanError: arguments contradict each other, or name what does not exist.
         RegistryUnavailable: the registry does not answer.
     """
-    how = plan_decoding(
+    chosen = select_versions(
         registry=registry,
         subject=subject,
         topic=topic,
         ids=ids,
         reader_schema=reader_schema,
         record=record,
-        fields=fields,
         is_key=is_key,
     )
+    how = plan_decoding(chosen, fields, record)
+    if ask_registry:
+        payload = as_column(column)
+        parts = _with_fallback(payload, how, chosen, url_of(registry))
+        return present(parts, payload, mode=mode, position=position, drop=_unwanted(payload, how))
     return decode_column(column, how, mode=mode, position=position)
-
-
-def plan_decoding(
-    *,
-    registry: Registry,
-    subject: str | None = None,
-    topic: str | None = None,
-    ids: Sequence[int] = (),
-    reader_schema: str | None = None,
-    record: str | None = None,
-    fields: Sequence[str] | None = None,
-    is_key: bool = False,
-) -> Decoding:
-    """What `from_confluent_avro` reads from the registry; the arguments and errors are its own."""
-    if subject is not None and topic is not None:
-        raise PlanError("give a subject or a topic, not both")
-    if subject is None and topic is None and not ids:
-        raise PlanError("give a subject, a topic, or ids")
-    client = client_of(registry)
-    name, why = subject_of(subject=subject, topic=topic, is_key=is_key) if subject or topic else (None, "")
-    versions = versions_by_id(client, ids, name)
-    if name is not None:
-        versions += versions_of(client, name, why=why)
-    origin = f"subject {name}" if name is not None else f"ids {', '.join(map(str, ids))}"
-    versions = newest_first(versions)
-    if reader_schema is not None:
-        label, read = "the reader's schema", parsed_text(reader_schema)
-    elif record is not None:
-        named = next((version for version in versions if version.schema.full_name == record), None)
-        if named is None:
-            known = sorted({version.schema.full_name for version in versions if version.schema.full_name})
-            raise PlanError(f"no version of {origin} is a record {record}; there are {', '.join(known) or 'none'}")
-        label, read = named.label, named.schema
-    else:
-        latest = versions[-1] if name is None else latest_of(client, name, why=why)
-        label, read = latest.label, latest.schema
-    reader = trees.tree(read, label, reader=True)
-    if fields is not None:
-        reader = trees.prune(reader, list(fields), label)
-    return decoding(versions, reader, origin, record=record)
 
 
 def decode_column(
     column: ColumnOrName, how: Decoding, *, mode: str = FAILFAST, position: Sequence[ColumnOrName] = ()
 ) -> Column:
     """A column decoded by a plan that was made before; see from_confluent_avro."""
-    payload = _column(column)
+    payload = as_column(column)
     return present(decoded(payload, how), payload, mode=mode, position=position, drop=_unwanted(payload, how))
 
 
-def present(
-    parts: Decoded, payload: Column, *, mode: str, position: Sequence[ColumnOrName] = (), drop: Column | None = None
-) -> Column:
-    """A decoded column in a mode; `drop` says which sound rows DROP leaves out as well."""
-    if mode == FAILFAST:
-        return F.when(parts.sound, parts.value).otherwise(F.raise_error(_message(parts, position)))
-    if mode == PERMISSIVE:
-        return F.struct(F.when(parts.sound, parts.value).alias("value"), _error(parts, payload).alias("error"))
-    if mode == DROP:
-        # explode of an empty array is no row; of an array with a NULL in it, one.
-        kept = F.array(F.when(parts.sound, parts.value))
-        wanted = parts.sound if drop is None else parts.sound & ~drop
-        return F.explode(F.slice(kept, F.lit(1), F.when(wanted, _volatile(1)).otherwise(F.lit(0))))
-    raise PlanError(f"mode is FAILFAST, PERMISSIVE or DROP, not {mode!r}")
+def _with_fallback(payload: Column, how: Decoding, chosen: Selection, url: str) -> Decoded:
+    """The JVM's parts, and those of Python workers for ids that it does not know; these get NULL for all others."""
+    parts = decoded(payload, how)
+    known = [*how.ids, *how.unreadable, *how.others]
+    is_known = F.coalesce(schema_id(payload).isin(*known), F.lit(False))
+    foreign = F.when(schema_id(payload).isNotNull() & ~is_known, payload)
+    asked = decoded_in_python(foreign, chosen, reader=how.reader, url=url)
+    is_foreign = foreign.isNotNull()
+    return Decoded(
+        F.when(is_foreign, asked.value).otherwise(parts.value),
+        F.when(is_foreign, asked.sound).otherwise(parts.sound),
+        F.coalesce(asked.reason, parts.reason),
+        parts.schema_id,
+    )
 
 
 def _unwanted(payload: Column, how: Decoding) -> Column | None:
@@ -159,34 +108,4 @@ def _unwanted(payload: Column, how: Decoding) -> Column | None:
 
 def confluent_schema_id(column: ColumnOrName) -> Column:
     """The schema id of each message as a long; NULL where the message is NULL, too short, or of another magic byte."""
-    return schema_id(_column(column))
-
-
-def _column(column: ColumnOrName) -> Column:
-    return F.col(column) if isinstance(column, str) else column
-
-
-def _error(parts: Decoded, payload: Column) -> Column:
-    return F.when(
-        ~parts.sound,
-        F.struct(
-            F.concat(parts.reason, _volatile("")).alias("reason"),
-            parts.schema_id.alias("id"),
-            payload.alias("raw"),
-        ),
-    )
-
-
-def _message(parts: Decoded, position: Sequence[ColumnOrName]) -> Column:
-    where = [
-        F.concat(F.lit(f" {name} "), F.coalesce(_column(column).cast("string"), F.lit("?")), F.lit(","))
-        for name, column in zip(KAFKA_POSITION, position, strict=False)
-    ]
-    task = F.concat(F.lit(" Spark partition "), F.spark_partition_id().cast("string"))
-    return F.concat(parts.reason, F.lit(" at"), *where, task)
-
-
-def _volatile(value: int | str) -> Column:
-    """A literal that the optimiser takes for no constant, so that what holds it is not evaluated in two places."""
-    kind = "int" if isinstance(value, int) else "string"
-    return F.when(F.spark_partition_id() >= 0, F.lit(value)).otherwise(F.lit(None).cast(kind))
+    return schema_id(as_column(column))

@@ -38,8 +38,8 @@ MALFORMED = "malformed payload"
 #: No payload has a fixed as long as this behind it: a gigabyte.
 _BEYOND = 2**30
 #: The guard's union has so many branches that its null's index takes two bytes, which seldom begin what is left over.
-_GUARD_BRANCHES = 99
-_GUARD_BYTES = bytes([0xC4, 0x01])
+_GUARD_BRANCHES = 66
+_GUARD_BYTES = b"\x82\x01"
 _MARKER_BYTES = b"\x01"
 
 
@@ -142,7 +142,8 @@ def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
         return column.cast(spark_type(shape.reader(how.reader))) if branch.reader.cast else column
 
     whole = _by_header(payload, how, decode)
-    sound = ((whole[shape.witness].isNotNull()) == whole.isNotNull()) & (whole.isNotNull() == _expected(payload, how))
+    # `least` evaluates both, so that `whole` is computed once for all its mentions.
+    sound = F.least(whole[shape.witness].isNotNull(), whole.isNotNull()) == _expected(payload, how)
     return shape.result(whole), sound
 
 
@@ -163,6 +164,10 @@ def _by_header(payload: Column, how: Decoding, decode: Callable[[Branch], Column
         column = F.when(test, decode(branch)) if column is None else column.when(test, decode(branch))
     if column is None:
         return F.lit(None).cast(spark_type(how.reader))
+    if len(how.branches) == 1:
+        # Into a CASE of one branch the optimiser pushes what is around it, and would decode for each mention. No header
+        # is like this one.
+        column = column.when(header == F.lit(b"\xff" * wire.V0_SIZE), decode(how.branches[0]))
     return column
 
 
@@ -190,11 +195,12 @@ class _Shape:
 
     def writer(self, schema: Tree) -> Tree:
         _, guard, marker = self.names
+        # In the record's own namespace, so that it need not be repeated in a text that is long enough.
+        space = "" if self.wrapped else schema["name"].rpartition(".")[0]
         taken = set(trees.names(schema))
-        space = next(name for name in _candidates("magicbyte.guard") if not any(n.startswith(name) for n in taken))
-        beyond = [
-            {"type": "fixed", "name": f"{space}.F{index}", "size": _BEYOND} for index in range(_GUARD_BRANCHES - 1)
-        ]
+        prefix = next(name for name in _candidates("g") if not any(f"{space}.{name}_" in f".{n}" for n in taken))
+        stem = f"{space}.{prefix}_" if space else f"{prefix}_"
+        beyond = [{"type": "fixed", "name": f"{stem}{index}", "size": _BEYOND} for index in range(_GUARD_BRANCHES - 1)]
         fields: list[Tree] = [{"name": guard, "type": [*beyond, {"type": "null"}]}]
         if self.marked:
             fields.append({"name": marker, "type": {"type": "boolean"}})
@@ -207,7 +213,7 @@ class _Shape:
         if not self.wrapped:
             return {**schema, "fields": [*schema["fields"], *more]}
         taken = set(trees.names(schema))
-        name = next(name for name in _candidates("magicbyte.Wrapped") if name not in taken)
+        name = next(name for name in _candidates("Wrapped_") if name not in taken)
         return {"type": "record", "name": name, "fields": [{"name": self.names[0], "type": schema}, *more]}
 
     def result(self, whole: Column) -> Column:

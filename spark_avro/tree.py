@@ -135,7 +135,9 @@ def _printable(schema: Tree, space: str | None, known: dict[str, Tree]) -> Any:
         # A name without a dot would be looked for in the namespace around it; an empty one before the dot is none.
         return full if name_space or not space else f".{full}"
     known[full] = schema
-    out = {**schema, "name": name, "namespace": name_space}
+    out = {**schema, "name": name}
+    if name_space != (space or ""):
+        out["namespace"] = name_space
     if kind == "record":
         out["fields"] = [{**field, "type": _printable(field["type"], name_space, known)} for field in schema["fields"]]
     return out

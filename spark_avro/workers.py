@@ -1,0 +1,218 @@
+"""What runs in Spark's Python workers: batches of messages decoded by our own codecs, as columns for Arrow.
+
+Codecs are compiled once per process. No worker asks the registry, but for ids that were unknown when the query was
+planned, where that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol
+
+import orjson
+
+from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
+from serdes import wire
+from serdes.client import RegistryClient
+from serdes.error import SerdesError
+
+#: A message's value and, where it is broken, what is wrong with it.
+Outcome = tuple[Any, str | None]
+Decode = Callable[[bytes], Any]
+
+
+class Batch(Protocol):
+    """Decodes messages; made on the driver and pickled."""
+
+    def __call__(self, messages: Sequence[bytes | None]) -> list[Outcome]:
+        """The outcome of each message; None gives a null that is not broken."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A schema and what it refers to, as they are sent to the workers."""
+
+    schema: SchemaText
+    dependencies: Dependencies = ()
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Decodes messages by the schema id before each payload.
+
+    Attributes:
+        schema_type: AVRO, JSON or PROTOBUF.
+        known: The schemas by id.
+        make: Makes the function from a message to its value, of a schema.
+        errors: What that function raises for a broken payload.
+        origin: What the query was planned for.
+        registry: Where ids that are not known are asked for; None where they are errors.
+    """
+
+    schema_type: str
+    known: Mapping[int, Known]
+    make: Callable[[Known], Decode]
+    errors: tuple[type[Exception], ...]
+    origin: str
+    registry: str | None = None
+    _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to a worker: all but the functions made here."""
+        return {**self.__dict__, "_ready": {}}
+
+    def __call__(self, messages: Sequence[bytes | None]) -> list[Outcome]:
+        """The outcome of each message."""
+        return [(None, None) if message is None else self._one(message) for message in messages]
+
+    def _one(self, message: bytes) -> Outcome:
+        if message[:1] != b"\x00" or len(message) < wire.V0_SIZE:
+            return None, _no_header(message)
+        schema_id = int.from_bytes(message[1 : wire.V0_SIZE], "big")
+        decode = self._ready.get(schema_id)
+        try:
+            if decode is None:
+                decode = self._ready[schema_id] = self.make(self._schema(schema_id))
+            return decode(message), None
+        except LookupError as error:
+            return None, str(error.args[0]) if error.args else repr(error)
+        except self.errors as error:
+            shown = f"{schema_id} (0x{schema_id:08X})"
+            size = len(message) - wire.V0_SIZE
+            return None, f"malformed payload: the {size} bytes after the header are no value of id {shown}: {error}"
+
+    def _schema(self, schema_id: int) -> Known:
+        if schema_id in self.known:
+            return self.known[schema_id]
+        shown = f"unknown schema id: {schema_id} (0x{schema_id:08X})"
+        if self.registry is None:
+            raise LookupError(f"{shown} is not among those of {self.origin} when the query was planned")
+        try:
+            known = _ask(self.registry, schema_id)
+        except SerdesError as error:
+            raise LookupError(f"{shown}: {error}") from error
+        if known.schema.schema_type != self.schema_type:
+            raise LookupError(f"{shown} is of type {known.schema.schema_type}, not {self.schema_type}")
+        return known
+
+
+def _no_header(message: bytes) -> str:
+    if message and message[0]:
+        return f"wrong magic byte: 0x{message[0]:02X} where a schema id's message has 0x00"
+    return f"payload too short: {len(message)} bytes, the header alone has {wire.V0_SIZE}"
+
+
+@lru_cache(maxsize=8)
+def _client(url: str) -> RegistryClient:
+    return RegistryClient(url)
+
+
+def _ask(url: str, schema_id: int) -> Known:
+    client = _client(url)
+    schema = client.schema_by_id(schema_id).schema
+    return Known(schema, client.dependencies(schema))
+
+
+@dataclass(frozen=True)
+class AvroMaker:
+    """Makes Avro decoders: values as Spark's types have them, or the text of their Avro JSON.
+
+    Attributes:
+        reader: The reader's schema, which refers to nothing; None for that of each message.
+        normalise: Whether values become Spark's; else their Avro JSON's text.
+    """
+
+    reader: str | None
+    normalise: bool
+
+    def __call__(self, known: Known) -> Decode:
+        """The decoder of a writer's schema."""
+        from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
+        from spark_avro.normalise import normaliser  # noqa: PLC0415
+
+        named = [dependency.text for dependency in known.dependencies]
+        codec = compile_codec(known.schema.text, self.reader, named)
+        if not self.normalise:
+            return lambda message: codec.avro_to_json_bytes(message, wire.V0_SIZE).decode()
+        decode, skip = codec.decode, wire.V0_SIZE
+        assert self.reader is not None
+        if known.schema.text == '"bytes"' and self.reader == '"bytes"':
+            return lambda message: bytes(message[skip:])
+        change = normaliser(self.reader)
+        if change is None:
+            return lambda message: decode(message, skip)
+        return lambda message: change(decode(message, skip))
+
+
+def avro_decoder(
+    known: Mapping[int, Known], reader: str | None, origin: str, *, normalise: bool, registry: str | None
+) -> Decoder:
+    """A decoder of Avro messages."""
+    from serdes.codec import DecodeError, SchemaError  # noqa: PLC0415
+
+    errors = (DecodeError, SchemaError, ValueError, OverflowError)
+    return Decoder(AVRO, known, AvroMaker(reader, normalise), errors, origin, registry)
+
+
+@dataclass(frozen=True)
+class JsonMaker:
+    """Makes JSON Schema decoders: the payload's text, once the schema has accepted it."""
+
+    def __call__(self, known: Known) -> Decode:
+        """The decoder of a schema."""
+        from serdes.json_schema import compile_validator  # noqa: PLC0415
+
+        validate = compile_validator(known.schema.text, known.dependencies)
+
+        def decode(message: bytes) -> str:
+            payload = message[wire.V0_SIZE :]
+            validate(orjson.loads(payload))
+            return bytes(payload).decode()
+
+        return decode
+
+
+def json_decoder(known: Mapping[int, Known], origin: str, *, registry: str | None) -> Decoder:
+    """A decoder of JSON Schema messages, validating."""
+    import jsonschema_rs  # noqa: PLC0415
+
+    errors = (jsonschema_rs.ValidationError, ValueError, RecursionError, SerdesError)
+    return Decoder(JSON, known, JsonMaker(), errors, origin, registry)
+
+
+@dataclass(frozen=True)
+class ProtobufMaker:
+    """Makes Protobuf decoders: messages as dicts of the fields of the reader's message.
+
+    Attributes:
+        reader: The schema whose fields are wanted; the writer's fields of the same numbers are read as its.
+        message: The full name of the reader's message.
+    """
+
+    reader: Known
+    message: str
+
+    def __call__(self, known: Known) -> Decode:  # noqa: ARG002 - what was written is read by the numbers of its fields
+        """The decoder of a writer's schema."""
+        from spark_avro.protobuf import message_class, to_spark  # noqa: PLC0415
+
+        wanted = message_class(self.reader, self.message)
+        change = to_spark(wanted.DESCRIPTOR)
+
+        def decode(message: bytes) -> Any:
+            _, start = wire.read_indexes(message, wire.V0_SIZE)
+            return change(wanted.FromString(bytes(message[start:])))
+
+        return decode
+
+
+def protobuf_decoder(
+    known: Mapping[int, Known], reader: Known, message: str, origin: str, *, registry: str | None
+) -> Decoder:
+    """A decoder of Protobuf messages."""
+    from google.protobuf.message import DecodeError  # noqa: PLC0415
+
+    errors = (DecodeError, SerdesError)
+    return Decoder(PROTOBUF, known, ProtobufMaker(reader, message), errors, origin, registry)

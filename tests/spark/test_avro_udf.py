@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
+
+from spark_avro import KAFKA_POSITION, confluent_avro_udf, from_confluent_avro
+from spark_avro.errors import UnsupportedSchema
+
+
+def record(*fields: Any, name: str = "R") -> str:
+    keys = ("name", "type", "default", "aliases")
+    return json.dumps({"type": "record", "name": name, "fields": [dict(zip(keys, f, strict=False)) for f in fields]})
+
+
+def logical(kind: str, name: str, **more: Any) -> dict[str, Any]:
+    return {"type": kind, "logicalType": name, **more}
+
+
+LINE = {"type": "record", "name": "Line", "fields": [{"name": "n", "type": "int"}, {"name": "s", "type": "string"}]}
+OTHER = {"type": "record", "name": "Other", "fields": [{"name": "x", "type": "double"}]}
+UNIT = {"type": "enum", "name": "Unit", "symbols": ["KG", "EACH"]}
+MARK = {"type": "fixed", "name": "Mark", "size": 3}
+AT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
+MILLI = AT.replace(microsecond=123000)
+
+#: Every type and logical type: schema and values.
+TYPES: Mapping[str, tuple[Any, list[Any]]] = {
+    "boolean": ("boolean", [True, False]),
+    "int": ("int", [0, -1, 2**31 - 1, -(2**31)]),
+    "long": ("long", [0, 2**63 - 1, -(2**63)]),
+    "float": ("float", [0.0, 1.5, -2.25, float("inf")]),
+    "double": ("double", [0.1, -1e300, float("-inf")]),
+    "bytes": ("bytes", [b"", b"\x00\xff"]),
+    "string": ("string", ["", "text", "\u00e4\u20ac\U0001f600"]),
+    "enum": (UNIT, ["KG", "EACH"]),
+    "fixed": (MARK, [b"abc", b"\x00\x00\x00"]),
+    "array": ({"type": "array", "items": "int"}, [[], [1, 2, 3]]),
+    "map": ({"type": "map", "values": ["null", "long"]}, [{}, {"a": 1, "b": None}]),
+    "record": (LINE, [{"n": 1, "s": "x"}]),
+    "optional": (["null", LINE], [None, {"n": 1, "s": "x"}]),
+    "nested": ({"type": "array", "items": {"type": "map", "values": {"type": "array", "items": LINE}}},
+               [[], [{"k": [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}]}, {}]]),
+    "numbers": (["int", "long"], [1, 2**40]),
+    "floats": (["float", "double"], [0.5]),
+    "union": (["null", "int", "string", "boolean", {"type": "array", "items": "int"}, OTHER],
+              [None, 7, "seven", True, [7], {"x": 7.0}]),
+    "decimal": (logical("bytes", "decimal", precision=38, scale=9), [Decimal("0E-9"), Decimal("-12345.678900001")]),
+    "decimal fixed": ({"type": "fixed", "name": "D", "size": 8, **logical("fixed", "decimal", precision=9, scale=2)},
+                      [Decimal("1.25"), Decimal("-1234567.89")]),
+    "date": (logical("int", "date"), [date(1970, 1, 1), date(2024, 2, 29), date(1900, 3, 1)]),
+    "time-millis": (logical("int", "time-millis"), [time(0), time(23, 59, 59, 999000)]),
+    "time-micros": (logical("long", "time-micros"), [time(1, 2, 3, 456789)]),
+    "timestamp-millis": (logical("long", "timestamp-millis"), [MILLI, datetime(1950, 1, 1, tzinfo=UTC)]),
+    "timestamp-micros": (logical("long", "timestamp-micros"), [AT]),
+    "local-timestamp-millis": (logical("long", "local-timestamp-millis"), [MILLI.replace(tzinfo=None)]),
+    "local-timestamp-micros": (logical("long", "local-timestamp-micros"), [AT.replace(tzinfo=None)]),
+    "timestamp-nanos": (logical("long", "timestamp-nanos"), [1709251199123456789]),
+    "uuid": (logical("string", "uuid"), [UUID(int=5)]),
+    "unknown": (logical("string", "no-such-type"), ["x"]),
+}  # fmt: skip
+
+#: Evolutions: the writer's schema, the reader's, and values.
+EVOLUTIONS: Mapping[str, tuple[str, str, list[Any]]] = {
+    "promotions": (
+        record(("a", "int"), ("b", "int"), ("c", "long"), ("d", "float"), ("e", "string"), ("f", "bytes")),
+        record(("a", "long"), ("b", "double"), ("c", "float"), ("d", "double"), ("e", "bytes"), ("f", "string")),
+        [{"a": 1, "b": 2, "c": 3, "d": 0.5, "e": "x", "f": b"y"}],
+    ),
+    "added with a default": (
+        record(("a", "int")),
+        record(("b", "string", "none"), ("a", "int"), ("c", {"type": "array", "items": "int"}, [1]), ("d", LINE, {"n": 1, "s": "d"})),
+        [{"a": 1}],
+    ),
+    "removed": (record(("a", "int"), ("b", LINE), ("c", ["null", "string"])), record(("c", ["null", "string"])), [{"a": 1, "b": {"n": 1, "s": "x"}, "c": "y"}]),
+    "alias": (record(("old", "int")), json.dumps({"type": "record", "name": "R", "fields": [{"name": "new", "type": "long", "aliases": ["old"]}]}), [{"old": 5}]),
+    "into a union": (record(("a", "int")), record(("a", ["null", "long"])), [{"a": 5}]),
+    "out of a union": (record(("a", ["null", "int"])), record(("a", "int")), [{"a": 5}]),
+    "union to union": (record(("a", ["null", "int", "string"])), record(("a", ["string", "null", "int", "boolean"])), [{"a": 5}, {"a": "x"}, {"a": None}]),
+    "enum default": (
+        record(("u", {"type": "enum", "name": "U", "symbols": ["A", "B"]})),
+        record(("u", {"type": "enum", "name": "U", "symbols": ["A", "Z"], "default": "Z"})),
+        [{"u": "A"}, {"u": "B"}],
+    ),
+    "unit": (record(("t", logical("long", "timestamp-millis"))), record(("t", logical("long", "timestamp-micros"))), [{"t": MILLI}]),
+    "unit the other way": (record(("t", logical("long", "timestamp-micros"))), record(("t", logical("long", "timestamp-millis"))), [{"t": AT}]),
+    "wider decimal": (record(("d", logical("bytes", "decimal", precision=4, scale=2))), record(("d", logical("bytes", "decimal", precision=9, scale=4))), [{"d": Decimal("12.34")}]),
+}  # fmt: skip
+
+
+def both(spark: SparkSession, avro: Any, cases: list[tuple[str, str | None, list[bytes]]]) -> Iterator[tuple[Any, Any]]:
+    """What the JVM and our codecs make of each case's messages (subject, reader's schema, messages), in one query."""
+    count = max(len(messages) for _, _, messages in cases)
+    rows = [[n, *(bytearray(messages[n % len(messages)]) for _, _, messages in cases)] for n in range(count)]
+    columns = [f"c{index} binary" for index in range(len(cases))]
+    data = spark.createDataFrame(rows, f"n int, {', '.join(columns)}").coalesce(1)
+    decoded = []
+    for index, (subject, reader, _) in enumerate(cases):
+        settings = {"subject": subject, "registry": avro.registry, "reader_schema": reader}
+        decoded += [
+            from_confluent_avro(f"c{index}", **settings).alias(f"jvm{index}"),
+            confluent_avro_udf(f"c{index}", **settings).alias(f"python{index}"),
+        ]
+    found = data.select("n", *decoded).orderBy("n").collect()
+    for index, (_, _, messages) in enumerate(cases):
+        yield ([row[f"{how}{index}"] for row in found[: len(messages)]] for how in ("jvm", "python"))
+
+
+def test_the_jvm_and_our_codecs_read_every_type_alike(spark: SparkSession, avro: Any, subject: str) -> None:
+    cases = []
+    for n, (schema, values) in enumerate(TYPES.values()):
+        text = record(("f", schema), ("end", "int"))
+        [one] = avro.register(f"{subject}{n}", text)
+        cases.append((f"{subject}{n}", None, [avro.message(one, text, {"f": value, "end": 1}) for value in values]))
+    for name, (jvm, python) in zip(TYPES, both(spark, avro, cases), strict=True):
+        read = list(jvm)
+        assert read == list(python), name
+        assert {row.end for row in read} == {1}, name
+
+
+def test_the_jvm_and_our_codecs_resolve_alike(spark: SparkSession, avro: Any, subject: str) -> None:
+    cases = []
+    for n, (writer, reader, data) in enumerate(EVOLUTIONS.values()):
+        [one] = avro.register(f"{subject}{n}", writer)
+        cases.append((f"{subject}{n}", reader, [avro.message(one, writer, datum) for datum in data]))
+    for name, (jvm, python) in zip(EVOLUTIONS, both(spark, avro, cases), strict=True):
+        read = list(jvm)
+        assert read == list(python), name
+        assert None not in read, name
+
+
+TREE = json.dumps(
+    {
+        "type": "record",
+        "name": "Tree",
+        "fields": [{"name": "n", "type": "int"}, {"name": "left", "type": ["null", "Tree"], "default": None}],
+    }
+)
+
+
+def test_recursive_schemas(spark: SparkSession, avro: Any, subject: str) -> None:
+    [one] = avro.register(subject, TREE)
+    message = avro.message(one, TREE, {"n": 1, "left": {"n": 2, "left": None}})
+    data = spark.createDataFrame([(bytearray(message),), (None,)], "value binary").coalesce(1)
+    text = confluent_avro_udf("value", subject=subject, registry=avro.registry, as_json=True)
+    assert [row.v for row in data.select(text.alias("v")).collect()] == [
+        '{"n":1,"left":{"Tree":{"n":2,"left":null}}}',
+        None,
+    ]
+    part = confluent_avro_udf(
+        "value", subject=subject, registry=avro.registry, reader_schema=record(("n", "int"), name="Tree")
+    )
+    assert [row.v for row in data.select(part.alias("v")).collect()] == [Row(n=1), None]
+    with pytest.raises(UnsupportedSchema, match="left is of type Tree, which contains itself"):
+        confluent_avro_udf("value", subject=subject, registry=avro.registry)
+
+
+V1 = record(("a", "int"))
+
+
+def test_broken_records(spark: SparkSession, avro: Any, subject: str) -> None:
+    [one] = avro.register(subject, V1)
+    good = avro.message(one, V1, {"a": 1})
+    messages = [good, good + b"\x00", good[:5], good[:3], b"\x05" + good[1:], b"\x00\x00\x0f\x42\x40\x02", None]
+    rows = [("t", 0, n, None if m is None else bytearray(m)) for n, m in enumerate(messages)]
+    data = spark.createDataFrame(rows, "topic string, partition int, offset long, value binary").coalesce(1)
+    settings = {"subject": subject, "registry": avro.registry}
+    column = confluent_avro_udf("value", **settings, mode="PERMISSIVE")
+    found = [row.v for row in data.select(column.alias("v")).collect()]
+    assert [row.value for row in found] == [Row(a=1), None, None, None, None, None, None]
+    assert [row.error and row.error.reason.partition(":")[0] for row in found] == [
+        None, "malformed payload", "malformed payload", "payload too short", "wrong magic byte", "unknown schema id", None,
+    ]  # fmt: skip
+    strict = confluent_avro_udf("value", **settings, position=KAFKA_POSITION)
+    with pytest.raises(
+        PySparkException, match="unknown schema id: 1000000 .* at topic t, partition 0, offset 5, Spark"
+    ):
+        data.where("offset = 5").select(strict.alias("v")).collect()
+
+
+def test_ids_unknown_when_planned_can_be_asked_for(spark: SparkSession, avro: Any, subject: str) -> None:
+    [one] = avro.register(subject, V1)
+    asking = [
+        confluent_avro_udf("value", subject=subject, registry=avro.url, ask_registry=True),
+        from_confluent_avro("value", subject=subject, registry=avro.url, ask_registry=True),
+    ]
+    later = record(("a", "int"), ("b", "string", "x"))
+    [two] = avro.register(subject, later)
+    messages = [avro.message(one, V1, {"a": 1}), avro.message(two, later, {"a": 2, "b": "y"})]
+    data = spark.createDataFrame([(bytearray(m),) for m in messages], "value binary").coalesce(1)
+    for column in asking:
+        assert [row.v for row in data.select(column.alias("v")).collect()] == [Row(a=1), Row(a=2)]
+    gone = [struct.pack(">bI", 0, 99999) + b"x", b"\x00", None]
+    broken = spark.createDataFrame([(None if m is None else bytearray(m),) for m in gone], "value binary").coalesce(1)
+    column = from_confluent_avro("value", subject=subject, registry=avro.url, ask_registry=True, mode="PERMISSIVE")
+    reasons = [row.v.error and row.v.error.reason for row in broken.select(column.alias("v")).collect()]
+    assert reasons[0].startswith("unknown schema id: 99999 (0x0001869F): Schema 99999 not found")
+    assert reasons[1:] == ["payload too short: 1 bytes, the header alone has 5", None]
