@@ -46,6 +46,7 @@ from compat.protobuf.nodes import (
     by_kind,
 )
 from compat.protobuf.parser import MAX_NESTING
+from compat.protobuf.values import is_number
 from compat.schema import PROTOBUF, InvalidSchema
 
 TYPE_NAMES = {number: name.removeprefix("TYPE_").lower() for name, number in FieldDescriptorProto.Type.items()}
@@ -320,9 +321,13 @@ def _default(field: FieldDescriptorProto) -> Value | None:
         return StringLiteral(_unescape(field.default_value.encode()))
     if field.type in _QUOTED:
         return StringLiteral(field.default_value.encode())
-    if field.type in _WORDS or field.default_value in {"inf", "nan"}:
-        return Word(field.default_value)
-    return NumberLiteral(field.default_value)
+    text = field.default_value
+    if field.type in _WORDS or text in {"inf", "nan"}:
+        if _IDENTIFIER.fullmatch(text):
+            return Word(text)
+    elif text in {"-inf", "-nan"} or is_number(text.removeprefix("-")):
+        return NumberLiteral(text)
+    raise InvalidSchema(PROTOBUF, f'The descriptor\'s field "{field.name}" has a default value that is none')
 
 
 def _unescape(text: bytes) -> bytes:

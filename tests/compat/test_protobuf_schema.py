@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
@@ -193,6 +194,29 @@ extend .google.protobuf.FieldOptions {
     # extensions come back by their full names, and the kinds of reserved values apart
     assert again.canonical == text.removeprefix('syntax = "proto2";\n')
     assert again.linked.proto.message_type == schema.linked.proto.message_type
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"default_value": "1]; evil = 2 ["}, "has a default value that is none"),
+        ({"name": "a b"}, "a name that is none"),
+        ({"type": 0}, "has no type"),
+        ({"type_name": "x y", "type": 11}, "a name that is none"),
+        ({"oneof_index": 3}, "is in a oneof that does not exist"),
+    ],
+)
+def test_descriptors_that_no_text_could_say_are_refused(change: dict[str, Any], message: str):
+    descriptor = FileDescriptorProto(name="x")
+    field = descriptor.message_type.add(name="M").field.add(name="a", number=1, label=1, type=5)
+    for name, value in change.items():
+        if value:
+            setattr(field, name, value)
+        else:
+            field.ClearField(name)
+    text = base64.b64encode(descriptor.SerializeToString()).decode()
+    with pytest.raises(InvalidSchema, match=message):
+        parsed(text, strict=False)
 
 
 def test_ignore_extensions():
