@@ -20,6 +20,7 @@ from google.protobuf.message import Message as RuntimeMessage
 
 from compat.protobuf.cursor import MAX_DOTTED_NAME, MAX_NAME
 from compat.protobuf.nodes import (
+    SCALAR_TYPES,
     Aggregate,
     Constant,
     Enum,
@@ -183,7 +184,7 @@ class _Reader:
             return Group(label, field.number, self.message(group, depth + 1), self.options(field), at)
         if field.type_name:
             type_name = self.dotted(field.type_name)
-        elif field.type in TYPE_NAMES:
+        elif field.HasField("type") and TYPE_NAMES[field.type] in SCALAR_TYPES:
             type_name = TYPE_NAMES[field.type]
         else:
             raise InvalidSchema(PROTOBUF, f'Field "{field.name}" has no type')
