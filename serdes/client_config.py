@@ -7,8 +7,8 @@ from typing import Any
 
 from serdes.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.client import CacheLimits, Retry, Tls
-from serdes.config import integer, number, text
 from serdes.error import ConfigError
+from serdes.parsers import integer, number, text
 
 
 def client_options(conf: Mapping[str, Any]) -> dict[str, Any]:

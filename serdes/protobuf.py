@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from google.protobuf.descriptor import Descriptor, FileDescriptor
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError, EncodeError
 
-from compat.schema import PROTOBUF, Dependencies, Dependency, InvalidSchema, Reference, SchemaText
+from compat.schema import PROTOBUF, Dependencies, InvalidSchema, SchemaText
 from serdes import wire
 from serdes.client import AsyncRegistryClient, BaseClient
 from serdes.config import ProtobufDeserializerConfig, ProtobufSerializerConfig, checked_client
@@ -24,24 +23,12 @@ from serdes.error import (
     SerializationError,
 )
 from serdes.flow import Flow
+from serdes.protobuf_schema import References, imported_by, parse, schema_text
 from serdes.schema import refuse_rule_arguments
 from serdes.serialization import Context
 from serdes.serializer import AsyncSerializer, Encoder, Serializer, WriterFormat
 
-if TYPE_CHECKING:
-    from compat.protobuf.schema import ProtobufSchema
-
 __all__ = ["AsyncProtobufDeserializer", "AsyncProtobufSerializer", "ProtobufDeserializer", "ProtobufSerializer"]
-
-#: Imports that every registry knows.
-_KNOWN = ("google/protobuf/", "google/type/", "confluent/")
-
-
-def parse(schema: SchemaText, dependencies: Dependencies = ()) -> ProtobufSchema:
-    """The parsed schema; what parses it is imported when it is first needed, which with a class may be never."""
-    from compat.protobuf.schema import parse as parse_schema  # noqa: PLC0415  # see above
-
-    return parse_schema(schema, dependencies)
 
 
 class ProtobufSerializer(Serializer):
@@ -79,7 +66,7 @@ class ProtobufSerializer(Serializer):
             writer.encoder,
             (_OtherClass, EncodeError),
             writer.explain,
-            lambda: _imported(writer.file),
+            lambda: imported_by(writer.file),
         )
         super().__init__(schema_registry_client, form, config)
         self._message_type = msg_type
@@ -177,11 +164,6 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
     twin = _AwaitedProtobufDeserializer
 
 
-def schema_text(file: FileDescriptor) -> str:
-    """The file as the registry takes it: its descriptor in base64."""
-    return base64.b64encode(file.serialized_pb).decode()
-
-
 class _OtherClass(Exception):
     """A message that is not of the serializer's class."""
 
@@ -202,7 +184,7 @@ class _Writer:
         """The class's schema; with references where it is to be registered or looked up."""
         if not self._config.registers and self._config.names_schema:
             return SchemaText(PROTOBUF, self._text)
-        references = _References(self._endpoints, self._config, ctx, context_of(subject))
+        references = References(self._endpoints, self._config, ctx, context_of(subject))
         return (yield from references.schema(self.file))
 
     def encoder(self, schema: SchemaText, dependencies: Dependencies) -> Encoder:
@@ -230,57 +212,6 @@ class _Writer:
             f"{self.full_name} with all it requires ({error})" if isinstance(error, EncodeError) else self.full_name
         )
         return DatumMismatch("$", name, expected)
-
-
-class _References:
-    """The references of files to the files they import: registered, or looked up, depth-first."""
-
-    def __init__(
-        self, endpoints: Endpoints, config: ProtobufSerializerConfig, ctx: Context | None, context: str
-    ) -> None:
-        self._endpoints = endpoints
-        self._config = config
-        self._ctx = ctx
-        self._context = context
-
-    def schema(self, file: FileDescriptor) -> Flow[SchemaText]:
-        """A file with the references it needs."""
-        references = []
-        for imported in _imports(file):
-            if self._config.skip_known_types and imported.name.startswith(_KNOWN):
-                continue
-            schema = yield from self.schema(imported)
-            references.append((yield from self._reference(imported.name, schema)))
-        return SchemaText(PROTOBUF, schema_text(file), tuple(references))
-
-    def _reference(self, name: str, schema: SchemaText) -> Flow[Reference]:
-        config = self._config
-        subject = config.reference_naming(self._ctx, Reference(name, "", -1))
-        qualified = subject if subject.startswith(":.") else self._context + subject
-        if config.registers and not config.reference_lookup_only:
-            held = yield from self._endpoints.register(qualified, schema, normalize=config.normalize)
-        else:
-            held = yield from self._endpoints.lookup(qualified, schema, normalize=config.normalize)
-        return Reference(name, subject, held.version)
-
-
-def _imports(file: FileDescriptor) -> list[FileDescriptor]:
-    imported: list[FileDescriptor] = list(file.dependencies)
-    return imported
-
-
-def _imported(file: FileDescriptor) -> Dependencies:
-    """All files that a file imports, each behind those it imports itself."""
-    found: dict[str, str] = {}
-
-    def collect(importing: FileDescriptor) -> None:
-        for imported in _imports(importing):
-            if imported.name not in found and not imported.name.startswith("google/protobuf/"):
-                collect(imported)
-                found[imported.name] = schema_text(imported)
-
-    collect(file)
-    return tuple(Dependency(name, text) for name, text in found.items())
 
 
 def _decoder_of_class(message_type: Any, short_indexes: set[bytes], *, zigzag: bool) -> Decode:
