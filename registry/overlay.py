@@ -49,10 +49,6 @@ class Layer(Table[K, V]):
         found = self._base.get(key)
         return default if found is None else found
 
-    def owns(self, key: K) -> bool:
-        """Tell whether the value was written in this layer."""
-        return key in self._own
-
     def __setitem__(self, key: K, value: V, /) -> None:
         self._own[key] = value
 

@@ -13,7 +13,7 @@ from registry import records
 from registry.identity import digest_of
 from registry.log.port import BEGINNING, LogEntry, Offset
 from registry.model import MODES, Config, Content, Version, context_of, parse_subject
-from registry.overlay import Layer, Table, layer_over
+from registry.overlay import Table, layer_over
 from registry.records import Key, Undecodable
 
 log = logging.getLogger("magicbyte.registry.view")
@@ -73,6 +73,8 @@ class View:
     def version(self, subject: str, number: int) -> Version | None:
         """One version, soft deleted or not."""
         versions = self.versions(subject)
+        if not versions or versions[-1].number < number:
+            return None
         try:
             found = versions[bisect_left(versions, number, key=_number)]
         except IndexError:  # beyond the end, or the list shrank in another thread
@@ -168,7 +170,7 @@ class View:
         version = records.decode_version(key, value, entry.timestamp)
         context = context_of(version.subject)
         same_id = self.with_id(context, version.schema_id)
-        others = [each for each in same_id if (each.subject, each.number) != (version.subject, version.number)]
+        others = [each for each in same_id if each.number != version.number or each.subject != version.subject]
         if others:
             if others[0].content != version.content:
                 self._pass_over("id conflict", entry, f"id {version.schema_id} already stands for another schema")
@@ -188,7 +190,10 @@ class View:
             if mine not in (present := self._referrers.get(target, ())):
                 self._referrers[target] = (*present, mine)
         versions = self._writable(version.subject)
-        versions.insert(bisect_left(versions, version.number, key=_number), version)
+        if not versions or versions[-1].number < version.number:
+            versions.append(version)
+        else:
+            versions.insert(bisect_left(versions, version.number, key=_number), version)
 
     def _remove(self, subject: str, number: int) -> None:
         version = self.version(subject, number)
@@ -213,7 +218,7 @@ class View:
     def _writable(self, subject: str) -> list[Version]:
         """The list of a subject's versions that belongs to this view alone."""
         versions = self._subjects.get(subject)
-        if versions is None or (isinstance(self._subjects, Layer) and not self._subjects.owns(subject)):
+        if versions is None or (self._base is not None and versions is self._base.tables.subjects.get(subject)):
             versions = list(versions or ())
             self._subjects[subject] = versions
         return versions

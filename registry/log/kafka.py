@@ -23,7 +23,7 @@ from registry.log.port import (
 
 log = logging.getLogger("magicbyte.registry.kafka")
 
-_BATCH = 500
+_BATCH = 2000
 _POLL_SECONDS = 0.05
 #: What a broker of one's own address answers within, by far.
 _REQUEST_SECONDS = 10.0
@@ -61,8 +61,9 @@ class TopicReader:
                 "enable.partition.eof": True,
                 "auto.offset.reset": "earliest",
                 "isolation.level": isolation,
-                "fetch.message.max.bytes": 8 * 1024 * 1024,
-                "queued.min.messages": 10_000,
+                "fetch.message.max.bytes": 4 * 1024 * 1024,
+                "queued.min.messages": 20_000,
+                "queued.max.messages.kbytes": 16 * 1024,
                 "fetch.wait.max.ms": 100,
             }
         )
