@@ -63,4 +63,5 @@ $(INSTALLED): requirements.lock pyproject.toml
 $(JARS): $(INSTALLED) magicbyte/jars/broker.lock magicbyte/jars/spark.lock
 	$(BIN)/python -P -m magicbyte.java ensure
 	$(BIN)/python -P -m magicbyte.jars fetch broker spark
+	$(BIN)/python -P -m magicbyte.broker prepare
 	@touch $@
