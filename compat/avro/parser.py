@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from compat.avro.attributes import NO_PROPS, Refused, alias_texts, name_fault, pointer_to, props_of, text_of
 from compat.avro.defaults import double_default, is_default
 from compat.avro.nodes import (
     NO_DEFAULT,
@@ -18,7 +18,6 @@ from compat.avro.nodes import (
     Named,
     Node,
     Primitive,
-    Props,
     Record,
     Union,
     branch_name,
@@ -26,7 +25,7 @@ from compat.avro.nodes import (
 )
 from compat.avro.printing import print_node
 from compat.json_text import InvalidJson, dumps, loads, locate
-from compat.schema import AVRO, InvalidSchema, Pointer
+from compat.schema import AVRO, InvalidSchema
 
 _SCHEMA_RESERVED = frozenset(
     {"doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases"}
@@ -36,17 +35,6 @@ _FIELD_RESERVED = frozenset({"default", "doc", "name", "order", "type", "aliases
 _ORDERS = frozenset({"ascending", "descending", "ignore"})
 #: Java cannot make longer arrays.
 _MAX_FIXED = 2**31 - 9
-_NO_PROPS: Props = {}
-_NAME_START = re.compile(r"[A-Za-z_]")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class _Refused(ValueError):
-    """Why a schema is refused, and the array or object at fault."""
-
-    def __init__(self, detail: str, at: Any) -> None:
-        super().__init__(detail)
-        self.at = at
 
 
 class Parser:
@@ -79,9 +67,8 @@ class Parser:
         self._strict = strict
         try:
             return self._node(value, None)
-        except _Refused as refused:
-            pointer = _pointer(value, refused.at)
-            position = None if pointer is None else locate(text, pointer)
+        except Refused as refused:
+            position = locate(text, pointer_to(value, refused.at))
             raise InvalidSchema(AVRO, str(refused), position) from None
 
     def _node(self, value: Any, space: str | None) -> Node:
@@ -90,24 +77,24 @@ class Parser:
         if value.__class__ is dict:
             kind = value.get("type")
             if kind.__class__ is not str:
-                raise _Refused(f"No type: {dumps(value)}", value)
+                raise Refused(f"No type: {dumps(value)}", value)
             if kind in PRIMITIVE_TYPES:
-                return Primitive(kind, _props(value, _SCHEMA_RESERVED))
+                return Primitive(kind, props_of(value, _SCHEMA_RESERVED))
             build = _BUILDERS.get(kind)
             return self._find(kind, space, value) if build is None else build(self, value, space)
         if value.__class__ is list:
             return self._union(value, space)
-        raise _Refused(f"Schema not yet supported: {dumps(value)}", value)
+        raise Refused(f"Schema not yet supported: {dumps(value)}", value)
 
     def _find(self, name: str, space: str | None, at: Any = None) -> Node:
         found = self._known(name, space)
         if found is not None:
             return found
-        raise _Refused(f"Undefined name: {dumps(name)}" if at is None else f"Type not supported: {name}", at)
+        raise Refused(f"Undefined name: {dumps(name)}" if at is None else f"Type not supported: {name}", at)
 
     def _known(self, name: str, space: str | None) -> Node | None:
         if name in PRIMITIVE_TYPES:
-            return Primitive(name, _NO_PROPS)
+            return Primitive(name, NO_PROPS)
         # A plain name is one of the namespace around it, or else of none.
         return self.names.get(Name.of(name, space).full) or self.names.get(name)
 
@@ -119,67 +106,67 @@ class Parser:
             branches.append(branch)
             name = branch_name(branch)
             if name in names:
-                raise _Refused(f"Duplicate in union:{name}", value)
+                raise Refused(f"Duplicate in union:{name}", value)
             names.add(name)
         union = Union(tuple(branches), frozenset([branch.type for branch in branches]))
         if "union" in names:
-            raise _Refused(f"Nested union: {print_node(union)}", value)
+            raise Refused(f"Nested union: {print_node(union)}", value)
         return union
 
     def _array(self, value: dict[str, Any], space: str | None) -> Array:
         if "items" not in value:
-            raise _Refused(f"Array has no items type: {dumps(value)}", value)
-        return Array(self._node(value["items"], space), _props(value, _SCHEMA_RESERVED))
+            raise Refused(f"Array has no items type: {dumps(value)}", value)
+        return Array(self._node(value["items"], space), props_of(value, _SCHEMA_RESERVED))
 
     def _map(self, value: dict[str, Any], space: str | None) -> Map:
         if "values" not in value:
-            raise _Refused(f"Map has no values type: {dumps(value)}", value)
-        return Map(self._node(value["values"], space), _props(value, _SCHEMA_RESERVED))
+            raise Refused(f"Map has no values type: {dumps(value)}", value)
+        return Map(self._node(value["values"], space), props_of(value, _SCHEMA_RESERVED))
 
     def _fixed(self, value: dict[str, Any], space: str | None) -> Named:
         name = self._name(value, space)
         size = value.get("size")
         if size.__class__ is not int or size >= 2**31:
-            raise _Refused(f"Invalid or no size: {dumps(value)}", value)
+            raise Refused(f"Invalid or no size: {dumps(value)}", value)
         if size < 0:
-            raise _Refused(f"Malformed data. Length is negative: {size}", value)
+            raise Refused(f"Malformed data. Length is negative: {size}", value)
         if size > _MAX_FIXED:
-            raise _Refused(f"Cannot read arrays longer than {_MAX_FIXED} bytes", value)
+            raise Refused(f"Cannot read arrays longer than {_MAX_FIXED} bytes", value)
         aliases = self._aliases(value, name)
-        return self._define(Fixed(name, size, _text(value, "doc"), aliases, _props(value, _SCHEMA_RESERVED)), value)
+        return self._define(Fixed(name, size, text_of(value, "doc"), aliases, props_of(value, _SCHEMA_RESERVED)), value)
 
     def _enum(self, value: dict[str, Any], space: str | None) -> Named:
         name = self._name(value, space)
         symbols = value.get("symbols")
         if symbols.__class__ is not list:
-            raise _Refused(f"Enum has no symbols: {dumps(value)}", value)
+            raise Refused(f"Enum has no symbols: {dumps(value)}", value)
         seen = set()
         for symbol in symbols:
             if symbol.__class__ is not str:
-                raise _Refused("Null name", value)
+                raise Refused("Null name", value)
             self._check_name(symbol, value)
             if symbol in seen:
-                raise _Refused(f"Duplicate enum symbol: {symbol}", value)
+                raise Refused(f"Duplicate enum symbol: {symbol}", value)
             seen.add(symbol)
-        default = _text(value, "default")
+        default = text_of(value, "default")
         if default is not None and default not in seen:
             listed = ", ".join(symbols)
-            raise _Refused(f"The Enum Default: {default} is not in the enum symbol set: [{listed}]", value)
+            raise Refused(f"The Enum Default: {default} is not in the enum symbol set: [{listed}]", value)
         aliases = self._aliases(value, name)
-        props = _props(value, _ENUM_RESERVED)
-        return self._define(Enum(name, tuple(symbols), default, _text(value, "doc"), aliases, props), value)
+        props = props_of(value, _ENUM_RESERVED)
+        return self._define(Enum(name, tuple(symbols), default, text_of(value, "doc"), aliases, props), value)
 
     def _record(self, value: dict[str, Any], space: str | None) -> Named:
         name = self._name(value, space)
         members = value.get("fields")
         if members.__class__ is not list:
-            raise _Refused(f"Record has no fields: {dumps(value)}", value)
+            raise Refused(f"Record has no fields: {dumps(value)}", value)
         record = Record(
             name,
             value["type"] == "error",
-            _text(value, "doc"),
+            text_of(value, "doc"),
             self._aliases(value, name),
-            _props(value, _SCHEMA_RESERVED),
+            props_of(value, _SCHEMA_RESERVED),
         )
         # The fields may be of this type; where it is defined already, they must be as they were.
         self.names.setdefault(name.full, record)
@@ -190,31 +177,33 @@ class Parser:
                 shown = f"{new.name} type:{type_name(new.type)} pos:{len(fields)}"
                 old = fields[new.name]
                 place = f"{old.name} type:{type_name(old.type)} pos:{list(fields).index(new.name)}"
-                raise _Refused(f"Duplicate field {new.name} in record {name.full}: {shown} and {place}.", member)
+                raise Refused(f"Duplicate field {new.name} in record {name.full}: {shown} and {place}.", member)
             fields[new.name] = new
         record.complete(tuple(fields.values()))
         return self._define(record, value)
 
     def _field(self, value: Any, space: str | None) -> Field:
         if value.__class__ is not dict or value.get("name").__class__ is not str:
-            raise _Refused(f"No field name: {dumps(value)}", value)
+            raise Refused(f"No field name: {dumps(value)}", value)
         name = value["name"]
         if "type" not in value:
-            raise _Refused(f"No field type: {dumps(value)}", value)
+            raise Refused(f"No field type: {dumps(value)}", value)
         node = self._field_type(value, name, space)
         self._check_name(name, value)
         order = value.get("order", "ascending")
         if order.__class__ is not str or order.lower() not in _ORDERS:
-            raise _Refused(f"Invalid order for field {name}: {dumps(order)}", value)
+            raise Refused(f"Invalid order for field {name}: {dumps(order)}", value)
         default = value.get("default", NO_DEFAULT)
         if default.__class__ is str and node.type in ("float", "double"):
             default = double_default(default)
             if default is None:
-                raise _Refused(f"For input string: {dumps(value['default'])}", value)
+                raise Refused(f"For input string: {dumps(value['default'])}", value)
         if self._strict and default is not NO_DEFAULT and not is_default(node, default):
-            raise _Refused(f"Invalid default for field {name}: {dumps(default)} not a {print_node(node)}", value)
-        aliases = _alias_texts(value)
-        return Field(name, node, default, order.lower(), _text(value, "doc"), aliases, _props(value, _FIELD_RESERVED))
+            raise Refused(f"Invalid default for field {name}: {dumps(default)} not a {print_node(node)}", value)
+        aliases = alias_texts(value)
+        return Field(
+            name, node, default, order.lower(), text_of(value, "doc"), aliases, props_of(value, _FIELD_RESERVED)
+        )
 
     def _field_type(self, value: dict[str, Any], name: str, space: str | None) -> Node:
         given = value["type"]
@@ -222,7 +211,7 @@ class Parser:
             return self._node(given, space)
         found = self._known(given, space)
         if found is None:
-            raise _Refused(
+            raise Refused(
                 f'{dumps(given)} is not a defined name. The type of the "{name}" field must be a defined name '
                 'or a {"type": ...} expression.',
                 value,
@@ -234,33 +223,33 @@ class Parser:
         known = self.names.setdefault(node.name.full, node)
         is_open = isinstance(known, Record) and not known.is_complete
         if known is not node and (is_open or _definition(known) != _definition(node)):
-            raise _Refused(f"Can't redefine: {node.name.full}", at)
+            raise Refused(f"Can't redefine: {node.name.full}", at)
         return known
 
     def _name(self, value: dict[str, Any], space: str | None) -> Name:
         given = value.get("name")
         if given.__class__ is not str:
-            raise _Refused(f"No name in schema: {dumps(value)}", value)
-        own_space = _text(value, "namespace")
+            raise Refused(f"No name in schema: {dumps(value)}", value)
+        own_space = text_of(value, "namespace")
         name = Name.of(given, space if own_space is None else own_space)
         self._check_name(name.name, value)
         if self._strict and name.space is not None:
             for part in name.space.split("."):
-                if why := _name_fault(part):
-                    raise _Refused(f'Namespace part "{part}" is invalid: {why}', value)
+                if why := name_fault(part):
+                    raise Refused(f'Namespace part "{part}" is invalid: {why}', value)
         if name.full in PRIMITIVE_TYPES:
-            raise _Refused(f"Schemas may not be named after primitives: {name.full}", value)
+            raise Refused(f"Schemas may not be named after primitives: {name.full}", value)
         return name
 
     def _aliases(self, value: dict[str, Any], name: Name) -> tuple[Name, ...]:
-        aliases = tuple(Name.of(alias, name.space) for alias in _alias_texts(value))
+        aliases = tuple(Name.of(alias, name.space) for alias in alias_texts(value))
         for alias in aliases:
             self._check_name(alias.name, value)
         return aliases
 
     def _check_name(self, name: str, at: Any) -> None:
-        if self._strict and (why := _name_fault(name)):
-            raise _Refused(why, at)
+        if self._strict and (why := name_fault(name)):
+            raise Refused(why, at)
 
 
 _BUILDERS = {
@@ -275,48 +264,3 @@ _BUILDERS = {
 
 def _definition(node: Named) -> str:
     return print_node(node, only_outermost=True)
-
-
-def _name_fault(name: str) -> str | None:
-    if _NAME.fullmatch(name):
-        return None
-    if not name:
-        return "Empty name"
-    return f"Illegal {'character in' if _NAME_START.match(name) else 'initial character'}: {name}"
-
-
-def _text(value: dict[str, Any], key: str) -> str | None:
-    found = value.get(key)
-    return found if found.__class__ is str else None
-
-
-def _props(value: dict[str, Any], reserved: frozenset[str]) -> Props:
-    if reserved.issuperset(value):
-        return _NO_PROPS
-    return {key: prop for key, prop in value.items() if key not in reserved}
-
-
-def _alias_texts(value: dict[str, Any]) -> tuple[str, ...]:
-    if "aliases" not in value:
-        return ()
-    aliases = value["aliases"]
-    if aliases.__class__ is not list:
-        raise _Refused(f"aliases not an array: {dumps(value)}", value)
-    for alias in aliases:
-        if alias.__class__ is not str:
-            raise _Refused(f"alias not a string: {dumps(alias)}", value)
-    return tuple(dict.fromkeys(aliases))
-
-
-def _pointer(value: Any, wanted: Any) -> Pointer | None:
-    """The way to the very array or object `wanted` within a JSON value; to the whole where it is not found."""
-    todo: list[tuple[Pointer, Any]] = [((), value)]
-    while todo:
-        pointer, found = todo.pop()
-        if found is wanted:
-            return pointer
-        if found.__class__ is dict:
-            todo += [((*pointer, key), child) for key, child in found.items() if child.__class__ in (dict, list)]
-        elif found.__class__ is list:
-            todo += [((*pointer, index), child) for index, child in enumerate(found) if child.__class__ in (dict, list)]
-    return ()
