@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -304,9 +304,10 @@ class World:
     proxies: list[tuple[str, str, int | None]]
 
 
-def fill(url: str, topic: str, form: str, schema_id: int, count: int) -> None:
+def fill(url: str, topic: str, form: str, count: int) -> None:
     """Produce records for the consumers to read."""
-    body = request_body(form, 500, schema_id)
+    schema = {"value_schema": json.dumps(SCHEMA)} if form == "avro" else {}
+    body = json.dumps({**json.loads(request_body(form, 500, 0)), "value_schema_id": None, **schema}).encode()
     with httpx.Client(base_url=url, timeout=60) as client:
         for _ in range(count // 500):
             headers = {"content-type": f"application/vnd.kafka.{form}.v2+json"}
@@ -366,8 +367,8 @@ def idle_instances(world: World, count: int) -> None:
         time.sleep(5)
         used = (cpu_seconds(pid) - used) / 5 * 100
         print(f"{name}: {count} idle instances: {before:.0f} MB -> {rss_mb(pid):.0f} MB, {used:.0f} % of a core")
-        for path in paths:
-            client.delete(path)
+        with ThreadPoolExecutor(50) as threads:
+            list(threads.map(client.delete, paths))
 
 
 def main() -> int:
@@ -420,7 +421,7 @@ def run(options: argparse.Namespace, bootstrap: str, proxy: Any, broker: Any) ->
         if not options.no_consume:
             for form in options.formats:
                 read_topic = f"{topic}-{form}"
-                fill(proxy.url, read_topic, form, first["value_schema_id"], 200_000)
+                fill(proxy.url, read_topic, form, 200_000)
                 for name, url, _ in proxies:
                     rates = [
                         pool.submit(consume, url, read_topic, form, options.seconds * 2).result()
