@@ -277,9 +277,13 @@ def _field(pair: DeclaredPair, number: int, old: Members, new: Members) -> Walk:
     )
     reader_at = pair.reader_place.at(number) if number in new.by_number else pair.reader_place.pointer
     writer_at = pair.writer_place.at(number) if number in old.by_number else pair.writer_place.pointer
-    yield from judge("field", fields, reader_at, writer_at)
-    if fields.writer is None or fields.reader is None:
+    if fields.reader is None:
+        yield from judge("field removed", fields, reader_at, writer_at)
         return
+    if fields.writer is None:
+        yield from judge("field added", fields, reader_at, writer_at)
+        return
+    yield from judge("field kept", fields, reader_at, writer_at)
     yield from _types(
         TypePair(
             path,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from compat.difference import Difference, Rule
+from compat.difference import Difference
 from compat.protobuf.nodes import Message
 from compat.protobuf.pairs import (
     MESSAGE,
@@ -22,6 +22,7 @@ from compat.protobuf.pairs import (
     TypePair,
 )
 from compat.protobuf.rules import RULES
+from compat.schema import Pointer
 
 Found = Iterator[Mapping[str, str]]
 
@@ -242,16 +243,9 @@ JUDGES: Mapping[str, tuple[Callable[[Any], Found], ...]] = {
     "constant": (enum_const_removed, enum_const_added, enum_const_changed),
     "united": (multiple_fields_moved_to_oneof, field_moved_to_existing_oneof),
     "oneof": (oneof_removed, oneof_added),
-    "field": (
-        oneof_field_removed,
-        required_field_removed,
-        field_removed,
-        oneof_field_added,
-        required_field_added,
-        field_added,
-        oneof_field_moved_to_top_level,
-        field_name_changed,
-    ),
+    "field removed": (oneof_field_removed, required_field_removed, field_removed),
+    "field added": (oneof_field_added, required_field_added, field_added),
+    "field kept": (oneof_field_moved_to_top_level, field_name_changed),
     "type": (
         field_kind_changed,
         field_scalar_kind_changed,
@@ -262,17 +256,26 @@ JUDGES: Mapping[str, tuple[Callable[[Any], Found], ...]] = {
 }
 
 
-def rule_of(judge: Callable[[Any], Found]) -> Rule:
-    """The rule that a judge is named after."""
-    return RULES[judge.__name__.upper()]
+#: The judges with the rules that they are named after.
+_RULED = {kind: tuple((RULES[each.__name__.upper()], each) for each in judges) for kind, judges in JUDGES.items()}
 
 
 def judge(
-    kind: str, pair: Any, reader_at: Any = None, writer_at: Any = None, arguments: Mapping[str, str] | None = None
+    kind: str,
+    pair: Any,
+    reader_at: Pointer | None = None,
+    writer_at: Pointer | None = None,
+    arguments: Mapping[str, str] | None = None,
 ) -> Iterator[Difference]:
-    """Every difference that the judges of a kind find in a pair."""
-    for each in JUDGES[kind]:
+    """Every difference that the judges of a kind find in a pair.
+
+    Args:
+        kind: A key of `JUDGES`.
+        pair: What they judge.
+        reader_at: Where the reader has it, or what it misses it in.
+        writer_at: The same for the writer.
+        arguments: Values for the rules' texts, besides those that the judges give.
+    """
+    for rule, each in _RULED[kind]:
         for found in each(pair):
-            rule = rule_of(each)
-            path = "#/" + "/".join(pair.path)
-            yield Difference(rule, path, {**(arguments or {}), **found}, reader_at, writer_at)
+            yield Difference(rule, "#/" + "/".join(pair.path), {**(arguments or {}), **found}, reader_at, writer_at)
