@@ -12,6 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
     from serdes.client import AsyncRegistryClient, RegisteredSchema, RegistryClient
+    from serdes.contracts import (
+        ConfigCompatibilityLevel,
+        Metadata,
+        MetadataProperties,
+        MetadataTags,
+        Rule,
+        RuleKind,
+        RuleMode,
+        RuleParams,
+        RuleSet,
+        ServerConfig,
+    )
     from serdes.error import SerdesError
     from serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
     from serdes.protobuf import (
@@ -41,13 +53,22 @@ __all__ = [
     "AsyncSchemaRegistryClient",
     "AvroDeserializer",
     "AvroSerializer",
+    "ConfigCompatibilityLevel",
     "JSONDeserializer",
     "JSONSerializer",
     "MessageField",
+    "Metadata",
+    "MetadataProperties",
+    "MetadataTags",
     "ProtobufDeserializer",
     "ProtobufSerializer",
     "RegisteredSchema",
     "RegistryClient",
+    "Rule",
+    "RuleKind",
+    "RuleMode",
+    "RuleParams",
+    "RuleSet",
     "Schema",
     "SchemaReference",
     "SchemaRegistryClient",
@@ -55,6 +76,7 @@ __all__ = [
     "SerdesError",
     "SerializationContext",
     "SerializationError",
+    "ServerConfig",
     "dual_schema_id_deserializer",
     "header_schema_id_serializer",
     "prefix_schema_id_deserializer",
@@ -68,6 +90,8 @@ __all__ = [
 _MODULES = {
     "avro": "AsyncAvroDeserializer AsyncAvroSerializer AvroDeserializer AvroSerializer",
     "client": "AsyncRegistryClient RegisteredSchema RegistryClient",
+    "contracts": "ConfigCompatibilityLevel Metadata MetadataProperties MetadataTags Rule RuleKind RuleMode RuleParams "
+    "RuleSet ServerConfig",
     "error": "SerdesError",
     "json_schema": "AsyncJSONDeserializer AsyncJSONSerializer JSONDeserializer JSONSerializer",
     "protobuf": "AsyncProtobufDeserializer AsyncProtobufSerializer ProtobufDeserializer ProtobufSerializer",

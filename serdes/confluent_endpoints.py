@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compat.schema import SchemaText
+from serdes.contracts import Metadata, RuleSet, ServerConfig
 from serdes.endpoints import Endpoints
 from serdes.error import RegistryError
 from serdes.flow import Flow, then
@@ -172,6 +174,14 @@ class ConfluentEndpoints(Endpoints):
         """A subject's compatibility level, or the global one."""
         return then(self.config(subject_name), lambda config: str(config["compatibilityLevel"]))
 
+    def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> Flow[ServerConfig]:
+        """Changes what a config sets of a subject's, or of the global one."""
+        return then(self.put_config((config or ServerConfig()).to_dict(), subject_name), ServerConfig.from_dict)
+
+    def get_config(self, subject_name: str | None = None) -> Flow[ServerConfig]:
+        """A subject's config, or the global one."""
+        return then(self.config(subject_name), ServerConfig.from_dict)
+
     def get_mode(self, subject_name: str) -> Flow[str]:
         """A subject's mode."""
         return self.mode(subject_name)
@@ -201,9 +211,21 @@ def _schema(schema: Any) -> Schema:
 
 
 def _info(info: SchemaInfo) -> Schema:
-    return Schema(info.schema.text, info.schema.schema_type, info.schema.references, info.metadata, info.rule_set)
+    return _with_contract(info.schema, info.metadata, info.rule_set)
+
+
+def _with_contract(
+    schema: SchemaText, metadata: Mapping[str, Any] | None, rule_set: Mapping[str, Any] | None
+) -> Schema:
+    return Schema(
+        schema.text,
+        schema.schema_type,
+        schema.references,
+        metadata and Metadata.from_dict(metadata),
+        rule_set and RuleSet.from_dict(rule_set),
+    )
 
 
 def _registered(held: Registered) -> RegisteredSchema:
-    schema = Schema(held.schema.text, held.schema.schema_type, held.schema.references, held.metadata, held.rule_set)
+    schema = _with_contract(held.schema, held.metadata, held.rule_set)
     return RegisteredSchema(held.id, schema, held.subject, held.version, held.guid)

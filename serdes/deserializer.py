@@ -15,7 +15,7 @@ from serdes.config import CONFIG, DUAL, DeserializerConfig, checked_client, chec
 from serdes.error import ConfigError, WrongSchemaType
 from serdes.flow import Flow, finish
 from serdes.models import RegisteredSchema, SchemaInfo
-from serdes.schema import READ, refuse_rules
+from serdes.schema import MIGRATE, READ, refuse_rules
 from serdes.serialization import Context
 
 FromDict = Callable[[Any, Any], Any]
@@ -197,6 +197,8 @@ class Deserializer:
         reader: Resolved | None = None
         if self._config.uses_latest:
             held = yield from self._latest(client, ctx, info)
+            modes = READ if held.schema == info.schema else READ | MIGRATE
+            refuse_rules(f"the latest version of subject {held.subject}", held.rule_set, modes)
             reader = (held.schema, (yield from endpoints.dependencies(held.schema, held.subject)))
         elif self._reader is not None:
             reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked)))

@@ -14,6 +14,7 @@ SchemaReference = Reference
 
 WRITE = frozenset({"WRITE", "WRITEREAD"})
 READ = frozenset({"READ", "WRITEREAD"})
+MIGRATE = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
 #: Values of a rule set's `enableAt` that leave clients out.
 _NOT_AT_CLIENTS = frozenset({"NONE", "SERVER", "GATEWAY"})
 
@@ -81,7 +82,7 @@ def refuse_rules(name: str, rule_set: Mapping[str, Any] | None, modes: frozenset
         return
     names = tuple(
         str(rule.get("name"))
-        for phase in ("domainRules", "encodingRules")
+        for phase in ("migrationRules", "domainRules", "encodingRules")
         for rule in rule_set.get(phase) or ()
         if rule.get("mode") in modes and not rule.get("disabled")
     )

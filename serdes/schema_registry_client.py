@@ -8,17 +8,39 @@ from typing import Any, Self
 from serdes.client import AsyncRegistryClient, RegistryClient, awaitable, blocking
 from serdes.client_config import client_options
 from serdes.confluent_endpoints import ConfluentEndpoints, RegisteredSchema, SchemaVersion
+from serdes.contracts import (
+    ConfigCompatibilityLevel,
+    Metadata,
+    MetadataProperties,
+    MetadataTags,
+    Rule,
+    RuleKind,
+    RuleMode,
+    RuleParams,
+    RuleSet,
+    ServerConfig,
+)
 from serdes.error import SchemaRegistryError
 from serdes.schema import Schema, SchemaReference
 
 __all__ = [
     "AsyncSchemaRegistryClient",
+    "ConfigCompatibilityLevel",
+    "Metadata",
+    "MetadataProperties",
+    "MetadataTags",
     "RegisteredSchema",
+    "Rule",
+    "RuleKind",
+    "RuleMode",
+    "RuleParams",
+    "RuleSet",
     "Schema",
     "SchemaReference",
     "SchemaRegistryClient",
     "SchemaRegistryError",
     "SchemaVersion",
+    "ServerConfig",
 ]
 
 
@@ -59,6 +81,8 @@ class SchemaRegistryClient(RegistryClient):
     test_compatibility_all_versions = blocking(ConfluentEndpoints.test_compatibility_all_versions)
     set_compatibility = blocking(ConfluentEndpoints.set_compatibility)
     get_compatibility = blocking(ConfluentEndpoints.get_compatibility)
+    set_config = blocking(ConfluentEndpoints.set_config)
+    get_config = blocking(ConfluentEndpoints.get_config)
     get_mode = blocking(ConfluentEndpoints.get_mode)
     update_mode = blocking(ConfluentEndpoints.update_mode)
     get_global_mode = blocking(ConfluentEndpoints.get_global_mode)
@@ -97,6 +121,8 @@ class AsyncSchemaRegistryClient(AsyncRegistryClient):
     test_compatibility_all_versions = awaitable(ConfluentEndpoints.test_compatibility_all_versions)
     set_compatibility = awaitable(ConfluentEndpoints.set_compatibility)
     get_compatibility = awaitable(ConfluentEndpoints.get_compatibility)
+    set_config = awaitable(ConfluentEndpoints.set_config)
+    get_config = awaitable(ConfluentEndpoints.get_config)
     get_mode = awaitable(ConfluentEndpoints.get_mode)
     update_mode = awaitable(ConfluentEndpoints.update_mode)
     get_global_mode = awaitable(ConfluentEndpoints.get_global_mode)

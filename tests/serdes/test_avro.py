@@ -381,6 +381,18 @@ def test_rules_for_clients_are_not_passed_over(client: RegistryClient):
         AvroDeserializer(client)(b"\x00\x00\x00\x00\x01\x06ada", VALUE)
 
 
+def test_migration_rules_are_not_passed_over(client: RegistryClient):
+    message = AvroSerializer(client, USER)({"name": "ada"}, VALUE)
+    rule = {"name": "rename", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "JSONATA", "expr": "$"}
+    client.register("users-value", SchemaText("AVRO", USER2), rule_set={"migrationRules": [rule]})
+    latest = AvroDeserializer(client, conf={"use.latest.version": True})
+    with pytest.raises(RulesNotSupported, match=r"the latest version of subject users-value has rules .*: rename"):
+        latest(message, VALUE)
+    message = AvroSerializer(client, USER2, conf={"use.schema.id": 2})({"name": "ada"}, VALUE)
+    assert latest(message, VALUE) == {"name": "ada", "age": 7}
+    assert AvroDeserializer(client, USER2)(message, VALUE) == {"name": "ada", "age": 7}
+
+
 def test_a_registry_that_is_down():
     with RegistryClient("http://127.0.0.1:1", retry=Retry(1, wait=0)) as client:
         with pytest.raises(RegistryUnavailable):

@@ -14,6 +14,8 @@ SCRIPT = '''
 import sys
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from confluent_kafka.schema_registry import record_subject_name_strategy, topic_record_subject_name_strategy
+from confluent_kafka.schema_registry import ConfigCompatibilityLevel, Metadata, MetadataProperties, ServerConfig
+from confluent_kafka.schema_registry import Rule, RuleKind, RuleMode, RuleSet
 from confluent_kafka.schema_registry import header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
@@ -77,10 +79,20 @@ for found in (
 
 registered = client.get_latest_version("users-value")
 print(registered.schema_id, registered.version, registered.subject, registered.schema.schema_str)
-print(client.get_schema(1).schema_str, client.get_versions("users-value"), client.get_subjects())
+print(client.get_schema(1).schema_str, client.get_versions("users-value"), client.get_subjects("users"))
 print(client.lookup_schema("users-value", Schema(USER, "AVRO")).version)
 print(client.test_compatibility("users-value", Schema('"int"', "AVRO")))
 print(client.set_compatibility("users-value", "FULL"), client.get_compatibility("users-value"))
+blue = Metadata(None, MetadataProperties({"team": "blue"}), None)
+rule = Rule("adult", "of age", RuleKind.CONDITION, RuleMode.UPGRADE, "CEL", None, None, "message.age > 17", None, None,
+            False)
+client.register_schema("contracts", Schema(USER, "AVRO", [], blue, RuleSet([rule], None)))
+held = client.get_latest_version("contracts").schema
+print(held.metadata.properties.properties, held.rule_set.migration_rules[0].expr)
+print(held.rule_set.to_dict()["migrationRules"])
+print(client.get_latest_with_metadata("contracts", {"team": "blue"}).version)
+client.set_config("contracts", ServerConfig(compatibility=ConfigCompatibilityLevel.FULL_TRANSITIVE))
+print(client.get_config("contracts").compatibility_level.value)
 print(client.register_schema("people-value", Schema(JSON_USER, "JSON")) > 0)
 for refused in (
     lambda: client.get_version("users-value", 9),
