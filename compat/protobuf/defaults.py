@@ -9,7 +9,7 @@ from collections.abc import Callable
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from compat.protobuf.nodes import NumberLiteral, StringLiteral, Value, Word
-from compat.protobuf.options import float_value, to_integer
+from compat.protobuf.scalars import float_value, to_integer
 
 _WORDS = frozenset((FieldDescriptorProto.TYPE_BOOL, FieldDescriptorProto.TYPE_ENUM))
 _FLOATS = frozenset((FieldDescriptorProto.TYPE_FLOAT, FieldDescriptorProto.TYPE_DOUBLE))

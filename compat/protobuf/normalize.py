@@ -32,8 +32,8 @@ from compat.protobuf.nodes import (
     bounds,
     by_kind,
 )
-from compat.protobuf.options import float_value, to_integer
 from compat.protobuf.program import EXTENSION, Program, Unit
+from compat.protobuf.scalars import float_value, to_integer
 from compat.schema import PROTOBUF, InvalidSchema
 
 _EXTENSIONS = frozenset((EXTENSION,))

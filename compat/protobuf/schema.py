@@ -21,6 +21,7 @@ from compat.protobuf.linker import Linked, link, load
 from compat.protobuf.nodes import Enum, File, Message
 from compat.protobuf.normalize import normalize
 from compat.protobuf.parser import parse_file
+from compat.protobuf.places import places
 from compat.protobuf.printer import print_file
 from compat.protobuf.program import Program, Unit
 from compat.protobuf.undescribe import from_descriptor, to_json_name
@@ -29,7 +30,7 @@ from compat.schema import PROTOBUF, Dependencies, InvalidSchema, Pointer, Positi
 
 #: The name of the file in descriptors; the text has none.
 FILE_NAME = "default"
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*", re.ASCII)
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]++={0,2}\s*+", re.ASCII)
 
 
 class ProtobufSchema:
@@ -92,7 +93,7 @@ class ProtobufSchema:
     @cached_property
     def places(self) -> dict[Pointer, int]:
         """The token that each declaration begins with; none where the source is a descriptor."""
-        return {} if self._unit.text is None else dict(_places(self.tree))
+        return {} if self._unit.text is None else dict(places(self.tree))
 
     @cached_property
     def layout(self) -> Layout:
@@ -274,33 +275,6 @@ def _indexes(messages: Sequence[Message], prefix: str, path: tuple[int, ...]) ->
         name = prefix + message.name
         yield name, (*path, index)
         yield from _indexes(message.messages, name + ".", (*path, index))
-
-
-def _places(tree: File) -> Iterator[tuple[Pointer, int]]:
-    yield (), tree.package_at
-    for enum in tree.enums:
-        yield from _enum_places(enum, ())
-    for message in tree.messages:
-        yield from _message_places(message, ())
-
-
-def _message_places(message: Message, outer: Pointer) -> Iterator[tuple[Pointer, int]]:
-    pointer = (*outer, message.name)
-    yield pointer, message.at
-    for oneof in message.oneofs:
-        yield (*pointer, oneof.name), oneof.at
-    for field in (*message.fields, *(field for oneof in message.oneofs for field in oneof.fields)):
-        yield (*pointer, field.number), field.at
-    for enum in message.enums:
-        yield from _enum_places(enum, pointer)
-    for nested in message.messages:
-        yield from _message_places(nested, pointer)
-
-
-def _enum_places(enum: Enum, outer: Pointer) -> Iterator[tuple[Pointer, int]]:
-    yield (*outer, enum.name), enum.at
-    for constant in reversed(enum.constants):  # of values that share a number the first counts
-        yield (*outer, enum.name, constant.number), constant.at
 
 
 def _serialized(schema: ProtobufSchema) -> str:

@@ -52,6 +52,7 @@ def large(count: int) -> dict[str, str]:
         + " ".join(f'tags: "{i}"' for i in numbers)
         + "}; }",
         "strings": "option java_package = " + " ".join('"a"' for _ in numbers) + ";",
+        "blanks": P3 + "message M {}" + " " * 20 * count + "// x",
         "imports": "".join(f'import "{i}.proto";' for i in numbers),
         "packages": "package " + ".".join("a" for _ in range(450)) + ";" + "message M {}",
         "nested": P3 + "message M { " * 31 + "M m = 1;" + "}" * 31,
@@ -75,6 +76,14 @@ def test_time_grows_with_the_size_only(name: str):
         for difference in FORMAT.differences(one, other):
             FORMAT.locate(one, difference.reader_at or ())
     assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("text", [" " * 300_000 + "{", "A" * 300_000 + "{", "A=" * 100_000, "A" * 400_000])
+def test_what_looks_like_base64_is_told_apart_in_little_time(text: str):
+    begun = time.process_time()
+    with pytest.raises(InvalidSchema):
+        FORMAT.parse(SchemaText(PROTOBUF, text), (), False)
+    assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize(
