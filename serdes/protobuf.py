@@ -127,17 +127,19 @@ class ProtobufDeserializer(Deserializer):
         )
         super().__init__(schema_registry_client, form, config)
         self._from_string: Any = message_type and message_type.FromString
-        #: Indexes of two bytes that were met: those of the next 63 messages of a file.
-        self._short_indexes: set[bytes] = set()
+        #: How one index is counted, and the single bytes of one index that were met: messages 1 to 63 of a file.
+        self._one = wire.write_indexes((1,), zigzag=zigzag)[0]
+        self._short_indexes: set[int] = set()
 
     def __call__(self, data: Any, ctx: Any = None) -> Any:
         """The message; see Deserializer."""
         # What Deserializer does with a known schema and class, without its further call: it takes as long as upb.
         try:
-            if data[:5] in self._ready[ctx.topic][ctx.field] and not ctx.headers and self._stale_at is None:
-                if data[5] == 0:
+            if data[:5] in self._ready[ctx.topic][ctx.field] and not ctx.headers:
+                count = data[5]
+                if not count:
                     return self._from_string(data[6:])
-                if data[5:7] in self._short_indexes:
+                if count == self._one and data[6] in self._short_indexes:
                     return self._from_string(data[7:])
         except (KeyError, AttributeError, TypeError, IndexError, DecodeError):
             pass
@@ -214,13 +216,13 @@ class _Writer:
         return DatumMismatch("$", name, expected)
 
 
-def _decoder_of_class(message_type: Any, short_indexes: set[bytes], *, zigzag: bool) -> Decode:
+def _decoder_of_class(message_type: Any, short_indexes: set[int], *, zigzag: bool) -> Decode:
     from_string: Callable[[bytes], Any] = message_type.FromString
 
     def decode(message: bytes, offset: int) -> Any:
         start = wire.read_indexes(message, offset, zigzag=zigzag)[1]
         if start == offset + 2:
-            short_indexes.add(message[offset:start])
+            short_indexes.add(message[offset + 1])
         return from_string(message[start:])
 
     return decode
