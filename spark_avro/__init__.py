@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spark_avro.avro_udf import confluent_avro_udf
 from spark_avro.encoding import to_confluent_avro
+from spark_avro.following import Follower, follow
 from spark_avro.functions import confluent_schema_id, from_confluent_avro
 from spark_avro.modes import KAFKA_POSITION
 from spark_avro.records import from_confluent_avro_records
@@ -11,8 +12,10 @@ from spark_avro.session import packages, session
 
 __all__ = [
     "KAFKA_POSITION",
+    "Follower",
     "confluent_avro_udf",
     "confluent_schema_id",
+    "follow",
     "from_confluent_avro",
     "from_confluent_avro_records",
     "packages",

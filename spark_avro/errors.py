@@ -44,3 +44,14 @@ class UnfitColumn(PlanError):
 
     def __str__(self) -> str:
         return f"the column does not fit the schema: {self.path or 'it'} {self.problem}"
+
+
+@dataclass(unsafe_hash=True)
+class BrokenRecord(ValueError):
+    """A record of a stream that cannot be decoded, and its place: topic, partition and offset where known."""
+
+    reason: str
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.reason} at {self.place}" if self.place else self.reason

@@ -1,0 +1,78 @@
+"""Where a followed stream's batches go: Parquet, a topic, a database. Each is a function of the rows and the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from spark_avro.dead_letters import to_dead_letters
+from spark_avro.following import Write
+
+
+def parquet(folder: str, column: str | None = "value") -> Write:
+    """Writes each batch to `folder/batch=N`, over what a crashed try of the same batch left: each row once.
+
+    Args:
+        folder: Any folder that Spark can write to; read it with the option `mergeSchema` where schemas evolve.
+        column: The struct whose fields become columns of their own, beside the source's; None leaves it a struct.
+    """
+
+    def write(rows: DataFrame, batch: int) -> None:
+        kept = [name for name in rows.columns if name not in (column, "key", "headers")]
+        flat = rows if column is None else rows.select(*kept, f"{column}.*")
+        flat.write.mode("overwrite").parquet(f"{folder}/batch={batch}")
+
+    return write
+
+
+def table(folder: str, name: str = "spark", subject: str | None = None) -> Write:
+    """Writes each batch's dead letters to Parquet: place, reason, id, raw bytes; each once, as `parquet` does."""
+
+    def write(rows: DataFrame, batch: int) -> None:
+        place = [column for column in ("topic", "partition", "offset", "timestamp", "key") if column in rows.columns]
+        said = [F.lit(name).alias("application"), F.lit(subject).cast("string").alias("subject")]
+        rows.select(*place, "error.reason", "error.id", "error.raw", *said).write.mode("overwrite").parquet(
+            f"{folder}/batch={batch}"
+        )
+
+    return write
+
+
+def dead_letter_topic(
+    bootstrap_servers: str,
+    topic: str,
+    name: str = "spark",
+    subject: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Write:
+    """Writes dead letters to a topic: key, original bytes, and the headers of `magicbyte.dead_letter`.
+
+    A batch that is repeated after a crash is written again: by topic, partition and offset a letter is known again.
+    """
+
+    def write(rows: DataFrame, _batch: int) -> None:
+        letters = to_dead_letters(rows, name, subject=subject)
+        _to_kafka(letters, bootstrap_servers, topic, options)
+
+    return write
+
+
+def _to_kafka(rows: DataFrame, servers: str, topic: str, options: Mapping[str, str] | None) -> None:
+    writer = rows.write.format("kafka").option("kafka.bootstrap.servers", servers).option("topic", topic)
+    writer.options(**(options or {})).save()
+
+
+def jdbc(url: str, name: str, column: str = "value", properties: Mapping[str, str] | None = None) -> Write:
+    """Appends each batch to a database's table: the struct's fields, with topic, partition and offset.
+
+    A batch that is repeated after a crash is written again: a unique key on the three keeps each row once, by refusing
+    the repetition.
+    """
+
+    def write(rows: DataFrame, _batch: int) -> None:
+        place = [name for name in ("topic", "partition", "offset") if name in rows.columns]
+        rows.select(f"{column}.*", *place).write.jdbc(url, name, mode="append", properties=dict(properties or {}))
+
+    return write
