@@ -6,7 +6,9 @@ from spark_avro.avro_udf import confluent_avro_udf
 from spark_avro.encoding import to_confluent_avro
 from spark_avro.following import Follower, follow
 from spark_avro.functions import confluent_schema_id, from_confluent_avro
+from spark_avro.json_schema import confluent_json_udf, from_confluent_json, to_confluent_json
 from spark_avro.modes import KAFKA_POSITION
+from spark_avro.protobuf_functions import confluent_protobuf_udf, from_confluent_protobuf, to_confluent_protobuf
 from spark_avro.records import from_confluent_avro_records
 from spark_avro.session import packages, session
 
@@ -14,11 +16,17 @@ __all__ = [
     "KAFKA_POSITION",
     "Follower",
     "confluent_avro_udf",
+    "confluent_json_udf",
+    "confluent_protobuf_udf",
     "confluent_schema_id",
     "follow",
     "from_confluent_avro",
     "from_confluent_avro_records",
+    "from_confluent_json",
+    "from_confluent_protobuf",
     "packages",
     "session",
     "to_confluent_avro",
+    "to_confluent_json",
+    "to_confluent_protobuf",
 ]

@@ -11,6 +11,7 @@ from pyspark.sql import types as spark
 from compat.schema import AVRO, SchemaText
 from spark_avro import normalise
 from spark_avro import tree as trees
+from spark_avro.known import Known
 from spark_avro.modes import FAILFAST, as_column, present
 from spark_avro.plan import Decoded
 from spark_avro.registry import Registry
@@ -18,7 +19,7 @@ from spark_avro.selection import Selection, select_versions
 from spark_avro.tree import Tree
 from spark_avro.types import spark_type
 from spark_avro.udf import decoded_by, url_of
-from spark_avro.workers import Known, avro_decoder
+from spark_avro.workers import avro_decoder
 
 
 def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name

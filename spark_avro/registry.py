@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compat.avro import FORMAT, AvroSchema
@@ -10,6 +10,7 @@ from compat.schema import AVRO, SchemaText
 from serdes.client import RegistryClient
 from serdes.error import RegistryError, SubjectNotFound
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
+from spark_avro.known import Known
 
 #: A registry's URL (several with commas between), or a client that is set up already.
 Registry = str | RegistryClient
@@ -122,3 +123,55 @@ def newest_first(versions: Sequence[Version]) -> list[Version]:
     for version in reversed(versions):
         unique.setdefault(version.id, version)
     return list(unique.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Schemas of any type by id, the one that values are presented as, and what they are of, in errors."""
+
+    known: Mapping[int, Known]
+    reader: Known
+    origin: str
+
+
+def choose(
+    registry: Registry,
+    schema_type: str,
+    *,
+    subject: str | None,
+    topic: str | None,
+    ids: Sequence[int],
+    is_key: bool,
+) -> Chosen:
+    """The versions of a subject, or of a topic's, and further ids; the reader's is the latest, or the first id's.
+
+    Raises:
+        NoSubject: the registry does not have the subject.
+        PlanError: there is nothing to look for, or no schema of an id.
+        UnsupportedSchema: a schema of another type.
+    """
+    if (subject is None) == (topic is None) and not (ids and subject is None):
+        raise PlanError("give a subject, a topic, or ids")
+    client = client_of(registry)
+    name, why = subject_of(subject=subject, topic=topic, is_key=is_key) if subject or topic else (None, "")
+    found: dict[int, SchemaText] = {}
+    for schema_id in ids:
+        try:
+            found[schema_id] = client.schema_by_id(schema_id, name).schema
+        except RegistryError as error:
+            raise PlanError(f"schema id {schema_id}: {error}") from error
+    latest = next(iter(found), 0)
+    if name is not None:
+        client.clear_latest_caches()
+        try:
+            numbers = client.versions(name, deleted=True)
+            latest = client.version(name).id
+        except SubjectNotFound:
+            raise NoSubject(name, why) from None
+        held = [client.version(name, number, deleted=True) for number in numbers]
+        found |= {version.id: version.schema for version in held}
+    for schema_id, schema in found.items():
+        if schema.schema_type != schema_type:
+            raise UnsupportedSchema(f"schema id {schema_id}", "", f"is of type {schema.schema_type}, not {schema_type}")
+    known = {number: Known(schema, client.dependencies(schema, name)) for number, schema in found.items()}
+    return Chosen(known, known[latest], f"subject {name}" if name else f"ids {', '.join(map(str, ids))}")

@@ -13,10 +13,11 @@ from typing import Any, Protocol
 
 import orjson
 
-from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
+from compat.schema import AVRO, JSON, PROTOBUF
 from serdes import wire
 from serdes.client import RegistryClient
 from serdes.error import SerdesError
+from spark_avro.known import Known
 
 #: A message's value and, where it is broken, what is wrong with it.
 Outcome = tuple[Any, str | None]
@@ -28,14 +29,6 @@ class Batch(Protocol):
 
     def __call__(self, messages: Sequence[bytes | None]) -> list[Outcome]:
         """The outcome of each message; None gives a null that is not broken."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """A schema and what it refers to, as they are sent to the workers."""
-
-    schema: SchemaText
-    dependencies: Dependencies = ()
 
 
 @dataclass(frozen=True)
