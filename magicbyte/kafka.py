@@ -10,7 +10,8 @@ from typing import Literal
 
 log = logging.getLogger("magicbyte.kafka")
 
-Config = dict[str, str | int | float | bool]
+#: librdkafka's names and values; `logger` is where the client library logs.
+Config = dict[str, str | int | float | bool | logging.Logger]
 Role = Literal["producer", "consumer", "admin"]
 
 
@@ -119,8 +120,12 @@ _JAAS_NAMES = {
     "principal": "sasl.kerberos.principal",
 }
 
+#: A broker that comes back is found as soon as Java's clients find it.
+COMMON_DEFAULTS: Config = {"reconnect.backoff.max.ms": 1000}
+
 #: Records with equal keys land where Java's DefaultPartitioner puts them; no loss and no reordering on retry.
 PRODUCER_DEFAULTS: Config = {
+    **COMMON_DEFAULTS,
     "partitioner": "murmur2_random",
     "enable.idempotence": True,
     "linger.ms": 0,
@@ -128,6 +133,7 @@ PRODUCER_DEFAULTS: Config = {
 
 #: Offsets are stored by whoever delivered the record; aborted records are seen as Java's default shows them.
 CONSUMER_DEFAULTS: Config = {
+    **COMMON_DEFAULTS,
     "isolation.level": "read_uncommitted",
     "enable.auto.offset.store": False,
     "queued.max.messages.kbytes": 16384,

@@ -10,6 +10,8 @@ from pydantic import Field
 from magicbyte import kafka
 from magicbyte.settings import ServerSettings, SettingsError
 
+#: How long Java's producer tries.
+_JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
 #: librdkafka's own bounds are lifted: what may wait is bounded by `producer.buffer.memory` before a record is queued.
 _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
 
@@ -81,6 +83,7 @@ class RestProxySettings(ServerSettings):
         idempotent = {} if acks == "all" else {"enable.idempotence": False}
         return {
             **kafka.PRODUCER_DEFAULTS,
+            **_JAVA_DELIVERY,
             **kafka.client_config(self._passed_on("producer."), role="producer"),
             **_UNBOUNDED_QUEUE,
             **idempotent,
@@ -94,7 +97,7 @@ class RestProxySettings(ServerSettings):
 
     def admin_config(self) -> kafka.Config:
         """Librdkafka's configuration of the admin client."""
-        return kafka.client_config(self._passed_on("admin."), role="admin")
+        return {**kafka.COMMON_DEFAULTS, **kafka.client_config(self._passed_on("admin."), role="admin")}
 
     def registry_properties(self) -> dict[str, str]:
         """What is passed on to the Schema Registry client, under its own names."""

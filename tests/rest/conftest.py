@@ -95,6 +95,12 @@ def topic(admin: AdminClient) -> str:
     return make_topic(admin)
 
 
+@pytest.fixture(scope="session")
+def untouched(admin: AdminClient) -> str:
+    """A topic that stays empty: what is refused goes here."""
+    return make_topic(admin)
+
+
 @pytest.fixture
 def wide_topic(admin: AdminClient) -> str:
     return make_topic(admin, partitions=7)
@@ -117,6 +123,7 @@ def _readers(kafka: str) -> Iterator[dict[str, Consumer]]:
                 "enable.partition.eof": True,
                 "auto.offset.reset": "earliest",
                 "fetch.wait.max.ms": 10,
+                "topic.metadata.refresh.fast.interval.ms": 10,
                 "isolation.level": isolation,
             }
         )
@@ -133,6 +140,7 @@ def read_topic(_readers: dict[str, Consumer]) -> Callable[..., list[Any]]:
 
     def read(topic: str, partition: int = 0, isolation: str = "read_uncommitted") -> list[Any]:
         consumer = _readers[isolation]
+        consumer.list_topics(topic, timeout=10)  # else it finds the leader only at its next look around
         consumer.assign([TopicPartition(topic, partition, 0)])
         found = []
         while True:
