@@ -72,6 +72,8 @@ class SchemaFormat:
         message: The reference's message for one difference, given the words for reader and writer.
         locate: Where a pointer leads in the schema's source.
         rules: All rules of the type by name.
+        example: Finds an instance, as JSON text, that the writer's schema accepts and the reader's refuses, given a
+            difference, the reader and the writer; None where the type has no way to.
     """
 
     name: str
@@ -80,3 +82,4 @@ class SchemaFormat:
     message: Callable[[Difference, str, str], str]
     locate: Callable[[ParsedSchema, Pointer], Position | None]
     rules: Mapping[str, Rule]
+    example: Callable[[Difference, ParsedSchema, ParsedSchema], str | None] | None = None

@@ -115,9 +115,20 @@ def explain(finding: Finding) -> Incompatibility:
         breaks=_breaks(finding),
         harm=difference.fill(rule.harm, direction.reader, direction.writer),
         remedy=difference.fill(remedy, direction.reader, direction.writer),
-        example=difference.example,
+        example=difference.example or _example(finding),
         message=finding.message,
     )
+
+
+def _example(finding: Finding) -> str | None:
+    schema_format = FORMATS[finding.new.schema_type]
+    rule = finding.difference.rule
+    # The engine's own rules, such as for a changed schema type, are none of the type's.
+    if finding.old is None or schema_format.example is None or schema_format.rules.get(rule.name) is not rule:
+        return None
+    reader_is_new = finding.direction.new_reads_old
+    reader, writer = (finding.new, finding.old) if reader_is_new else (finding.old, finding.new)
+    return schema_format.example(finding.difference, reader, writer)
 
 
 def _breaks(finding: Finding) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -11,9 +10,11 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from compat.schema import InvalidSchema
+from magicbyte.failure import Failure
 from magicbyte.http.application import create_application
 from magicbyte.http.asgi import ASGIApp, BodyLimit, EncodedPath, RequestLog
 from magicbyte.http.errors import ApiError
+from magicbyte.http.server import Listener
 from magicbyte.http.server import serve as serve_http
 from magicbyte.logs import set_up_logs
 from registry import errors
@@ -21,7 +22,7 @@ from registry.decide import Terms
 from registry.forward import Forwarder
 from registry.http import compatibility, schemas, server, settings, subjects
 from registry.http.answers import error_response
-from registry.http.layers import ContextPrefix, Negotiation, RememberedAnswers
+from registry.http.layers import ContextPrefix, Deadline, Negotiation, RememberedAnswers
 from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
 from registry.metrics import NodeMetrics
@@ -29,8 +30,7 @@ from registry.node import Node
 from registry.parsing import Parser, invalid_schema
 from registry.service import Registry
 from registry.settings import RegistrySettings
-
-log = logging.getLogger("magicbyte.registry")
+from registry.workers import serve_with_workers
 
 
 def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
@@ -70,10 +70,12 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
     app.state.metrics.register(NodeMetrics(node))
 
     app.add_exception_handler(NotLeader, forwarder)
+    app.router.redirect_slashes = False
     layered: ASGIApp = Negotiation(app)
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
     layered = BodyLimit(layered, given.max_body_bytes)
+    layered = Deadline(layered, given.request_timeout_ms / 1000, besides=("/events", "/export", "/import"))
     layered = RequestLog(layered)
     return RememberedAnswers(layered, lambda: node.view.offset)
 
@@ -97,16 +99,26 @@ def terms_of(given: RegistrySettings) -> Terms:
 
 
 def serve(properties: Mapping[str, str]) -> int:
-    """Run the registry until it is told to stop; answers the exit code."""
+    """Run the registry until it is told to stop; answers the exit code.
+
+    Raises:
+        Failure: A setting is wrong, the log can't be opened or read, or a port can't be had.
+    """
     given = RegistrySettings.from_properties(properties)
     set_up_logs(given.log_level)
-    node = open_node(given)
+    if given.workers > 1:
+        return serve_with_workers(properties, given)
+    listeners = given.listeners
+    if given.worker is not None:
+        listeners = [*listeners, Listener(listeners[0].scheme, listeners[0].host, given.worker_port)]
     try:
+        node = open_node(given)
         node.start()
     except LogError as error:
-        log.critical("the registry can't start: %s", error)
-        return 1
+        raise Failure(f"the registry can't start: {error}") from error
     try:
-        return serve_http(create_app(given, node), given.listeners, log_level=given.log_level)
+        return serve_http(
+            create_app(given, node), listeners, share_ports=given.worker is not None, log_level=given.log_level
+        )
     finally:
         node.stop()

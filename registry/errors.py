@@ -71,8 +71,9 @@ CONTEXT_WITH_COLON = ErrorKind(400, "Context name '{context}' cannot contain a c
 MISSING_BODY = ErrorKind(422, "{detail}")
 INVALID_PARAMETER = ErrorKind(400, "{detail}")
 
-STORE_FAILED = ErrorKind(50001, "{operation} operation failed while writing to the store: {detail}")
-OPERATION_TIMED_OUT = ErrorKind(50002, "{operation} operation timed out")
+STORE_FAILED = ErrorKind(50001, "{text}")
+OPERATION_TIMED_OUT = ErrorKind(50002, "{text}")
 FORWARDING_FAILED = ErrorKind(50003, "Error while forwarding {operation} request to the leader")
 UNKNOWN_LEADER = ErrorKind(50004, "Leader not known.")
-CONTEXT_OPERATION_FAILED = ErrorKind(50001, "Error while {operation}: {detail}")
+UPDATE_WITHOUT_LEADER = ErrorKind(50004, "{text}")
+REQUEST_TIMED_OUT = ErrorKind(504, "HTTP 504 Gateway Timeout")

@@ -182,3 +182,5 @@ MODES = {
     )
 }
 READWRITE = MODES["READWRITE"]
+#: Set globally, it holds whatever is set for subjects and contexts.
+READONLY_OVERRIDE = MODES["READONLY_OVERRIDE"]

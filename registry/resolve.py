@@ -10,6 +10,7 @@ from registry.model import (
     GLOBAL_CONTEXT,
     LATEST,
     MODES,
+    READONLY_OVERRIDE,
     READWRITE,
     Config,
     Content,
@@ -67,6 +68,8 @@ def effective_config(view: View, subject: str | None, default_level: str) -> Con
 
 def effective_mode(view: View, subject: str | None) -> Mode:
     """The mode that holds for a subject, or globally for None: its own, its context's, the global context's."""
+    if view.mode(None) == READONLY_OVERRIDE.name:
+        return READONLY_OVERRIDE
     levels = [subject, *([context_key(subject)] if subject is not None else []), _GLOBAL_SUBJECT]
     for key in levels:
         name = view.mode(key)

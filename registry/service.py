@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,14 +14,19 @@ from registry.committer import Command
 from registry.decide import Terms
 from registry.log.port import LogError, NotLeader, RecordTooLarge
 from registry.node import Node
+from registry.operations import Operation
 from registry.settings import RegistrySettings
 from registry.view import View
+
+log = logging.getLogger("magicbyte.registry.service")
 
 T = TypeVar("T")
 
 #: How long a write waits for a leader, and how long between two looks.
 _LEADER_SECONDS = 10.0
 _ELECTION_SECONDS = 0.05
+#: Longest text, in characters, that is parsed on the event loop.
+SHORT_TEXT = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,10 @@ class Registry:
         """The state as this node knows it."""
         return self.node.view
 
+    @property
+    def _store(self) -> str:
+        return "the Kafka store" if self.settings.storage.startswith("kafka:") else "the store"
+
     async def find(self, look_up: Callable[[View], T | None]) -> T | None:
         """A look-up that, where it finds nothing, is done again once the view has reached the log's end."""
         found = look_up(self.view)
@@ -43,6 +53,10 @@ class Registry:
             return found
         await self.catch_up()
         return look_up(self.view)
+
+    async def compute(self, size: int, work: Callable[[], T]) -> T:
+        """Do work on a text of a size: at once where it is short, else in a thread, so that other requests go on."""
+        return work() if size <= SHORT_TEXT else await asyncio.to_thread(work)
 
     async def catch_up(self) -> None:
         """Bring the view to the log's present end, where that takes anything.
@@ -53,13 +67,14 @@ class Registry:
         try:
             await asyncio.to_thread(self.node.sync)
         except LogError as error:
-            raise errors.STORE_FAILED(operation="Read", detail=error) from error
+            log.error("the log can't be read: %s", error)  # noqa: TRY400  as below
+            raise errors.STORE_FAILED(text=f"Error while reading {self._store}") from error
 
-    async def write(self, operation: str, command: Command[T]) -> T:
+    async def write(self, operation: Operation, command: Command[T]) -> T:
         """Commit a command and return its result.
 
         Args:
-            operation: The operation's name in the texts of errors, such as `Register schema`.
+            operation: What the texts of errors say.
             command: Decides on the view.
 
         Raises:
@@ -74,20 +89,21 @@ class Registry:
                 if await asyncio.to_thread(self.node.leader_url) is not None:
                     raise
                 if time.monotonic() > deadline:
-                    raise errors.UNKNOWN_LEADER() from None
+                    raise errors.UPDATE_WITHOUT_LEADER(text=operation.no_leader) from None
                 # An election is under way: this node may be the one that wins it.
                 await asyncio.sleep(_ELECTION_SECONDS)
 
-    async def _commit(self, operation: str, command: Command[T]) -> T:
+    async def _commit(self, operation: Operation, command: Command[T]) -> T:
         future = asyncio.wrap_future(self.node.submit(command))
         try:
             # The command goes on where the wait is given up: its outcome is unknown then, never undone.
             return await asyncio.wait_for(asyncio.shield(future), self.settings.write_timeout_ms / 1000)
         except TimeoutError:
-            raise errors.OPERATION_TIMED_OUT(operation=operation) from None
+            raise errors.OPERATION_TIMED_OUT(text=operation.timed_out) from None
         except RecordTooLarge:
             raise errors.SCHEMA_TOO_LARGE() from None
         except NotLeader:
             raise
         except LogError as error:
-            raise errors.STORE_FAILED(operation=operation, detail=error) from error
+            log.error("a write failed: %s", error)  # noqa: TRY400  the log's own text says it all
+            raise errors.STORE_FAILED(text=operation.failed.format(store=self._store)) from error

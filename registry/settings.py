@@ -39,6 +39,9 @@ class RegistrySettings(ServerSettings):
     #: memory:, sqlite:///FILE, postgresql://..., or kafka:
     storage: str = Field(alias="magicbyte.storage", default="kafka:")
     node_id: str | None = Field(alias="magicbyte.node.id", default=None)
+    workers: int = Field(alias="magicbyte.workers", default=1, ge=1)
+    #: Set for a worker process: its number. It shares the listeners' ports, and is reached by other nodes at one more.
+    worker: int | None = Field(alias="magicbyte.worker", default=None)
 
     bootstrap_servers: str | None = Field(alias="kafkastore.bootstrap.servers", default=None)
     topic: str = Field(alias="kafkastore.topic", default="_schemas")
@@ -75,7 +78,8 @@ class RegistrySettings(ServerSettings):
     context_search_default_limit: int = Field(alias="context.search.default.limit", default=2**31 - 1, ge=1)
     context_search_max_limit: int = Field(alias="context.search.max.limit", default=2**31 - 1, ge=1)
 
-    max_body_bytes: int = Field(alias="size.limit.filter.max.request.body.size", default=16 * 1024 * 1024, gt=0)
+    max_body_bytes: int = Field(alias="size.limit.filter.max.request.body.size", default=8 * 1024 * 1024, gt=0)
+    request_timeout_ms: int = Field(alias="request.timeout.ms", default=600_000, gt=0)
     log_level: str = Field(alias="magicbyte.log.level", default="info")
 
     #: All properties as given, for those that are passed on to Kafka.
@@ -95,6 +99,11 @@ class RegistrySettings(ServerSettings):
         return ",".join(server.strip().rpartition("://")[2] for server in value.split(",") if server.strip())
 
     @property
+    def worker_port(self) -> int:
+        """The port at which other nodes reach this worker alone."""
+        return self.listeners[0].port + 1000 + (self.worker or 0)
+
+    @property
     def kafka_client_properties(self) -> dict[str, str]:
         """What is passed on to Kafka clients, by Java's names."""
         own = {field.alias for field in type(self).model_fields.values()}
@@ -112,5 +121,8 @@ class RegistrySettings(ServerSettings):
     def advertised_url(self) -> str:
         """Where other nodes reach this one."""
         listener = self.listeners[0]
+        if self.worker is not None:
+            # Above the listener's port, so that a worker that is started again is found where it was.
+            return Listener(listener.scheme, self.host_name or listener.host, self.worker_port).url
         host = self.host_name or listener.host
         return Listener(listener.scheme, host, self.host_port or listener.port).url

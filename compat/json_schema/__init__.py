@@ -10,6 +10,14 @@ from compat.json_schema.schema import JsonSchema, check_fields, parse
 from compat.json_schema.validators import validator
 from compat.schema import JSON
 
-FORMAT = SchemaFormat(name=JSON, parse=parse, differences=differences, message=message, locate=locate, rules=RULES)
+FORMAT = SchemaFormat(
+    name=JSON,
+    parse=parse,
+    differences=differences,
+    message=message,
+    locate=locate,
+    rules=RULES,
+    example=example,
+)
 
 __all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields", "example", "validator"]

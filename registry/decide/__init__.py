@@ -11,11 +11,14 @@ from registry.decide.configure import (
 )
 from registry.decide.decision import Decision, Terms
 from registry.decide.delete import decide_delete_subject, decide_delete_version, decide_undelete
-from registry.decide.register import Registration, decide_register
+from registry.decide.prepare import Registration
+from registry.decide.register import decide_register
+from registry.decide.tag import Tagging, decide_tag
 
 __all__ = [
     "Decision",
     "Registration",
+    "Tagging",
     "Terms",
     "decide_delete_config",
     "decide_delete_context",
@@ -25,5 +28,6 @@ __all__ = [
     "decide_put_config",
     "decide_put_mode",
     "decide_register",
+    "decide_tag",
     "decide_undelete",
 ]

@@ -3,53 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 from compat.engine import Previous, Verdict, check, reserved_field_messages
 from compat.level import LEVELS, Policy
-from compat.schema import InvalidSchema, ParsedSchema
 from registry import errors, records
-from registry.contract import RESERVED_PROPERTY, VERSION_PROPERTY, InvalidRuleSet, Metadata, RuleSet
+from registry.contract import RESERVED_PROPERTY, InvalidRuleSet, Metadata, RuleSet
 from registry.decide.decision import Decision, Terms, require_writable
+from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
 from registry.log.port import Record
 from registry.lookup import find_registered, loosely_same
 from registry.model import DEFAULT_CONTEXT, LATEST, Config, Content, Version, context_of
-from registry.parsing import invalid_schema
 from registry.records import Key
-from registry.resolve import dependencies, effective_config, effective_mode, pin_references, qualified_context
+from registry.resolve import effective_config, effective_mode, qualified_context
 from registry.view import View
-
-
-@dataclass(frozen=True, slots=True)
-class Registration:
-    """A request to register a schema, or to look one up.
-
-    Attributes:
-        subject: In wire form.
-        content: As the client sent it: references not pinned, text not canonical.
-        version: The number it must get; 0 leaves it to the server.
-        schema_id: The id it must get; -1 leaves it to the server.
-        normalize: Store the normalised text, whatever the config says.
-        force: Skip the compatibility check.
-        expected_latest: Register only if this is the latest live version (0: none); None does not ask.
-    """
-
-    subject: str
-    content: Content
-    version: int = 0
-    schema_id: int = -1
-    normalize: bool = False
-    force: bool = False
-    expected_latest: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A content as it would be stored, and the parse that it came from."""
-
-    content: Content
-    parsed: ParsedSchema
 
 
 def decide_register(view: View, now: int, *, request: Registration, terms: Terms) -> Decision[Version]:
@@ -64,16 +31,22 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
     _require_expected_latest(view, request)
     config = effective_config(view, request.subject, terms.default_level)
     next_number = 1 + max((version.number for version in view.versions(request.subject)), default=0)
+    request = write_tags(view, request, config, terms)
     wanted = request if mode.imports else inherit(view, request, config, next_number)
     _validate_rules(wanted.content.rule_set)
     candidate = canonicalize(view, wanted, config, terms, strict=not mode.imports)
+    if not mode.imports:
+        check_fields(candidate, config, terms, wanted)
     existing = _same_version(view, wanted, candidate.content)
     if existing is not None:
         return Decision(existing)
     if not (mode.imports or request.force):
         verdict = judge(view, request.subject, candidate, config, terms)
         if not verdict.compatible:
-            raise terms.incompatible(subject=request.subject, details=f"[{', '.join(verdict.messages)}]")
+            refused = terms.incompatible(subject=request.subject, details=f"[{', '.join(verdict.messages)}]")
+            if request.explain:
+                refused = refused.with_extra(explanations=[each.to_json() for each in verdict.incompatibilities])
+            raise refused
     return _write(view, wanted, candidate.content, next_number, now, imports=mode.imports)
 
 
@@ -96,68 +69,12 @@ def _require_expected_latest(view: View, request: Registration) -> None:
         raise errors.PRECONDITION_FAILED(subject=request.subject, latest=number, expected=request.expected_latest)
 
 
-def inherit(view: View, request: Registration, config: Config, next_number: int) -> Registration:
-    """The request with what it leaves out taken from the latest version and the config's defaults and overrides."""
-    content = request.content
-    latest = view.latest(request.subject)
-    if not content.text.strip():
-        if latest is None:
-            raise errors.EMPTY_SCHEMA()
-        previous = latest.content
-        content = replace(content, text=previous.text, schema_type=previous.schema_type, references=previous.references)
-    metadata = content.metadata or (latest.content.metadata if latest else None)
-    metadata = _merge_metadata(config.default_metadata, metadata, config.override_metadata)
-    rule_set = content.rule_set or (latest.content.rule_set if latest else None)
-    rule_set = _merge_rules(config.default_rule_set, rule_set, config.override_rule_set)
-    if request.version != 0 or (metadata and VERSION_PROPERTY in metadata.properties):
-        number = request.version if request.version > 0 else next_number
-        metadata = (metadata or Metadata()).with_property(VERSION_PROPERTY, str(number))
-    return replace(request, content=replace(content, metadata=metadata, rule_set=rule_set))
-
-
-def _merge_metadata(*layers: Metadata | None) -> Metadata | None:
-    merged: Metadata | None = None
-    for layer in layers:
-        merged = merged.merged(layer) if merged else layer
-    return merged
-
-
-def _merge_rules(*layers: RuleSet | None) -> RuleSet | None:
-    merged: RuleSet | None = None
-    for layer in layers:
-        merged = merged.merged(layer) if merged else layer
-    return merged
-
-
 def _validate_rules(rule_set: RuleSet | None) -> None:
     try:
         if rule_set is not None:
             rule_set.validate()
     except InvalidRuleSet as error:
         raise errors.INVALID_RULE_SET(detail=error) from None
-
-
-def canonicalize(view: View, request: Registration, config: Config, terms: Terms, *, strict: bool) -> Candidate:
-    """Pin the references, parse, and put the text into the form that is stored.
-
-    Raises:
-        ApiError: 42201.
-    """
-    content = request.content
-    context = context_of(request.subject)
-    validate = terms.validate_new_schemas if config.validate_new_schemas is None else config.validate_new_schemas
-    strict = strict and validate
-    try:
-        pinned = pin_references(view, context, content.references, content.schema_type, allow_deleted=not strict)
-        content = replace(content, references=pinned)
-        parsed = terms.parse(content.schema, dependencies(view, context, content), strict=strict)
-    except InvalidSchema as error:
-        raise invalid_schema(error) from None
-    text = parsed.canonical
-    if request.normalize or config.normalize:
-        text = parsed.normalized()
-        pinned = tuple(sorted(set(pinned), key=lambda each: (each.name, each.subject, each.version)))
-    return Candidate(replace(content, text=text, references=pinned), parsed)
 
 
 def _same_version(view: View, request: Registration, content: Content) -> Version | None:
@@ -199,7 +116,7 @@ def judge(
     if group is not None:
         mine = _property(candidate.content.metadata, group)
         earlier = [each for each in earlier if _property(each.content.metadata, group) == mine]
-    previous = [Previous(each.number, partial(_load, view, each, terms)) for each in earlier]
+    previous = [Previous(each.number, partial(load, view, each, terms)) for each in earlier]
     level = LEVELS[config.compatibility_level or terms.default_level]
     policy = Policy.LENIENT if config.compatibility_policy == Policy.LENIENT else Policy.STRICT
     validate_fields = terms.validate_fields if config.validate_fields is None else config.validate_fields
@@ -216,11 +133,6 @@ def judge(
         validate_fields=validate_fields,
         reserved_messages=reserved,
     )
-
-
-def _load(view: View, version: Version, terms: Terms) -> ParsedSchema:
-    context = context_of(version.subject)
-    return terms.parse(version.content.schema, dependencies(view, context, version.content), strict=False)
 
 
 def _property(metadata: Metadata | None, name: str) -> str | None:

@@ -13,10 +13,11 @@ from magicbyte.http.negotiation import Produced
 from registry.decide.configure import UPDATE_NAMES
 from registry.http.request import registry_of
 from registry.identity import guid_of
-from registry.model import CONFIG_NAMES, Config, Version, context_of
+from registry.model import CONFIG_NAMES, Config, Version, context_of, in_context
 from registry.records import content_extras
 from registry.resolve import dependencies
 from registry.service import Registry
+from registry.tags import TAG_FORMATS
 
 V1 = "application/vnd.schemaregistry.v1+json"
 PRODUCED = (Produced(V1, 1.0), Produced("application/vnd.schemaregistry+json", 0.9), Produced("application/json", 0.5))
@@ -45,9 +46,9 @@ def schema_object(version: Version, text: str | None = None) -> dict[str, Any]:
     return {"subject": version.subject, "version": version.number, "id": version.schema_id} | _content(version, text)
 
 
-def registered_object(version: Version) -> dict[str, Any]:
+def registered_object(version: Version, text: str | None = None) -> dict[str, Any]:
     """A version as registering answers it."""
-    return {"id": version.schema_id, "version": version.number} | _content(version, None)
+    return {"id": version.schema_id, "version": version.number} | _content(version, text)
 
 
 def schema_string_object(version: Version, text: str | None = None, *, with_subject: bool) -> dict[str, Any]:
@@ -91,6 +92,48 @@ def parsed(registry: Registry, version: Version) -> ParsedSchema:
     """
     view, content = registry.view, version.content
     return registry.terms.parse(content.schema, dependencies(view, context_of(version.subject), content), strict=False)
+
+
+def version_object(request: Request, version: Version) -> dict[str, Any]:
+    """A version in the form that the parameters ask for: `format`, `referenceFormat` and `findTags`."""
+    return with_extras(request, version, schema_object(version, text_in_form(request, version)))
+
+
+def with_extras(request: Request, version: Version, value: dict[str, Any]) -> dict[str, Any]:
+    """A version's object with what `referenceFormat` and `findTags` ask for."""
+    extras = _asked_extras(request, version)
+    if not extras:
+        return value
+    last = {name: value.pop(name) for name in ("ts", "deleted")}
+    return value | extras | last
+
+
+def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
+    extras: dict[str, Any] = {}
+    query, context = request.query_params, context_of(version.subject)
+    references = version.content.references
+    if references and query.get("referenceFormat", "").lower() == "qualified":
+        extras["references"] = [
+            {"name": each.name, "subject": in_context(context, each.subject), "version": each.version}
+            for each in references
+        ]
+    wanted = frozenset(query.getlist("findTags"))
+    if wanted and (tags := _schema_tags(registry_of(request), version, wanted)):
+        extras["schemaTags"] = tags
+    return extras
+
+
+def _schema_tags(registry: Registry, version: Version, wanted: frozenset[str]) -> list[dict[str, Any]]:
+    try:
+        found = TAG_FORMATS[version.content.schema_type].find(parsed(registry, version))
+    except (InvalidSchema, ApiError, KeyError):  # a stored text that cannot be read has no tags to tell of
+        return []
+    chosen = {entity: [tag for tag in tags if "*" in wanted or tag in wanted] for entity, tags in sorted(found.items())}
+    return [
+        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": tags}
+        for entity, tags in chosen.items()
+        if tags
+    ]
 
 
 def text_in_form(request: Request, version: Version) -> str:

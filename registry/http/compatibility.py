@@ -11,7 +11,8 @@ from fastapi import APIRouter, Request, Response
 from magicbyte.http.errors import ApiError
 from registry import errors
 from registry.decide import Registration
-from registry.decide.register import canonicalize, judge
+from registry.decide.prepare import canonicalize
+from registry.decide.register import judge
 from registry.http.answers import answer
 from registry.http.request import flag, registration_of, registry_of, subject_of, version_of
 from registry.model import Version

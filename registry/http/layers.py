@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, answer, header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ApiError
 from magicbyte.http.negotiation import choose, consumes
+from registry.errors import REQUEST_TIMED_OUT
 from registry.http.answers import CONSUMED, PRODUCED, V1
 from registry.http.settings import context_name
 
@@ -47,7 +49,10 @@ class ContextPrefix:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        match = _IN_CONTEXT.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        match = _IN_CONTEXT.fullmatch(scope["path"]) if scope["path"].startswith("/contexts/") else None
         if match is not None:
             try:
                 scope.setdefault("state", {})["context"] = context_name(match[1])
@@ -55,7 +60,39 @@ class ContextPrefix:
                 await answer(send, error.status, error.body())
                 return
             scope["path"] = match[2]
+        if len(scope["path"]) > 1 and scope["path"].endswith("/"):
+            # As in the reference, a slash at the end means nothing.
+            scope["path"] = scope["path"].rstrip("/") or "/"
         await self.app(scope, receive, send)
+
+
+class Deadline:
+    """Answers 504 where a request takes too long; what takes as long as its client wants is left alone."""
+
+    def __init__(self, app: ASGIApp, seconds: float, besides: tuple[str, ...] = ()) -> None:
+        self.app = app
+        self._seconds = seconds
+        self._besides = besides
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["path"].startswith(self._besides):
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def watching(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self.app(scope, receive, watching)
+        except TimeoutError:
+            if not begun:
+                error = REQUEST_TIMED_OUT()
+                await answer(send, error.status, error.body(), V1)
 
 
 class RememberedAnswers:

@@ -14,10 +14,11 @@ from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.negotiation import charset_of
 from registry import errors
 from registry.contract import Metadata, RuleSet
-from registry.decide import Registration
+from registry.decide import Registration, Tagging
 from registry.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
+    LATEST,
     MAX_VERSION,
     Content,
     SubjectName,
@@ -26,6 +27,7 @@ from registry.model import (
 )
 from registry.resolve import resolve_alias, settings_key
 from registry.service import Registry
+from registry.tags import FIELD, RECORD, SchemaEntity, Tags
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
@@ -178,7 +180,63 @@ async def registration_of(request: Request, subject: str) -> Registration:
         schema_id=-1 if (schema_id := _field(body, "id", int, None)) is None else schema_id,
         normalize=flag(request, "normalize"),
         force=flag(request, "force"),
+        tags_to_add=_tags(body, "schemaTagsToAdd"),
+        tags_to_remove=_tags(body, "schemaTagsToRemove"),
+        propagate_tags=bool(_field(body, "propagateSchemaTags", bool, None)),
+        explain=flag(request, "explain"),
     )
+
+
+async def tagging_of(request: Request, subject: str, number: int | None) -> Tagging:
+    """The wishes in the body of a request for a version with other tags, metadata or rules.
+
+    Raises:
+        ApiError: 400 where a field has the wrong shape.
+    """
+    body = await body_of(request)
+    try:
+        metadata = Metadata.from_json(body.get("metadata"))
+        rule_set, merge = RuleSet.from_json(body.get("ruleSet")), RuleSet.from_json(body.get("rulesToMerge"))
+    except TypeError as error:
+        raise MALFORMED_BODY(detail=error) from None
+    return Tagging(
+        subject,
+        number,
+        new_version=_field(body, "newVersion", int, None) or LATEST,
+        add=_tags(body, "tagsToAdd"),
+        remove=_tags(body, "tagsToRemove"),
+        metadata=metadata,
+        rule_set=rule_set,
+        merge=merge,
+        drop=_strings(body, "rulesToRemove"),
+    )
+
+
+def _tags(body: dict[str, Any], name: str) -> Tags:
+    """A list of SchemaTags by entity; a leading dot of a path means nothing."""
+    found: dict[SchemaEntity, tuple[str, ...]] = {}
+    for index, each in enumerate(_field(body, name, list, None) or ()):
+        where = f"{name}[{index}]."
+        if not isinstance(each, dict):
+            raise MALFORMED_BODY(detail=f"{where[:-1]} must be an object, not {_kind(each)}")
+        entity = _field(each, "schemaEntity", dict, None, where) or {}
+        path = _field(entity, "entityPath", str, None, f"{where}schemaEntity.")
+        kind = _field(entity, "entityType", str, None, f"{where}schemaEntity.")
+        if not path or kind not in (RECORD, FIELD):
+            raise MALFORMED_BODY(
+                detail=f"{where}schemaEntity needs an entityPath, and an entityType of {RECORD} or {FIELD}"
+            )
+        key = SchemaEntity(path.removeprefix("."), kind)
+        found[key] = (*found.get(key, ()), *_strings(each, "tags", where))
+    return found
+
+
+def _strings(body: dict[str, Any], name: str, where: str = "") -> list[str]:
+    values = _field(body, name, list, None, where) or []
+    for index, value in enumerate(values):
+        if not isinstance(value, str):
+            raise MALFORMED_BODY(detail=f"{where}{name}[{index}] must be a string, not {_kind(value)}")
+    return values
 
 
 def _reference(value: Any, index: int) -> Reference:
@@ -195,6 +253,8 @@ def _reference(value: Any, index: int) -> Reference:
 def _field(body: dict[str, Any], name: str, kind: type, default: Any, where: str = "") -> Any:
     value = body.get(name, default)
     if value is None or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
+        if isinstance(value, int) and kind is int and not -MAX_VERSION - 1 <= value <= MAX_VERSION:
+            raise MALFORMED_BODY(detail=f"{where}{name} is out of range: {value}")
         return value
     raise MALFORMED_BODY(detail=f"{where}{name} must be {_KINDS[kind]}, not {_kind(value)}")
 

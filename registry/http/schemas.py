@@ -16,6 +16,7 @@ from registry.http.answers import (
     schema_object,
     schema_string_object,
     text_in_form,
+    with_extras,
 )
 from registry.http.request import context_of_request, flag, id_of, page, registry_of
 from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, SubjectName, Version, context_of, in_context, parse_subject
@@ -77,6 +78,7 @@ async def get_by_id(request: Request) -> Response:
     value: dict[str, Any] = schema_string_object(
         found, text_in_form(request, found), with_subject=asked and bool(parse_subject(_wanted(request)).name)
     )
+    value = with_extras(request, found, value)
     if flag(request, "fetchMaxId"):
         value["maxId"] = registry_of(request).view.highest_id(context_of(found.subject))
     return answer(request, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib import resources
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -13,6 +14,8 @@ from registry.http.request import body_of, registry_of
 from registry.node import Status
 
 router = APIRouter()
+
+_DOCS = resources.files("registry.http") / "docs.html"
 
 
 @router.route("/", methods=["GET"])
@@ -64,6 +67,39 @@ async def ready(request: Request) -> Response:
     return answer(request, _status_object(status), 200 if status.ready else 503)
 
 
+@router.route("/health/startup", methods=["GET"])
+async def startup(request: Request) -> Response:
+    """Whether the log has been read once; the server answers nothing before that."""
+    return answer(request, {"status": "UP"})
+
+
+@router.route("/_health", methods=["GET"])
+async def health(request: Request) -> Response:
+    """The same as `/health/ready`, by Karapace's path and names."""
+    registry = registry_of(request)
+    status = await asyncio.to_thread(registry.node.status)
+    value = {
+        "magicbyte_version": __version__,
+        "healthy": status.ready,
+        "status": {
+            "schema_registry_ready": status.ready,
+            "schema_registry_reader_current_offset": status.offset,
+            "schema_registry_reader_highest_offset": None if status.lag is None else status.offset + status.lag,
+            "schema_registry_is_primary": status.leader,
+            "schema_registry_is_primary_eligible": registry.settings.leader_eligibility,
+            "schema_registry_primary_url": status.leader_url,
+        },
+    }
+    return answer(request, value, 200 if status.ready else 503)
+
+
+@router.route("/master_available", methods=["GET"])
+async def master_available(request: Request) -> Response:
+    """Whether writes have somewhere to go, by Karapace's path and name."""
+    leader = await asyncio.to_thread(registry_of(request).node.leader_url)
+    return answer(request, {"master_available": leader is not None})
+
+
 def _status_object(status: Status) -> dict[str, object]:
     return {
         "status": "UP" if status.ready else "DOWN",
@@ -79,6 +115,12 @@ def _status_object(status: Status) -> dict[str, object]:
 async def metrics(request: Request) -> Response:
     """The server's metrics in Prometheus' text format."""
     return Response(await asyncio.to_thread(generate_latest, request.app.state.metrics), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.route("/docs", methods=["GET"])
+async def docs(_request: Request) -> Response:
+    """The API's description for people, with a form for each request; all that it needs is in this package."""
+    return Response(_DOCS.read_text(encoding="utf-8"), media_type="text/html")
 
 
 @router.route("/openapi.json", methods=["GET"])

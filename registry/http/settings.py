@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Request, Response
 
 from magicbyte.http.errors import MALFORMED_BODY
-from registry import errors
+from registry import errors, operations
 from registry.decide import (
     decide_delete_config,
     decide_delete_context,
@@ -44,7 +44,7 @@ async def get_config(request: Request) -> Response:
 async def put_config(request: Request) -> Response:
     """Change the config of a subject or context; answers all of what is stored then."""
     command = partial(decide_put_config, subject=settings_subject_of(request), update=await body_of(request))
-    config: Config = await registry_of(request).write("Update compatibility level", command)
+    config: Config = await registry_of(request).write(operations.UPDATE_CONFIG, command)
     return answer(request, config_update_object(config))
 
 
@@ -54,7 +54,7 @@ async def delete_config(request: Request) -> Response:
     """Remove the config of a subject or context; answers what it was."""
     registry = registry_of(request)
     command = partial(decide_delete_config, subject=settings_subject_of(request), terms=registry.terms)
-    config: Config = await registry.write("Delete compatibility level", command)
+    config: Config = await registry.write(operations.DELETE_CONFIG, command)
     return answer(request, config_object(config))
 
 
@@ -86,7 +86,7 @@ async def put_mode(request: Request) -> Response:
         terms=registry.terms,
         force=flag(request, "force"),
     )
-    return answer(request, {"mode": await registry.write("Update mode", command)})
+    return answer(request, {"mode": await registry.write(operations.UPDATE_MODE, command)})
 
 
 @router.route("/mode", methods=["DELETE"])
@@ -95,7 +95,7 @@ async def delete_mode(request: Request) -> Response:
     """Remove the mode of a subject or context; answers what it was."""
     subject, recursive = settings_subject_of(request), flag(request, "recursive")
     command = partial(decide_delete_mode, subject=subject, recursive=recursive)
-    removed: str | None = await registry_of(request).write("Delete mode", command)
+    removed: str | None = await registry_of(request).write(operations.DELETE_MODE, command)
     return answer(request, {} if removed is None else {"mode": removed})
 
 
@@ -114,7 +114,7 @@ async def list_contexts(request: Request) -> Response:
 async def delete_context(request: Request) -> Response:
     """Forget an empty context."""
     context = context_name(request.path_params["context"])
-    await registry_of(request).write("Delete context", partial(decide_delete_context, context=context))
+    await registry_of(request).write(operations.DELETE_CONTEXT, partial(decide_delete_context, context=context))
     return Response(status_code=204)
 
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from fastapi import APIRouter, Request, Response
 
-from magicbyte.http.errors import MALFORMED_BODY
-from registry import errors
+from magicbyte.http.errors import MALFORMED_BODY, ApiError
+from registry import errors, operations
 from registry.decide import (
     Registration,
     decide_delete_subject,
     decide_delete_version,
     decide_register,
+    decide_tag,
     decide_undelete,
 )
-from registry.decide.register import canonicalize, inherit
-from registry.http.answers import answer, registered_object, schema_object, text_in_form
+from registry.decide.prepare import canonicalize, inherit
+from registry.http.answers import answer, registered_object, text_in_form, version_object
 from registry.http.request import (
     context_of_request,
     flag,
@@ -26,12 +28,13 @@ from registry.http.request import (
     registration_of,
     registry_of,
     subject_of,
+    tagging_of,
     version_of,
 )
 from registry.lookup import find_registered, find_version, with_other_contexts
-from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Config, Version, in_context
+from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, LATEST, Config, Version, in_context
 from registry.resolve import effective_config, effective_mode
-from registry.service import Registry
+from registry.service import SHORT_TEXT, Registry
 from registry.view import View, named
 
 router = APIRouter()
@@ -73,11 +76,15 @@ async def look_up_schema(request: Request) -> Response:
                     return found
         return None
 
-    found = await registry.find(look_up)
+    size = len(wanted.content.text)
+    found = await registry.compute(size, lambda: look_up(registry.view))
+    if found is None:
+        await registry.catch_up()
+        found = await registry.compute(size, lambda: look_up(registry.view))
     if found is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
-    return answer(request, schema_object(found, text_in_form(request, found)))
+    return answer(request, version_object(request, found))
 
 
 def _look_up(registry: Registry, view: View, wanted: Registration, *, include_deleted: bool) -> Version | None:
@@ -107,7 +114,7 @@ def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, includ
 async def delete_subject(request: Request) -> Response:
     """Delete all versions of a subject."""
     command = partial(decide_delete_subject, subject=subject_of(request), permanent=flag(request, "permanent"))
-    return answer(request, await registry_of(request).write("Delete subject", command))
+    return answer(request, await registry_of(request).write(operations.DELETE_SUBJECT, command))
 
 
 @router.route("/subjects/{subject}/versions", methods=["GET"])
@@ -142,30 +149,51 @@ async def register_schema(request: Request) -> Response:
         if match is None:
             raise MALFORMED_BODY(detail=f"If-Match must be the number of the latest version, not {expected!r}")
         wanted = replace(wanted, expected_latest=int(match[1]))
-    version = _registered_already(registry, wanted)
+    size = len(wanted.content.text)
+    version = await registry.compute(size, partial(_registered_already, registry, wanted))
     if version is None:
+        if size > SHORT_TEXT:
+            await registry.compute(size, partial(_parse_ahead, registry, wanted))
         version = await registry.write(
-            "Register schema", partial(decide_register, request=wanted, terms=registry.terms)
+            operations.REGISTER, partial(decide_register, request=wanted, terms=registry.terms)
         )
-    return answer(request, registered_object(version))
+    return answer(request, registered_object(version, text_in_form(request, version)))
 
 
 def _registered_already(registry: Registry, wanted: Registration) -> Version | None:
-    """The live version that a request without wishes of its own would get, without asking the leader."""
-    if wanted.version != 0 or wanted.schema_id >= 0 or wanted.expected_latest is not None:
+    """The live version that has what a request asks for, which is the answer in any mode and on any node."""
+    if wanted.expected_latest is not None or wanted.edits_tags:
         return None
+    view, subject = registry.view, wanted.subject
+    config = effective_config(view, subject, registry.terms.default_level)
+    if config.edits_contents:
+        return None
+    found = _look_up_as_sent(view, wanted, config, include_deleted=False)
+    if found is None and view.versions(subject) and not effective_mode(view, subject).takes_registrations:
+        # Registering would refuse, so that nothing is lost by parsing here.
+        with suppress(ApiError):
+            content = canonicalize(view, wanted, config, registry.terms, strict=False).content
+            found = find_registered(view, subject, content)
+    if found is None or (wanted.schema_id >= 0 and found.schema_id != wanted.schema_id):
+        return None
+    if wanted.version == LATEST and found is not view.latest(subject):
+        return None
+    return found if wanted.version in (0, LATEST, found.number) else None
+
+
+def _parse_ahead(registry: Registry, wanted: Registration) -> None:
+    """Parse the schema where other requests can go on, so that the committer, for whom all wait, finds it parsed."""
     view = registry.view
     config = effective_config(view, wanted.subject, registry.terms.default_level)
-    if config.edits_contents or not effective_mode(view, wanted.subject).takes_registrations:
-        return None
-    return _look_up_as_sent(view, wanted, config, include_deleted=False)
+    with suppress(ApiError):
+        canonicalize(view, wanted, config, registry.terms, strict=not effective_mode(view, wanted.subject).imports)
 
 
 @router.route("/subjects/{subject}/versions/{version}", methods=["GET"])
 async def get_version(request: Request) -> Response:
     """One version of a subject."""
     found = await find_in_contexts(request)
-    return answer(request, schema_object(found, text_in_form(request, found)))
+    return answer(request, version_object(request, found))
 
 
 @router.route("/subjects/{subject}/versions/{version}/schema", methods=["GET"])
@@ -204,7 +232,25 @@ async def delete_version(request: Request) -> Response:
         number=version_of(request),
         permanent=flag(request, "permanent"),
     )
-    return answer(request, await registry_of(request).write("Delete Schema Version", command))
+    return answer(request, await registry_of(request).write(operations.DELETE_VERSION, command))
+
+
+@router.route("/subjects/{subject}/versions/{version}/tags", methods=["POST"])
+async def tag_version(request: Request) -> Response:
+    """Register a new version made of an old one, with other tags, metadata or rules."""
+    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+
+    def look_up(view: View) -> Version | None:
+        candidates = (
+            view.latest(each) if number is None else view.version(each, number)
+            for each in with_other_contexts(view, subject)
+        )
+        return next((each for each in candidates if each is not None and not each.deleted), None)
+
+    found = await registry.find(look_up)
+    wanted = await tagging_of(request, subject if found is None else found.subject, number)
+    version = await registry.write(operations.REGISTER, partial(decide_tag, request=wanted, terms=registry.terms))
+    return answer(request, registered_object(version))
 
 
 @router.route("/subjects/{subject}/versions/{version}/referencedby", methods=["GET"])
@@ -245,7 +291,7 @@ async def get_latest_with_metadata(request: Request) -> Response:
     if found is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
-    return answer(request, schema_object(found, text_in_form(request, found)))
+    return answer(request, version_object(request, found))
 
 
 @router.route("/subjects/{subject}/undelete", methods=["POST"])
@@ -254,4 +300,4 @@ async def undelete(request: Request) -> Response:
     """Make soft-deleted versions live again: one, or all of a subject."""
     number = version_of(request) if "version" in request.path_params else None
     command = partial(decide_undelete, subject=subject_of(request), number=number)
-    return answer(request, await registry_of(request).write("Undelete", command))
+    return answer(request, await registry_of(request).write(operations.UNDELETE, command))

@@ -1,0 +1,68 @@
+"""A new version made of an old one: with other tags, metadata or rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from registry import errors
+from registry.contract import Metadata, RuleSet
+from registry.decide.decision import Decision, Terms
+from registry.decide.prepare import Registration
+from registry.decide.register import decide_register
+from registry.lookup import find_version
+from registry.model import LATEST, Version
+from registry.tags import Tags
+from registry.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Tagging:
+    """A request for a new version that differs from an old one in tags, metadata or rules.
+
+    Attributes:
+        subject: In wire form.
+        number: The version to start from; None is the latest.
+        new_version: The number that the new version must get; 0 or -1 leaves it to the server.
+        add: Tags to write into the text.
+        remove: Tags to take out of the text.
+        metadata: Replaces the old version's.
+        rule_set: Replaces the old version's.
+        merge: Rules to add to the old version's.
+        drop: Names of rules to leave out.
+    """
+
+    subject: str
+    number: int | None
+    new_version: int = LATEST
+    add: Tags = field(default_factory=dict)
+    remove: Tags = field(default_factory=dict)
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
+    merge: RuleSet | None = None
+    drop: Sequence[str] = ()
+
+
+def decide_tag(view: View, now: int, *, request: Tagging, terms: Terms) -> Decision[Version]:
+    """Register the new version.
+
+    Raises:
+        ApiError: 40401, 40402, 42210 where rules are both replaced and changed, and what registering raises.
+    """
+    if request.rule_set is not None and (request.merge is not None or request.drop):
+        raise errors.INVALID_RULE_SET(detail="ruleSet should be omitted if specifying rulesToMerge or rulesToRemove")
+    version = find_version(view, request.subject, request.number, include_deleted=False)
+    rule_set = request.rule_set or version.content.rule_set
+    if request.merge is not None:
+        rule_set = (rule_set or RuleSet()).merged(request.merge)
+    if request.drop and rule_set is not None:
+        rule_set = rule_set.without(request.drop)
+    content = replace(version.content, metadata=request.metadata or version.content.metadata, rule_set=rule_set)
+    registration = Registration(
+        request.subject,
+        content,
+        version=request.new_version or LATEST,
+        tags_to_add=request.add,
+        tags_to_remove=request.remove,
+    )
+    return decide_register(view, now, request=registration, terms=terms)

@@ -1,0 +1,8 @@
+"""Tags written into schema texts: found, added and taken out, by schema type."""
+
+from __future__ import annotations
+
+from registry.tags.entity import FIELD, RECORD, SchemaEntity, Tags, UnknownEntity
+from registry.tags.formats import TAG_FORMATS, TagFormat
+
+__all__ = ["FIELD", "RECORD", "TAG_FORMATS", "SchemaEntity", "TagFormat", "Tags", "UnknownEntity"]

@@ -1,0 +1,131 @@
+"""Tags in schemas that are JSON: the property `confluent:tags` of Avro records and fields, and of JSON Schemas.
+
+Paths are the reference's. Avro: the record's full name, and behind it the field's name. JSON Schema: the way through
+the kinds of schemas, such as `object.address.object.street` or `object.ids.array.object` or `object.x.oneof.0.object`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from compat import json_text
+from compat.schema import ParsedSchema
+from registry.tags.entity import FIELD, RECORD, SchemaEntity, Tags, edited, require_known
+
+PROPERTY = "confluent:tags"
+
+#: Yields every entity of a schema with the JSON object that carries its tags.
+Walk = Callable[[Any], Iterator[tuple[SchemaEntity, dict[str, Any]]]]
+
+
+def find(walk: Walk, schema: ParsedSchema) -> Tags:
+    """The entities that have tags."""
+    return {
+        entity: tuple(map(str, node[PROPERTY]))
+        for entity, node in walk(json_text.loads(schema.canonical))
+        if isinstance(node.get(PROPERTY), list) and node[PROPERTY]
+    }
+
+
+def edit(walk: Walk, schema: ParsedSchema, add: Tags, remove: Tags) -> str:
+    """The schema's text with tags added and taken out.
+
+    Raises:
+        UnknownEntity: A path leads nowhere.
+    """
+    tree = json_text.loads(schema.canonical)
+    nodes = dict(walk(tree))
+    require_known((*add, *remove), nodes)
+    for entity in dict.fromkeys((*add, *remove)):
+        node = nodes[entity]
+        present = node.get(PROPERTY)
+        left = edited(present if isinstance(present, list) else (), add.get(entity, ()), remove.get(entity, ()))
+        if left:
+            node[PROPERTY] = left
+        else:
+            node.pop(PROPERTY, None)
+    return json_text.dumps(tree)
+
+
+def walk_avro(tree: Any) -> Iterator[tuple[SchemaEntity, dict[str, Any]]]:
+    """The records and fields of an Avro schema."""
+    todo: list[tuple[Any, str]] = [(tree, "")]
+    while todo:
+        node, space = todo.pop()
+        if isinstance(node, list):
+            todo.extend((branch, space) for branch in reversed(node))
+        elif isinstance(node, dict):
+            if node.get("type") in ("record", "error"):
+                full_name, inner = _full_name(node, space)
+                yield SchemaEntity(full_name, RECORD), node
+                fields = [each for each in node.get("fields", ()) if isinstance(each, dict)]
+                for field in fields:
+                    yield SchemaEntity(f"{full_name}.{field.get('name')}", FIELD), field
+                todo.extend((field.get("type"), inner) for field in reversed(fields))
+            else:
+                todo.extend((node.get(name), space) for name in ("values", "items", "type"))
+
+
+def _full_name(node: dict[str, Any], space: str) -> tuple[str, str]:
+    """A record's full name, and the namespace of what is inside it."""
+    name = str(node.get("name"))
+    if "." not in name:
+        space = str(node.get("namespace", space))
+        name = f"{space}.{name}" if space else name
+    return name, name.rpartition(".")[0]
+
+
+_MEMBERS = (("allOf", "allof"), ("anyOf", "anyof"), ("oneOf", "oneof"))
+_PARTS = (("not", "not"), ("if", "conditional.if"), ("then", "conditional.then"), ("else", "conditional.else"))
+_ITEMS = ("items", "prefixItems")
+
+
+def walk_json_schema(tree: Any) -> Iterator[tuple[SchemaEntity, dict[str, Any]]]:
+    """The object schemas of a JSON Schema, and their properties; references within the schema are followed once."""
+    seen: set[int] = set()
+    todo: list[tuple[Any, str]] = [(tree, "")]
+    while todo:
+        node, path = todo.pop()
+        node = _followed(tree, node)
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        nested: list[tuple[Any, str]] = []
+        properties = node.get("properties")
+        if isinstance(properties, dict) or "object" in _types(node):
+            here = f"{path}object"
+            yield SchemaEntity(here, RECORD), node
+            for name, schema in (properties if isinstance(properties, dict) else {}).items():
+                if isinstance(schema, dict):
+                    yield SchemaEntity(f"{here}.{name}", FIELD), schema
+                    nested.append((schema, f"{here}.{name}."))
+        for keyword in _ITEMS:
+            items = node.get(keyword)
+            if isinstance(items, list):
+                nested.extend((each, f"{path}array.{index}.") for index, each in enumerate(items))
+            else:
+                nested.append((items, f"{path}array."))
+        for keyword, word in _MEMBERS:
+            members = node.get(keyword)
+            if isinstance(members, list):
+                nested.extend((each, f"{path}{word}.{index}.") for index, each in enumerate(members))
+        nested.extend((node.get(keyword), f"{path}{word}.") for keyword, word in _PARTS)
+        todo.extend(reversed(nested))
+
+
+def _types(node: dict[str, Any]) -> tuple[Any, ...]:
+    kind = node.get("type")
+    return tuple(kind) if isinstance(kind, list) else (kind,)
+
+
+def _followed(tree: Any, node: Any) -> Any:
+    """What a reference within the schema leads to; the node itself where it is none, or leads elsewhere."""
+    reference = node.get("$ref") if isinstance(node, dict) else None
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return node
+    found = tree
+    for step in reference[2:].split("/"):
+        name = step.replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, dict) else None
+    return found

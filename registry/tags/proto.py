@@ -1,0 +1,138 @@
+"""Tags in Protobuf schemas: the options `(confluent.message_meta).tags` and `(confluent.field_meta).tags`.
+
+Paths are message names from the file's level on, without the package, and behind them the field's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from compat.protobuf.nodes import (
+    Aggregate,
+    Field,
+    File,
+    Import,
+    ListLiteral,
+    Message,
+    NamePart,
+    Oneof,
+    Option,
+    StringLiteral,
+    Value,
+)
+from compat.protobuf.printer import print_file
+from compat.protobuf.schema import ProtobufSchema
+from compat.schema import ParsedSchema
+from registry.tags.entity import FIELD, RECORD, SchemaEntity, Tags, edited, require_known
+
+_META = "confluent/meta.proto"
+_OPTIONS = {RECORD: "confluent.message_meta", FIELD: "confluent.field_meta"}
+
+_Options = tuple[Option, ...]
+
+
+def find(schema: ParsedSchema) -> Tags:
+    """The messages and fields that have tags."""
+    assert isinstance(schema, ProtobufSchema)
+    tagged = ((entity, _tags(options, entity.kind)) for entity, options in _entities(schema.tree))
+    return {entity: tags for entity, tags in tagged if tags}
+
+
+def edit(schema: ParsedSchema, add: Tags, remove: Tags) -> str:
+    """The schema's text with tags added and taken out; `confluent/meta.proto` is imported where tags come to be.
+
+    Raises:
+        UnknownEntity: A path leads nowhere.
+    """
+    assert isinstance(schema, ProtobufSchema)
+    tree = schema.tree
+    package = f"{tree.package}." if tree.package else ""
+    known = {entity for entity, _ in _entities(tree)}
+    add, remove = (_without_package(tags, package, known) for tags in (add, remove))
+    require_known((*add, *remove), known)
+    messages = tuple(_message(each, "", add, remove) for each in tree.messages)
+    imports = tree.imports
+    if add and all(each.path != _META for each in imports):
+        imports = (*imports, Import(_META))
+    return print_file(replace(tree, messages=messages, imports=imports))
+
+
+def _without_package(tags: Tags, package: str, known: set[SchemaEntity]) -> Tags:
+    """The tags with paths that begin with the package made relative to it."""
+    return {
+        entity if entity in known else entity._replace(path=entity.path.removeprefix(package)): names
+        for entity, names in tags.items()
+    }
+
+
+def _entities(tree: File) -> Iterator[tuple[SchemaEntity, _Options]]:
+    todo = [(message, message.name) for message in reversed(tree.messages)]
+    while todo:
+        message, path = todo.pop()
+        yield SchemaEntity(path, RECORD), message.options
+        for field in (*message.fields, *(each for oneof in message.oneofs for each in oneof.fields)):
+            yield SchemaEntity(f"{path}.{field.name}", FIELD), field.options
+        todo.extend((nested, f"{path}.{nested.name}") for nested in reversed(message.messages))
+
+
+def _message(message: Message, prefix: str, add: Tags, remove: Tags) -> Message:
+    path = prefix + message.name
+
+    def field(each: Field) -> Field:
+        return replace(each, options=_edited(each.options, SchemaEntity(f"{path}.{each.name}", FIELD), add, remove))
+
+    def oneof(each: Oneof) -> Oneof:
+        return replace(each, fields=tuple(map(field, each.fields)))
+
+    return replace(
+        message,
+        options=_edited(message.options, SchemaEntity(path, RECORD), add, remove),
+        fields=tuple(map(field, message.fields)),
+        oneofs=tuple(map(oneof, message.oneofs)),
+        messages=tuple(_message(nested, f"{path}.", add, remove) for nested in message.messages),
+    )
+
+
+def _edited(options: _Options, entity: SchemaEntity, add: Tags, remove: Tags) -> _Options:
+    added, removed = add.get(entity, ()), remove.get(entity, ())
+    if not added and not removed:
+        return options
+    meta = _OPTIONS[entity.kind]
+    left = edited(_tags(options, entity.kind), added, removed)
+    entries: list[tuple[str, Value]] = []
+    others: list[Option] = []
+    for option in options:
+        if _is_meta(option, meta):
+            entries += _entries(option)
+        else:
+            others.append(option)
+    kept = [entry for entry in entries if entry[0] != "tags"]
+    if left:
+        kept.append(("tags", ListLiteral(tuple(StringLiteral(tag.encode()) for tag in left))))
+    if kept:
+        others.append(Option((NamePart(meta, extension=True),), Aggregate(tuple(kept))))
+    return tuple(others)
+
+
+def _is_meta(option: Option, meta: str) -> bool:
+    first = option.name[0]
+    return first.extension and first.name.removeprefix(".") == meta
+
+
+def _entries(option: Option) -> list[tuple[str, Value]]:
+    """What a meta option sets: all of it at once, or one part by name."""
+    if len(option.name) == 1:
+        return list(option.value.entries) if isinstance(option.value, Aggregate) else []
+    return [(option.name[1].name, option.value)]
+
+
+def _tags(options: _Options, kind: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for option in options:
+        if _is_meta(option, _OPTIONS[kind]):
+            for name, value in _entries(option):
+                if name == "tags":
+                    values = value.values if isinstance(value, ListLiteral) else (value,)
+                    found += [each.value.decode(errors="replace") for each in values if isinstance(each, StringLiteral)]
+    return tuple(dict.fromkeys(found))

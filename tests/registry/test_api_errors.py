@@ -1,0 +1,285 @@
+"""Rows of the error table and of the parameter table that the other tests do not come by."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from registry.log.port import LogError, Offset, Record
+
+ENUM = '{"type":"enum","name":"E","symbols":["A"]}'
+
+
+def error(code: int, message: str) -> dict[str, Any]:
+    return {"error_code": code, "message": message}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/associations/subjects/s"),
+        ("POST", "/associations"),
+        ("POST", "/associations:batchGet"),
+        ("DELETE", "/associations/resources/x"),
+        ("GET", "/exporters"),
+        ("GET", "/dek-registry/v1/keks"),
+        ("GET", "/subjects//versions"),
+        ("GET", "/subjects?limit=x"),
+        ("GET", "/schemas/ids/1.5"),
+    ],
+)
+def test_what_is_no_route_is_answered_in_json(api: Any, method: str, path: str) -> None:
+    answered = api(method, path)
+    assert (answered.status_code, answered.json()) == (404, error(404, "HTTP 404 Not Found"))
+
+
+@pytest.mark.parametrize("path", ["/subjects/", "/config/", "/contexts/.c/subjects/"])
+def test_a_slash_at_the_end_means_nothing(api: Any, path: str) -> None:
+    answered = api.client.get(path, follow_redirects=False)
+    assert (answered.status_code, answered.json()) == (200, api("GET", path.rstrip("/")).json())
+
+
+WRITES = [
+    (
+        "POST",
+        "/subjects/s/versions",
+        {"schema": '"int"'},
+        "Register schema operation failed while writing to the store",
+    ),
+    ("DELETE", "/subjects/old", None, "Delete subject operation failed while writing to the store"),
+    ("DELETE", "/subjects/old/versions/1", None, "Delete Schema Version operation failed while writing to the store"),
+    ("PUT", "/config", {"compatibility": "FULL"}, "Failed to update compatibility level"),
+    ("DELETE", "/config/old", None, "Failed to delete compatibility level"),
+    ("PUT", "/mode", {"mode": "READONLY"}, "Failed to update mode"),
+    ("DELETE", "/mode/old", None, "Failed to delete mode"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "message"), WRITES)
+def test_a_store_that_fails(
+    api: Any, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any, message: str
+) -> None:
+    api.register("old", ENUM)
+    api("PUT", "/config/old", {"compatibility": "NONE"})
+    api("PUT", "/mode/old", {"mode": "READWRITE"})
+
+    def fail(_records: list[Record], _after: Offset) -> Offset:
+        raise LogError("the disk is full")
+
+    monkeypatch.setattr(api.log, "append", fail)
+    answered = api(method, path, body)
+    assert (answered.status_code, answered.json()) == (500, error(50001, message))
+
+
+TIMED_OUT = [
+    ("POST", "/subjects/s/versions", {"schema": '"int"'}, "Register operation timed out"),
+    ("DELETE", "/subjects/old", None, "Delete subject operation timed out"),
+    ("DELETE", "/subjects/old/versions/1", None, "Delete Schema Version operation timed out"),
+    ("PUT", "/mode", {"mode": "READONLY"}, "Update mode operation timed out"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "message"), TIMED_OUT)
+def test_a_store_that_is_slow(
+    make_api: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any, message: str
+) -> None:
+    api = make_api(**{"kafkastore.timeout.ms": "300"})
+    api.register("old", ENUM)
+    append = api.log.append
+
+    def slow(records: list[Record], after: Offset) -> Offset:
+        time.sleep(0.6)
+        return append(records, after)
+
+    monkeypatch.setattr(api.log, "append", slow)
+    answered = api(method, path, body)
+    assert (answered.status_code, answered.json()) == (500, error(50002, message))
+
+
+def test_validate_fields_refuses_names_that_are_kept_for_other_things(api: Any) -> None:
+    text = '{"type":"object","properties":{"$$id":{"type":"string"}}}'
+    assert api.register("free", text, schemaType="JSON").status_code == 200
+    api("PUT", "/config/s", {"validateFields": True})
+    answered = api.register("s", text, schemaType="JSON")
+    assert answered.status_code == 422
+    assert answered.json()["message"] == (
+        "Invalid schema {subject=s,version=0,id=-1,schemaType=JSON}, "
+        "details: Field names cannot start with $$ prefix: '$$id'"
+    )
+
+
+def test_validate_fields_keeps_reserved_fields_reserved(api: Any) -> None:
+    api("PUT", "/config/s", {"validateFields": True})
+    record = '{"type":"record","name":"R","fields":[{"name":"%s","type":"int","default":0}]}'
+    reserved = {"metadata": {"properties": {"confluent:reserved": "b,c"}}}
+    assert api.register("s", record % "a", **reserved).status_code == 200
+    answered = api.register("s", record % "b", metadata={"properties": {"confluent:reserved": "b"}})
+    assert answered.json() == error(
+        409,
+        'Schema being registered is incompatible with an earlier schema for subject "s", details: '
+        "[The new schema has reserved field c removed from its metadata which is present in the old "
+        "schema's metadata., "
+        "The new schema has field that conflicts with the reserved field b., "
+        "{validateFields: 'true', compatibility: 'BACKWARD'}]",
+    )
+
+
+@pytest.mark.parametrize(("policy", "status"), [(None, 409), ("STRICT", 409), ("LENIENT", 200), ("LOGICAL", 409)])
+def test_a_policy_judges_json_schemas(api: Any, policy: str | None, status: int) -> None:
+    api("PUT", "/config/s", {"compatibilityPolicy": policy})
+    api.register("s", '{"type":"object","properties":{"a":{"type":"string"}}}', schemaType="JSON")
+    wider = '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}'
+    assert api.register("s", wider, schemaType="JSON").status_code == status
+
+
+def test_the_reasons_are_explained_on_demand(api: Any) -> None:
+    api.register("s", '{"type":"object","properties":{"a":{"type":"string"}}}', schemaType="JSON")
+    narrower = '{"type":"object","properties":{"a":{"type":"integer"}}}'
+    assert list(api.register("s", narrower, schemaType="JSON").json()) == ["error_code", "message"]
+    explained = api.register("s", narrower, "?explain=true", schemaType="JSON").json()["explanations"]
+    assert [(each["rule"], each["path"]) for each in explained] == [("TYPE_CHANGED", "#/properties/a")]
+    assert explained[0]["example"] == '{"a":"a"}'
+    verdict = api(
+        "POST", "/compatibility/subjects/s/versions?explain=true", {"schema": narrower, "schemaType": "JSON"}
+    ).json()
+    assert verdict["explanations"] == explained
+
+
+def test_a_schema_that_is_there_is_answered_in_any_mode(api: Any) -> None:
+    first = api.register("s", ENUM).json()
+    api("PUT", "/mode/s", {"mode": "READONLY"})
+    assert api.register("s", ENUM.replace(",", ", ")).json() == first
+    assert api.register("s", ENUM, id=1, version=1).json() == first
+    assert api.register("s", ENUM, id=7).json()["error_code"] == 42205
+
+
+def test_the_read_only_override_overrides_subjects(api: Any) -> None:
+    api("PUT", "/mode/s", {"mode": "READWRITE"})
+    api("PUT", "/mode", {"mode": "READONLY_OVERRIDE"})
+    assert api.register("s", ENUM).json() == error(42205, "Subject s in context  is in read-only mode")
+
+
+def test_modes_that_may_not_change(make_api: Callable[..., Any]) -> None:
+    api = make_api(mode_mutability="false")
+    assert api("PUT", "/mode", {"mode": "READONLY"}).json() == error(42205, "Mode changes are not allowed")
+
+
+def test_modes_are_removed_with_those_of_a_contexts_subjects(api: Any) -> None:
+    api.register(":.c:s", ENUM)
+    api("PUT", "/mode/:.c:s", {"mode": "READONLY"})
+    assert api("DELETE", "/mode/:.c:?recursive=true").json() == {}
+    assert api("GET", "/mode/:.c:s").json()["error_code"] == 40409
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["a", "b", "c"]),
+        ("?offset=1", ["b", "c"]),
+        ("?limit=2", ["a", "b"]),
+        ("?offset=2&limit=2", ["c"]),
+        ("?limit=0", ["a", "b", "c"]),
+        ("?limit=-1", ["a", "b", "c"]),
+        ("?offset=-3", ["a", "b", "c"]),
+        ("?subjectPrefix=b", ["b"]),
+        ("?deletedOnly=true&deleted=true", ["d"]),
+        ("?deleted=true", ["a", "b", "c", "d"]),
+        ("?deleted=nonsense", ["a", "b", "c"]),
+    ],
+)
+def test_subjects_are_listed_in_pages(api: Any, query: str, expected: list[str]) -> None:
+    for subject in "dcba":
+        api.register(subject, ENUM)
+    api("DELETE", "/subjects/d")
+    assert api("GET", f"/subjects{query}").json() == expected
+
+
+def test_a_limit_beyond_the_most_is_the_default(make_api: Callable[..., Any]) -> None:
+    api = make_api(schema_search_default_limit="1", schema_search_max_limit="2")
+    for subject in "abc":
+        api.register(subject, ENUM)
+    lengths = [len(api("GET", f"/schemas?limit={limit}").json()) for limit in (1, 2, 3)]
+    assert lengths == [1, 2, 1]
+
+
+def test_schemas_are_listed_with_aliases_by_rules_and_the_latest_alone(api: Any) -> None:
+    rules = {"domainRules": [{"name": "r", "type": "CEL", "kind": "CONDITION", "mode": "WRITE", "expr": "true"}]}
+    api.register("a", '"int"')
+    api.register("a", '"long"', ruleSet=rules)
+    api.register(":.c:b", '"int"')
+    api("PUT", "/config/short", {"alias": "a"})
+
+    def listed(query: str) -> list[tuple[str, int]]:
+        return [(each["subject"], each["version"]) for each in api("GET", f"/schemas{query}").json()]
+
+    assert listed("") == [("a", 1), ("a", 2)]
+    assert listed("?latestOnly=true") == [("a", 2)]
+    assert listed("?ruleType=CEL") == [("a", 2)]
+    assert listed("?subjectPrefix=:*:") == [(":.c:b", 1), ("a", 1), ("a", 2)]
+    assert api("GET", "/schemas?aliases=true").json()[0]["aliases"] == ["short"]
+
+
+def test_the_newest_version_with_metadata(api: Any) -> None:
+    for number, text in enumerate(('"int"', '"long"', '"float"'), 1):
+        api.register("s", text, metadata={"properties": {"app": "x", "n": str(number // 2)}})
+    assert api("GET", "/subjects/s/metadata?key=app&value=x").json()["version"] == 3
+    assert api("GET", "/subjects/s/metadata?key=app&value=x&key=n&value=0").json()["version"] == 1
+    assert api("GET", "/subjects/s/metadata?key=app&value=y").json() == error(40403, "Schema not found")
+    assert api("GET", "/subjects/t/metadata?key=app&value=x").json() == error(40401, "Subject 't' not found.")
+
+
+def test_a_version_and_a_schema_of_an_unqualified_subject_are_looked_for_in_other_contexts(api: Any) -> None:
+    api.register(":.c:s", ENUM)
+    assert api("GET", "/subjects/s/versions/latest").json()["subject"] == ":.c:s"
+    assert api("POST", "/subjects/s", {"schema": ENUM}).json()["subject"] == ":.c:s"
+    assert api("GET", "/schemas/ids/1?subject=s").json()["subject"] == ":.c:s"
+    assert api("POST", "/subjects/s/versions/1/tags", {}).json()["version"] == 2
+    assert api("GET", "/subjects/s/versions").status_code == 404
+    assert api("DELETE", "/subjects/s").status_code == 404
+
+
+def test_forms_of_the_text(api: Any) -> None:
+    text = 'syntax = "proto3";\n\nmessage M {\n  string f = 1;\n}\n'
+    api.register("p", text, schemaType="PROTOBUF")
+    base64 = api("GET", "/schemas/ids/1?format=serialized").json()["schema"]
+    assert base64 == "CgdkZWZhdWx0Ig4KAU0SCQoBZhgBIAEoCWIGcHJvdG8z"
+    assert api("GET", "/schemas/ids/1/schema?format=SERIALIZED").text == base64
+    assert api("GET", "/subjects/p/versions/1?format=nonsense").json()["schema"] == text
+    looked_up = api("POST", "/subjects/p?format=serialized", {"schema": text, "schemaType": "PROTOBUF"})
+    assert looked_up.json()["schema"] == base64
+    registered = api.register("p", text, "?format=serialized", schemaType="PROTOBUF").json()
+    assert registered["schema"] == base64
+
+
+def test_normalising_by_parameter_and_by_config(api: Any) -> None:
+    text = '{"type":"record","name":"R","namespace":"n","doc":"","fields":[{"name":"a","type":"int"}]}'
+    normal = '{"type":"record","name":"R","namespace":"n","fields":[{"name":"a","type":"int"}]}'
+    assert api.register("s", text, "?normalize=true").json()["schema"] == normal
+    assert api("POST", "/subjects/s", {"schema": text}).status_code == 404
+    assert api("POST", "/subjects/s?normalize=true", {"schema": text}).json()["version"] == 1
+    api("PUT", "/config/s", {"normalize": True})
+    assert api("POST", "/subjects/s", {"schema": text}).json()["version"] == 1
+
+
+def test_verbose_answers_tell_of_a_schema_that_is_none(api: Any) -> None:
+    api.register("s", ENUM)
+    path = "/compatibility/subjects/s/versions/latest"
+    assert api("POST", path, {"schema": "{"}).json()["error_code"] == 42201
+    verdict = api("POST", f"{path}?verbose=true", {"schema": "{"}).json()
+    assert verdict["is_compatible"] is False
+    assert verdict["messages"][0].startswith("Invalid schema of type AVRO, details: ")
+
+
+def test_the_page_about_the_api_asks_nobody_else(api: Any) -> None:
+    answered = api("GET", "/docs")
+    assert (answered.status_code, answered.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "http" not in answered.text.lower().replace("doctype html", "").replace("html", "")
+
+
+def test_health_by_other_names(api: Any) -> None:
+    assert api("GET", "/health/startup").json() == {"status": "UP"}
+    assert api("GET", "/_health").json()["healthy"] is True
+    assert api("GET", "/master_available").json() == {"master_available": True}
