@@ -12,13 +12,15 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from magicbyte.failure import Failure
+
 log = logging.getLogger("magicbyte.settings")
 
 #: What Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; no setting of a user's.
 _SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
 
 
-class SettingsError(ValueError):
+class SettingsError(Failure, ValueError):
     """A property with a value that cannot be; the text names the property."""
 
 
@@ -56,37 +58,6 @@ class ServerSettings(BaseModel):
             name = str(first["loc"][0]) if first["loc"] else "settings"
             raise SettingsError(f"{name}: {first['msg']} (was {first['input']!r})") from None
         return settings
-
-
-def read_properties_file(path: Path) -> dict[str, str]:
-    """Read a Java .properties file: `name=value`, `name: value`, comments, continued lines and escapes."""
-    logical: list[str] = []
-    pending = ""
-    for raw in path.read_text(encoding="utf-8").splitlines():
-        line = pending + raw.lstrip()
-        pending = ""
-        if not line or (line[0] in "#!" and not pending):
-            continue
-        if (len(line) - len(line.rstrip("\\"))) % 2:
-            pending = line[:-1]
-            continue
-        logical.append(line)
-    if pending:
-        logical.append(pending)
-    properties: dict[str, str] = {}
-    for line in logical:
-        name, value = re.match(r"((?:\\.|[^=:\s\\])*)\s*[=:]?\s*(.*)", line, re.DOTALL).groups()  # type: ignore[union-attr]
-        properties[_unescape(name)] = _unescape(value)
-    return properties
-
-
-def _unescape(text: str) -> str:
-    named = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
-
-    def replace(match: re.Match[str]) -> str:
-        return chr(int(match[1], 16)) if match[1] else named.get(match[2], match[2])
-
-    return re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", replace, text)
 
 
 def properties_from_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> dict[str, str]:

@@ -263,18 +263,19 @@ def _text_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:
 
 def _explain_datum(error: Exception, datum: Any) -> Exception:
     if isinstance(error, jsonschema_rs.ValidationError):
-        return DatumMismatch(_path(error.instance_path), type(error.instance).__name__, error.message)
+        return DatumMismatch(data_path(error.instance_path), type(error.instance).__name__, error.message)
     path, value = _not_json(datum, ()) or ((), datum)
-    return DatumMismatch(_path(path), type(value).__name__, "what JSON can hold")
+    return DatumMismatch(data_path(path), type(value).__name__, "what JSON can hold")
 
 
 def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # as of every type
     if isinstance(error, jsonschema_rs.ValidationError):
-        return PayloadError(f"{_path(error.instance_path)}: {error.message}")
+        return PayloadError(f"{data_path(error.instance_path)}: {error.message}")
     return PayloadError(f"not JSON: {error}")
 
 
-def _path(parts: Any) -> str:
+def data_path(parts: Any) -> str:
+    """The path of keys and indexes as `$.key[index]`."""
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
 
 

@@ -113,7 +113,7 @@ class ProtobufDeserializer(Deserializer):
             if message_type is not None:
                 return _decoder_of_class(message_type, self._short_indexes, zigzag=zigzag)
             assert writer is not None
-            return _decoder_of_schema(writer, reader, zigzag=zigzag)
+            return decoder_of_schema(writer, reader, zigzag=zigzag)
 
         form = ReaderFormat(
             PROTOBUF,
@@ -228,7 +228,12 @@ def _decoder_of_class(message_type: Any, short_indexes: set[int], *, zigzag: boo
     return decode
 
 
-def _decoder_of_schema(writer: Resolved, reader: Resolved | None, *, zigzag: bool) -> Decode:
+def decoder_of_schema(writer: Resolved, reader: Resolved | None, *, zigzag: bool) -> Decode:
+    """The decoder to dynamic classes, made of the writer's schema, or of the reader's by the same message name.
+
+    Raises:
+        SchemaCompileError: a schema cannot be parsed or linked.
+    """
     classes: dict[tuple[int, ...], Callable[[bytes], Any]] = {}
     try:
         written = parse(*writer)

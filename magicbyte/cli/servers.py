@@ -32,7 +32,8 @@ def gather_properties(
         Failure: the file cannot be read.
     """
     # Here, since it loads pydantic, which the servers have a use for and --help has not.
-    from magicbyte.settings import properties_from_environment, read_properties_file  # noqa: PLC0415
+    from magicbyte.properties_file import read_properties_file  # noqa: PLC0415
+    from magicbyte.settings import properties_from_environment  # noqa: PLC0415
 
     properties: dict[str, str] = {}
     if config is not None:
