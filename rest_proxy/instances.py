@@ -175,6 +175,7 @@ class Instances:
         self._idle_seconds = idle_seconds
         self._limit = limit
         self._prefix = f"rest-consumer-{server_id}-" if server_id else "rest-consumer-"
+        self._closing: set[asyncio.Task[None]] = set()
         #: None holds the place of an instance that is being made.
         self._instances: dict[tuple[str, str], Instance | None] = {}
 
@@ -238,7 +239,11 @@ class Instances:
                     continue
                 log.info("instance %s of group %s was idle too long and is closed", instance.name, instance.group)
                 del self._instances[instance.group, instance.name]
-            await _close_all(instance for instance in idle if (instance.group, instance.name) not in self._instances)
+            gone = [instance for instance in idle if (instance.group, instance.name) not in self._instances]
+            # Not waited for: a consumer whose brokers are away may take its time, and others expire meanwhile.
+            closing = asyncio.create_task(_close_all(gone))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
         """Close all; what is not settled is given again to whoever comes next."""

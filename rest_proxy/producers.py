@@ -130,7 +130,10 @@ class Lane:
     def _run(self) -> None:
         poll = self._producer.poll
         while not self._stopping:
-            poll(_POLL_SECONDS)
+            try:
+                poll(_POLL_SECONDS)
+            except Exception:  # a report that cannot be taken must not keep the others from being taken
+                log.exception("a delivery report could not be taken")
             while self._refused:
                 sending, index, error = self._refused.popleft()
                 sending.settle(index, error, None)

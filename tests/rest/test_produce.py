@@ -110,6 +110,10 @@ def test_unions_without_tags_by_option(rest: Any, topic: str, read_topic: Callab
     assert rest.post_v2(f"/topics/{topic}", body, "avro").status_code == 400
     assert rest.post_v2(f"/topics/{topic}", body, "avro", unions="plain").status_code == 200
     assert [message.value()[5:] for message in read_topic(topic)] == [b"\x02a\x02\x0a"]
+    tagged = rest.subscribed(topic, format="avro")
+    assert rest.read_all(tagged, 1, "avro")[0]["value"] == {"name": "a", "age": {"int": 5}}
+    plain = rest.subscribed(topic, format="avro", **{"avro.unions": "plain"})
+    assert rest.read_all(plain, 1, "avro")[0]["value"] == {"name": "a", "age": 5}
 
 
 def test_a_schema_with_references(rest: Any, topic: str, registry_url: str):
