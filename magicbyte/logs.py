@@ -6,6 +6,9 @@ import json
 import logging
 import sys
 import time
+from functools import lru_cache
+
+import orjson
 
 #: What every log record has; the rest is what its caller added.
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
@@ -17,7 +20,7 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line."""
         entry: dict[str, object] = {
-            "ts": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
+            "ts": f"{_second(int(record.created))}.{int(record.msecs):03d}Z",
             "level": record.levelname,
             "logger": record.name,
             "msg": record.getMessage(),
@@ -25,7 +28,15 @@ class JsonFormatter(logging.Formatter):
         entry |= {name: value for name, value in vars(record).items() if name not in _STANDARD and name != "message"}
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
-        return json.dumps(entry, default=str, ensure_ascii=False)
+        try:
+            return orjson.dumps(entry, default=str).decode()
+        except TypeError:  # half a surrogate pair, or an integer of more than 64 bits
+            return json.dumps(entry, default=str)
+
+
+@lru_cache(maxsize=8)
+def _second(since_epoch: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_epoch))
 
 
 class TextFormatter(logging.Formatter):

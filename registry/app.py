@@ -22,6 +22,7 @@ from registry.decide import Terms
 from registry.forward import Forwarder
 from registry.http import compatibility, schemas, server, settings, subjects
 from registry.http.answers import error_response
+from registry.http.dispatch import Dispatch
 from registry.http.layers import ContextPrefix, Deadline, Negotiation, RememberedAnswers
 from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
@@ -31,6 +32,9 @@ from registry.parsing import Parser, invalid_schema
 from registry.service import Registry
 from registry.settings import RegistrySettings
 from registry.workers import serve_with_workers
+
+#: One router for each noun.
+ROUTERS = (subjects.router, schemas.router, compatibility.router, settings.router, server.router)
 
 
 def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
@@ -60,7 +64,7 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
 
     app = create_application(
         contract="registry.yaml",
-        routers=[subjects.router, schemas.router, compatibility.router, settings.router, server.router],
+        routers=ROUTERS,
         error_response=error_response,
         lifespan=lifespan,
         translate={InvalidSchema: _on_invalid_schema},
@@ -71,7 +75,7 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
 
     app.add_exception_handler(NotLeader, forwarder)
     app.router.redirect_slashes = False
-    layered: ASGIApp = Negotiation(app)
+    layered: ASGIApp = Negotiation(Dispatch(app, ROUTERS))
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
     layered = BodyLimit(layered, given.max_body_bytes)

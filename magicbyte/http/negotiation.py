@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -90,7 +90,8 @@ def choose(accept: str | None, produced: Sequence[Produced]) -> str | None:
     return best[1] if best else None
 
 
-def consumes(content_type: str | None, accepted: Iterable[str]) -> bool:
+@lru_cache(maxsize=256)
+def consumes(content_type: str | None, accepted: frozenset[str]) -> bool:
     """Tell whether a request body of this Content-Type can be read; a missing header can."""
     if content_type is None or not content_type.strip():
         return True
@@ -98,6 +99,7 @@ def consumes(content_type: str | None, accepted: Iterable[str]) -> bool:
     return media is not None and media.essence in accepted
 
 
+@lru_cache(maxsize=256)
 def charset_of(content_type: str | None) -> str:
     """The charset in which a body is written, `utf-8` where the header names none."""
     media = parse_media_type(content_type) if content_type else None

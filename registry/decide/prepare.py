@@ -112,7 +112,9 @@ def inherit(view: View, request: Registration, config: Config, next_number: int)
     if request.version != 0 or (metadata and VERSION_PROPERTY in metadata.properties):
         number = request.version if request.version > 0 else next_number
         metadata = (metadata or Metadata()).with_property(VERSION_PROPERTY, str(number))
-    return replace(request, content=replace(content, metadata=metadata, rule_set=rule_set))
+    if metadata is not content.metadata or rule_set is not content.rule_set:
+        content = replace(content, metadata=metadata, rule_set=rule_set)
+    return request if content is request.content else replace(request, content=content)
 
 
 def _merge_metadata(*layers: Metadata | None) -> Metadata | None:
@@ -141,7 +143,8 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
     strict = strict and validate
     try:
         pinned = pin_references(view, context, content.references, content.schema_type, allow_deleted=not strict)
-        content = replace(content, references=pinned)
+        if pinned != content.references:
+            content = replace(content, references=pinned)
         parsed = terms.parse(content.schema, dependencies(view, context, content), strict=strict)
     except InvalidSchema as error:
         raise invalid_schema(error) from None
@@ -149,7 +152,9 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
     if request.normalize or config.normalize:
         text = parsed.normalized()
         pinned = tuple(sorted(set(pinned), key=lambda each: (each.name, each.subject, each.version)))
-    return Candidate(replace(content, text=text, references=pinned), parsed)
+    if text != content.text or pinned != content.references:
+        content = replace(content, text=text, references=pinned)
+    return Candidate(content, parsed)
 
 
 def check_fields(candidate: Candidate, config: Config, terms: Terms, request: Registration) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, answer, header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ApiError
@@ -95,34 +96,79 @@ class Deadline:
                 await answer(send, error.status, error.body(), V1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    """An answer, and the offset of the view that it was given from."""
+
+    offset: int
+    start: Message
+    body: Message
+    size: int
+
+
 class RememberedAnswers:
-    """The fast path: answers GETs of schemas and subjects again as long as the view stands where it stood.
+    """The fast path: answers GETs and look-ups of schemas again as long as the view stands where it stood.
 
     What it answers is what the routes answered; it only spares asking them. Requests with an id of their own or an
     unusual Accept go to the routes.
     """
 
     def __init__(
-        self, app: ASGIApp, offset: Callable[[], int], *, most: int = 20_000, most_bytes: int = 1 << 16
+        self, app: ASGIApp, offset: Callable[[], int], *, most_bytes: int = 64 << 20, longest: int = 64 << 10
     ) -> None:
+        """Begin with nothing remembered.
+
+        Args:
+            app: What answers.
+            offset: Where the view stands.
+            most_bytes: How much is remembered altogether.
+            longest: The longest body of a request or an answer that is remembered, in bytes.
+        """
         self.app = app
         self._offset = offset
-        self._most = most
         self._most_bytes = most_bytes
-        self._answers: OrderedDict[tuple[bytes, bytes], tuple[int, Message, Message]] = OrderedDict()
+        self._longest = longest
+        self._bytes = 0
+        self._answers: OrderedDict[_Key, _Remembered] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["method"] != "GET" or not _is_plain(scope):
+        if scope["type"] != "http" or not scope.get("raw_path", b"").startswith(_REMEMBERED):
             await self.app(scope, receive, send)
             return
-        key = (scope["raw_path"], scope["query_string"])
+        method = scope["method"]
+        if method == "GET":
+            if not _is_plain(scope):
+                await self.app(scope, receive, send)
+                return
+            key: _Key = (scope["raw_path"], scope["query_string"], b"", b"")
+        elif method == "POST" and self._is_look_up(scope):
+            first = await receive()
+            receive = _again(first, receive)
+            if first["type"] != "http.request" or first.get("more_body"):
+                await self.app(scope, receive, send)
+                return
+            content_type = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
+            key = (scope["raw_path"], scope["query_string"], content_type, first.get("body", b""))
+        else:
+            await self.app(scope, receive, send)
+            return
         offset = self._offset()
         known = self._answers.get(key)
-        if known is not None and known[0] == offset:
-            await send(known[1])
-            await send(known[2])
+        if known is not None and known.offset == offset:
+            await send(known.start)
+            await send(known.body)
             return
+        await self._ask(key, offset, scope, receive, send)
+
+    def _is_look_up(self, scope: Scope) -> bool:
+        """Tell whether a POST is a look-up that may be remembered, from its head alone."""
+        if scope["raw_path"].count(b"/") != 2 or not _is_plain(scope):  # /subjects/NAME
+            return False
+        length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+        return bool(length.isdigit()) and int(length) <= self._longest
+
+    async def _ask(self, key: _Key, offset: int, scope: Scope, receive: Receive, send: Send) -> None:
         start: Message | None = None
 
         async def remembering(message: Message) -> None:
@@ -135,23 +181,42 @@ class RememberedAnswers:
 
         await self.app(scope, receive, remembering)
 
-    def _remember(self, key: tuple[bytes, bytes], offset: int, start: Message, body: Message) -> None:
-        if len(body.get("body", b"")) > self._most_bytes:
+    def _remember(self, key: _Key, offset: int, start: Message, body: Message) -> None:
+        length = len(body.get("body", b""))
+        if length > self._longest:
             return
         headers = [(name, value) for name, value in start["headers"] if name != b"x-request-id"]
-        self._answers[key] = (offset, {**start, "headers": headers}, body)
-        if len(self._answers) > self._most:
-            self._answers.popitem(last=False)
+        size = length + sum(map(len, key)) + _OVERHEAD
+        self._forget(self._answers.pop(key, None))
+        self._answers[key] = _Remembered(offset, {**start, "headers": headers}, body, size)
+        self._bytes += size
+        while self._bytes > self._most_bytes:
+            self._forget(self._answers.popitem(last=False)[1])
+
+    def _forget(self, gone: _Remembered | None) -> None:
+        self._bytes -= gone.size if gone is not None else 0
 
 
+#: Raw path, query string, and of a look-up the content type and the body.
+_Key = tuple[bytes, bytes, bytes, bytes]
+#: About what an answer takes in memory besides its bytes.
+_OVERHEAD = 1500
 _REMEMBERED = (b"/schemas/ids/", b"/subjects/")
-_PLAIN_ACCEPTS = (b"*/*", V1.encode())
+_PLAIN_ACCEPTS = frozenset((b"*/*", V1.encode()))
 
 
 def _is_plain(scope: Scope) -> bool:
-    if not scope.get("raw_path", b"").startswith(_REMEMBERED):
-        return False
     for name, value in scope["headers"]:
         if name == b"x-request-id" or (name == b"accept" and value not in _PLAIN_ACCEPTS):
             return False
     return True
+
+
+def _again(first: Message, receive: Receive) -> Receive:
+    """The same request from its beginning, the first message of which has been read."""
+    waiting = [first]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again

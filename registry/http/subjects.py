@@ -65,12 +65,14 @@ async def look_up_schema(request: Request) -> Response:
     """The version of a subject that holds the schema of the body."""
     registry, subject = registry_of(request), subject_of(request)
     wanted = await registration_of(request, subject)
+    if wanted.version != 0 or wanted.schema_id >= 0:
+        wanted = replace(wanted, version=0, schema_id=-1)
     include_deleted = flag(request, "deleted")
 
     def look_up(view: View) -> Version | None:
         for candidate in with_other_contexts(view, subject):
             if view.versions(candidate):
-                there = replace(wanted, subject=candidate, version=0, schema_id=-1)
+                there = wanted if candidate == subject else replace(wanted, subject=candidate)
                 found = _look_up(registry, view, there, include_deleted=include_deleted)
                 if found is not None:
                     return found
@@ -96,7 +98,8 @@ def _look_up(registry: Registry, view: View, wanted: Registration, *, include_de
     if found is not None:
         return found
     next_number = 1 + max((version.number for version in view.versions(subject)), default=0)
-    for attempt in (wanted, inherit(view, wanted, config, next_number)):
+    full = inherit(view, wanted, config, next_number)
+    for attempt in (wanted,) if full is wanted else (wanted, full):
         candidate = canonicalize(view, attempt, config, registry.terms, strict=False)
         found = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
         if found is not None:
