@@ -155,23 +155,27 @@ class JsonMaker:
 
     def __call__(self, known: Known) -> Decode:
         """The decoder of a schema."""
+        import jsonschema_rs  # noqa: PLC0415 - the driver has no use for it
+
         from serdes.json_schema import compile_validator  # noqa: PLC0415
 
         validate = compile_validator(known.schema.text, known.dependencies)
 
         def decode(message: bytes) -> str:
             payload = message[wire.V0_SIZE :]
-            validate(orjson.loads(payload))
-            return bytes(payload).decode()
+            try:
+                validate(orjson.loads(payload))
+            except jsonschema_rs.ValidationError as error:
+                where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
+                raise ValueError(f"${where}: {error.message}") from None
+            return payload.decode()
 
         return decode
 
 
 def json_decoder(known: Mapping[int, Known], origin: str, *, registry: str | None) -> Decoder:
     """A decoder of JSON Schema messages, validating."""
-    import jsonschema_rs  # noqa: PLC0415
-
-    errors = (jsonschema_rs.ValidationError, ValueError, RecursionError, SerdesError)
+    errors = (ValueError, RecursionError, SerdesError)
     return Decoder(JSON, known, JsonMaker(), errors, origin, registry)
 
 

@@ -38,9 +38,9 @@ message Order {
 
 def test_there_and_back(spark: SparkSession, avro: Any, subject: str) -> None:
     data = spark.sql(
-        "select named_struct('id', 7L, 'lines', array(named_struct('sku', 'a', 'n', 4000000000L)), 'tags',"
-        " map('x', 1.5D), 'unit', 'EACH', 'big', 18446744073709551615BD, 'raw', X'00FF', 'at', timestamp'2020-01-01 00:00:00.123456',"
-        " 'maybe', 5, 'slow', 's') as v union all select null"
+        "select named_struct('id', 7L, 'lines', array(named_struct('sku', 'a', 'n', 4000000000L)), 'unit', 'EACH',"
+        " 'tags', map('x', 1.5D), 'big', 18446744073709551615BD, 'raw', X'00FF', 'maybe', 5, 'slow', 's',"
+        " 'at', timestamp'2020-01-01 00:00:00.123456') as v union all select null"
     ).coalesce(1)
     settings = {"registry": avro.registry, "subject": subject}
     column = to_confluent_protobuf("v", schema=ORDER, message="shop.Order", **settings)
