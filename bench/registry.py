@@ -1,6 +1,6 @@
 """The registry: hot GETs, look-ups and registrations, beside raw ASGI and the bare log in the same run.
 
-    python bench/registry.py [--beside NAME=URL ..] [--repeats 5] [--seconds 2]
+    python bench/registry.py [--beside NAME=URL ..] [--repeats 5] [--seconds 2] [--reads-only]
 
 `--beside` names other registries to measure in turn with ours; they must be empty, and their CPU is not told.
 """
@@ -12,7 +12,7 @@ import json
 import time
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -41,9 +41,9 @@ def schema(number: int | str) -> str:
     return json.dumps({"type": "record", "name": f"Record{number}", "fields": fields}, separators=(",", ":"))
 
 
-def post(path: str, text: str) -> bytes:
+def post(path: str, text: str, headers: Mapping[str, str] | None = None) -> bytes:
     body = json.dumps({"schema": text}).encode()
-    return request("POST", path, body, {"Content-Type": V1})
+    return request("POST", path, body, {"Content-Type": V1, **(headers or {})})
 
 
 def fill(target: Target) -> None:
@@ -64,6 +64,9 @@ READS: dict[str, list[bytes]] = {
         for number in range(SUBJECTS)
     ],
     "POST /subjects/{s} (look-up)": [post(f"/subjects/subject-{number}", schema(number)) for number in range(SUBJECTS)],
+    "POST /subjects/{s} (look-up, not remembered)": [
+        post(f"/subjects/subject-{number}", schema(number), {"X-Request-ID": "bench"}) for number in range(SUBJECTS)
+    ],
 }
 
 
@@ -139,10 +142,13 @@ def main() -> None:
     parser.add_argument("--beside", metavar="NAME=URL", action="append", default=[])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--reads-only", action="store_true", help="no registrations")
     options = parser.parse_args()
     others = [Target(*text.split("=", 1)) for text in options.beside]
     with ExitStack() as stack:
         bench_reads([stack.enter_context(ours("memory:")), *others], options.repeats, options.seconds)
+    if options.reads_only:
+        return
     folder = temporary_folder("magicbyte-bench-")
     with ours(f"sqlite:///{folder}/registry.db") as target:
         bench_registrations("SQLite", [target], partial(sqlite_log, folder), options.repeats, options.seconds)
