@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import queue
-import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte import kafka
 from rest_proxy.buffer import Buffer, Fetched, Place, Position
 from rest_proxy.errors import ILLEGAL_STATE, PARTITION_NOT_FOUND
+from rest_proxy.worker import Worker
 
 log = logging.getLogger("rest_proxy.consumers")
 
@@ -33,8 +31,6 @@ _MESSAGES_A_POLL = 500
 #: How long a seek waits for a partition that was assigned a moment ago, and any question to a broker for its answer.
 _SEEK_SECONDS = 10.0
 _ASK_SECONDS = 30.0
-#: The polling threads call into librdkafka and a few functions deep, no more.
-_STACK_BYTES = 512 * 1024
 
 MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
 
@@ -55,28 +51,17 @@ class PolledConsumer:
         """
         self._consumer = Consumer({**config, "error_cb": self._on_error, "logger": log})
         self.buffer = Buffer(buffer_bytes, loop)
-        self._commands: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._mode: str | None = None
         self._topics: list[str] = []
         self._assigned: set[Place] = set()
         self._joined = False
-        self._polling = False
         self._paused = False
-        self._closed = False
         self._last_use = time.monotonic()
-        threading.stack_size(_STACK_BYTES)
-        threading.Thread(target=self._run, name=f"consumer-{config.get('group.id')}", daemon=True).start()
-        threading.stack_size(0)
+        self._worker = Worker(f"consumer-{config.get('group.id')}", self._poll, self.buffer.space.set)
 
     async def _do(self, command: Callable[[], T]) -> T:
-        """Run a function on the thread and wait for its result."""
-        if self._closed:
-            raise ILLEGAL_STATE(detail="This consumer has already been closed.")
-        future: Future[T] = Future()
         self.used()
-        self._commands.put((command, future))
-        self.buffer.space.set()
-        return await asyncio.wrap_future(future)
+        return await self._worker.do(command)
 
     def used(self) -> None:
         """Poll in short turns for a while, so that commands are quick."""
@@ -84,11 +69,11 @@ class PolledConsumer:
 
     async def close(self) -> None:
         """Leave the group and end the thread; what was stored for auto-commit is committed."""
-        if not self._closed:
+        if not self._worker.ended:
             await self._do(self._close)
 
     def _close(self) -> None:
-        self._closed = True
+        self._worker.ended = True
         self._consumer.close()
 
     async def subscribe(self, topics: Sequence[str], *, pattern: bool = False) -> None:
@@ -103,7 +88,8 @@ class PolledConsumer:
         if self._mode not in (None, mode):
             raise ILLEGAL_STATE(detail=MUTUALLY_EXCLUSIVE)
         self._consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_lost, on_lost=self._on_lost)
-        self._mode, self._topics, self._polling = mode, topics, True
+        self._mode, self._topics = mode, topics
+        self._worker.stepping = True
 
     async def unsubscribe(self) -> None:
         """Leave the topics or the partitions assigned by hand."""
@@ -139,7 +125,8 @@ class PolledConsumer:
         self.buffer.drop(self._assigned - places)
         self._assigned = places
         self._joined = True
-        self._mode, self._polling = ("assigned", True) if places else (None, self._polling)
+        self._mode = "assigned" if places else None
+        self._worker.stepping = True
 
     @property
     def mode(self) -> str | None:
@@ -240,9 +227,9 @@ class PolledConsumer:
 
     def store(self, positions: Sequence[Position]) -> None:
         """Let auto-commit commit these from now on; partitions that went away are passed over."""
-        if positions and not self._closed:
+        if positions:
             # Not from here: the client library deadlocks where another thread polls.
-            self._commands.put((lambda: self._store(positions), Future()))
+            self._worker.post(lambda: self._store(positions))
 
     def _store(self, positions: Sequence[Position]) -> None:
         for topic, partition, offset, _ in positions:
@@ -310,33 +297,12 @@ class PolledConsumer:
 
     # The thread.
 
-    def _run(self) -> None:
-        while not self._closed:
-            self._run_commands(wait=not self._polling)
-            if self._polling and not self._closed:
-                self._poll()
-        while not self._commands.empty():
-            _, future = self._commands.get()
-            future.set_exception(ILLEGAL_STATE(detail="This consumer has already been closed."))
-
-    def _run_commands(self, *, wait: bool) -> None:
-        while not self._closed:
-            try:
-                command, future = self._commands.get(block=wait)
-            except queue.Empty:
-                return
-            wait = False
-            try:
-                future.set_result(command())
-            except Exception as error:  # noqa: BLE001  whoever waits for the command gets it
-                future.set_exception(error)
-
     def _poll(self) -> None:
         buffer = self.buffer
         if buffer.size >= buffer.limit and not self._paused:
             buffer.space.clear()
             buffer.space.wait(_FULL_SECONDS)
-            if buffer.size < buffer.limit or not self._commands.empty():
+            if buffer.size < buffer.limit or self._worker.is_asked:
                 return
             self._pause(paused=True)
         elif self._paused and buffer.size < buffer.limit // 2:

@@ -67,6 +67,7 @@ class RestProxySettings(ServerSettings):
         if not properties.get("bootstrap.servers", "").strip():
             raise SettingsError("bootstrap.servers: give the address of a Kafka broker, such as localhost:9092")
         settings = super().from_properties(properties)
+        settings = settings.model_copy(update={"peers_self": settings.peers_self.strip().rstrip("/")})
         if settings.peers_self and settings.peers_self not in settings.peer_urls:
             raise SettingsError(f"peers.self: {settings.peers_self} is not among peers ({settings.peers})")
         if settings.peer_urls and not settings.peers_self:
