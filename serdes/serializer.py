@@ -142,6 +142,10 @@ class Serializer:
         wire.write_header(ctx.headers, wire.header_name(is_key=is_key), header)
         return payload
 
+    def prepared(self, ctx: Context) -> Flow[None]:
+        """Settles the schema of a topic's keys or values, as the first message would."""
+        yield from self._choose(ctx)
+
     def _choose(self, ctx: Context | None) -> Flow[_Chosen]:
         key = (None, None) if ctx is None else (ctx.topic, ctx.field)
         known = self._chosen.get(key)
