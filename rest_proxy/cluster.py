@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, Resou
 from magicbyte import kafka
 from magicbyte.http.errors import ApiError
 from rest_proxy.errors import INVALID_ENTITY, PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION, from_kafka
+
+log = logging.getLogger("rest_proxy.cluster")
 
 #: Topics that Kafka keeps for itself (org.apache.kafka.common.internals.Topic).
 INTERNAL_TOPICS = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state"))
@@ -43,7 +46,7 @@ class Cluster:
     """Asks the brokers, through one admin client."""
 
     def __init__(self, config: kafka.Config, *, timeout_seconds: float = 10.0) -> None:
-        self._admin = AdminClient(config)
+        self._admin = AdminClient(config, logger=log)
         self._timeout = timeout_seconds
         self._partition_counts: dict[str, tuple[float, int]] = {}
 

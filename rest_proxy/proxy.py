@@ -32,6 +32,7 @@ log = logging.getLogger("rest_proxy")
 #: Descriptors that a consumer of librdkafka's holds with one broker, and those left for all else.
 DESCRIPTORS_A_CONSUMER = 8
 _DESCRIPTORS_KEPT = 256
+_FIRST_ANSWER_SECONDS = 3.0
 
 #: Makes the registry client; tests give one that talks to a registry in the same process.
 MakeRegistry = Callable[[RestProxySettings], AsyncRegistryClient | None]
@@ -101,7 +102,10 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
     )
     threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
     blocking = ThreadPoolExecutor(threads, "blocking")
-    expiry = asyncio.create_task(instances.expire())
+    tasks = [
+        asyncio.create_task(instances.expire()),
+        asyncio.create_task(_tell_if_alone(cluster, settings.bootstrap_servers)),
+    ]
     try:
         yield Proxy(
             settings=settings,
@@ -115,14 +119,21 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
             blocking=blocking,
         )
     finally:
-        expiry.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await expiry
+        for task in tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
         await instances.close()
         await simple.close()
         await producers.close(settings.shutdown_graceful_ms / 1000)
         await schemas.close()
         blocking.shutdown(wait=False)
+
+
+async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:
+    """Log that no broker answers at the start; requests and /health/ready find out by themselves."""
+    if not await cluster.reachable(_FIRST_ANSWER_SECONDS):
+        log.warning("no broker answers at %s (bootstrap.servers); trying on", bootstrap_servers)
 
 
 def check_clients(settings: RestProxySettings) -> None:
