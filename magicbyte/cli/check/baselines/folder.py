@@ -1,0 +1,63 @@
+"""A folder as the baseline, or one file: one earlier version of every subject."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from compat.schema import SchemaText
+from magicbyte.cli.check.baselines.baseline import Earlier, Nothing
+from magicbyte.cli.check.config import Config, Entry
+from magicbyte.cli.check.files import SchemaFile, find_paths, read_files
+from magicbyte.cli.check.toml_file import read_text
+from magicbyte.cli.check.tree import Tree
+
+
+class FolderBaseline(Nothing):
+    """A copy of the project's files as they were: each stands where it stands in the project."""
+
+    def __init__(self, folder: Path, config: Config) -> None:
+        self.name = str(folder)
+        self._folder = folder
+        self._config = replace(config, root=folder)
+        self._transitive = False
+
+    def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
+        """The file of the same subject, or else of the same path."""
+        self._transitive |= every
+        found = self._tree.by_subject.get(file.subject) or self._tree.by_path.get(file.path)
+        return () if found is None else (earlier_of(found, self._tree, self.name),)
+
+    def notes(self) -> Sequence[str]:
+        """That transitive levels find one version only, where one was asked for."""
+        return (f"{self.name} holds one version of each subject: levels cannot be transitive",) * self._transitive
+
+    @cached_property
+    def _tree(self) -> Tree:
+        read = read_files(self._config, find_paths(self._folder), lambda path: (self._folder / path).read_bytes())
+        return Tree(read[0], import_roots=self._config.import_roots)
+
+
+class FileBaseline(FolderBaseline):
+    """One file, which is the earlier version of whatever is checked."""
+
+    def __init__(self, file: Path, config: Config) -> None:
+        super().__init__(file.parent, replace(config, entries=(Entry(file.name), *config.entries), exclude=()))
+        self.name = str(file)
+        self._file = file.name
+        read_text(file, str(file))
+
+    def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
+        """The file."""
+        self._transitive |= every
+        found = self._tree.by_path.get(self._file)
+        if found is None:
+            return ()
+        return (earlier_of(replace(found, schema_type=file.schema_type), self._tree, self.name),)
+
+
+def earlier_of(file: SchemaFile, tree: Tree, name: str) -> Earlier:
+    """A file of an earlier time as an earlier version."""
+    return Earlier(name, None, SchemaText(file.schema_type, file.text), tree.dependencies(file))

@@ -1,0 +1,126 @@
+"""A git ref as the baseline: what stood where the work branched off, and for transitive levels all before that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from compat.schema import SchemaText
+from magicbyte.cli.check.baselines.baseline import Earlier, Nothing
+from magicbyte.cli.check.baselines.folder import earlier_of
+from magicbyte.cli.check.baselines.git_repository import Change, Repository
+from magicbyte.cli.check.config import FILE, Config, parse_config
+from magicbyte.cli.check.files import SchemaFile, read_files
+from magicbyte.cli.check.toml_file import read_toml
+from magicbyte.cli.check.tree import Tree
+from magicbyte.failure import Failure
+
+#: What a pull request is usually merged into.
+USUAL = ("origin/HEAD", "origin/main", "main", "origin/master", "master")
+
+
+class GitBaseline(Nothing):
+    """The files at the commit where HEAD and a ref parted.
+
+    Raises:
+        Failure: there is no repository, no such ref, or no commit that both share.
+    """
+
+    def __init__(self, ref: str, config: Config) -> None:
+        self._config = config
+        self._repository = Repository(config.root)
+        commit = self._repository.commit(ref)
+        if commit is None:
+            problem = f"git has no ref {ref!r}"
+            remedy = ": in CI, fetch it with the history (`fetch-depth: 0` of actions/checkout)"
+            if config.source is not None and config.against == f"git:{ref}":
+                config.source.fail(problem + remedy, config.against)
+            raise Failure(f"--against git:{ref}:1:1: {problem}{remedy}")
+        base = self._repository.merge_base(commit)
+        if base is None:
+            raise Failure(
+                f"--against git:{ref}:1:1: HEAD and {ref!r} share no commit"
+                + (": fetch the history (`fetch-depth: 0`)" if self._repository.is_shallow else "")
+            )
+        self._base = base
+        self._ref = ref
+        self.name = f"{ref} ({base[:7]})"
+        self._transitive = False
+        self._trees: dict[str, Tree] = {}
+
+    def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
+        """The file of the same subject, or else of the same path; with every, each content it ever had."""
+        tree = self._tree(self._base)
+        found = tree.by_subject.get(file.subject) or tree.by_path.get(file.path)
+        if found is None:
+            return ()
+        newest = earlier_of(found, tree, self.name)
+        if not every:
+            return (newest,)
+        self._transitive = True
+        return (*reversed(list(self._history(found, newest))), newest)
+
+    def notes(self) -> Sequence[str]:
+        """That the history is cut off, where all of it was asked for."""
+        if self._transitive and self._repository.is_shallow:
+            return ("the git history is shallow: transitive levels were checked as far back as it goes",)
+        return ()
+
+    def _history(self, found: SchemaFile, newest: Earlier) -> list[Earlier]:
+        """The versions before the newest one, newest first."""
+        path, after = found.path, (newest.schema.text, newest.dependencies)
+        versions = []
+        for change in self._changes:
+            if change.after != path:
+                continue
+            path = change.before
+            if change.blob is None:
+                continue
+            text = self._repository.read([change.blob])[change.blob].decode(errors="replace")
+            schema, tree = SchemaText(found.schema_type, text), None
+            mentions_others = bool(self._tree(self._base).mentions(found)) or bool(newest.dependencies)
+            if mentions_others:
+                tree = self._tree(change.commit)
+            there = tree.by_path.get(change.after) if tree is not None else None
+            dependencies = tree.dependencies(there) if tree is not None and there is not None else ()
+            if (text, dependencies) != after:
+                versions.append(Earlier(f"{self._ref}'s {change.commit[:7]}", None, schema, dependencies))
+            after = (text, dependencies)
+        return versions
+
+    @cached_property
+    def _changes(self) -> list[Change]:
+        changes = list(self._repository.changes(self._base))
+        self._repository.read(change.blob for change in changes if change.blob)
+        return changes
+
+    def _tree(self, commit: str) -> Tree:
+        if commit not in self._trees:
+            blobs = self._repository.files(commit)
+            config = self._config_at(blobs)
+            contents = self._repository.read(blob for path, blob in blobs.items() if config.entry_of(path))
+            files, _ = read_files(config, sorted(blobs), lambda path: contents[blobs[path]])
+            self._trees[commit] = Tree(files, import_roots=config.import_roots)
+        return self._trees[commit]
+
+    def _config_at(self, blobs: Mapping[str, str]) -> Config:
+        """The configuration of the time: which file was which subject; today's where there was none."""
+        name = self._config.source.name if self._config.source else FILE
+        blob = blobs.get(name)
+        if blob is None:
+            return self._config
+        path = ("tool", "magicbyte") if name == "pyproject.toml" else ()
+        try:
+            source = read_toml(name, self._repository.read([blob])[blob].decode(errors="replace"), path=path)
+            return self._config if source is None else parse_config(source, self._config.root)
+        except Failure:
+            return self._config
+
+
+def usual_ref(config: Config) -> str | None:
+    """The branch that work is usually merged into; None where the project is in no git repository or has none."""
+    try:
+        repository = Repository(config.root)
+    except Failure:
+        return None
+    return next((ref for ref in USUAL if repository.commit(ref) is not None), None)

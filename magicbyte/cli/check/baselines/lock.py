@@ -1,0 +1,152 @@
+"""A registry's state as a file, and that state as the baseline, be it from a file or from the registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compat.level import LEVELS, Policy
+from compat.schema import AVRO, Dependencies, Dependency, Reference, SchemaText
+from magicbyte.cli.check.baselines.baseline import Earlier, Terms
+from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.toml_file import read_text
+from magicbyte.cli.check.tree import Stored
+from magicbyte.failure import Failure
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a registry holds.
+
+    Attributes:
+        versions: The live versions by subject and number.
+        terms: What is set for subjects, and for all (None).
+        referenced: Versions that are known only because others refer to them.
+    """
+
+    versions: Mapping[str, Mapping[int, SchemaText]] = field(default_factory=dict)
+    terms: Mapping[str | None, Terms] = field(default_factory=dict)
+    referenced: Mapping[tuple[str, int], SchemaText] = field(default_factory=dict)
+
+    def version(self, subject: str, number: int) -> SchemaText | None:
+        """A version that a reference names."""
+        return self.versions.get(subject, {}).get(number) or self.referenced.get((subject, number))
+
+    def to_json(self) -> dict[str, Any]:
+        """The lock file's content."""
+        subjects: dict[str, Any] = {
+            subject: {
+                **_terms_json(self.terms.get(subject, Terms())),
+                "versions": [_version_json(number, schema) for number, schema in sorted(versions.items())],
+            }
+            for subject, versions in sorted(self.versions.items())
+        }
+        referenced = [
+            {"subject": subject, **_version_json(number, schema)}
+            for (subject, number), schema in sorted(self.referenced.items())
+        ]
+        common = _terms_json(self.terms.get(None, Terms()))
+        return {"format": FORMAT, **common, "subjects": subjects, "referenced": referenced}
+
+
+def _version_json(number: int, schema: SchemaText) -> dict[str, Any]:
+    references = [{"name": each.name, "subject": each.subject, "version": each.version} for each in schema.references]
+    return {"version": number, "type": schema.schema_type, "schema": schema.text, "references": references}
+
+
+def _terms_json(terms: Terms) -> dict[str, str]:
+    named = {"compatibility": terms.level and terms.level.name, "policy": terms.policy and str(terms.policy)}
+    return {key: value for key, value in named.items() if value}
+
+
+def read_lock(path: Path, name: str) -> State:
+    """Read a lock file.
+
+    Raises:
+        Failure: there is none, or it is none; with line and column.
+    """
+    text = read_text(path, name)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Failure(f"{name}:{error.lineno}:{error.colno}: {error.msg}") from None
+    try:
+        if value["format"] != FORMAT:
+            raise Failure(f"{name}:1:1: is of format {value['format']!r}, this version reads format {FORMAT}")
+        subjects = value["subjects"]
+        versions = {
+            subject: {int(each["version"]): _schema_text(each) for each in held["versions"]}
+            for subject, held in subjects.items()
+        }
+        terms: dict[str | None, Terms] = {subject: _terms(held) for subject, held in subjects.items()}
+        referenced = {
+            (each["subject"], int(each["version"])): _schema_text(each) for each in value.get("referenced", ())
+        }
+        return State(versions, terms | {None: _terms(value)}, referenced)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Failure(f"{name}:1:1: is no lock file: {type(error).__name__} {error}") from None
+
+
+def _schema_text(value: Mapping[str, Any]) -> SchemaText:
+    references = (Reference(each["name"], each["subject"], each["version"]) for each in value.get("references", ()))
+    return SchemaText(value.get("type", AVRO), value["schema"], tuple(references))
+
+
+def _terms(value: Mapping[str, Any]) -> Terms:
+    level, policy = value.get("compatibility"), value.get("policy")
+    return Terms(LEVELS[level] if level else None, Policy(policy) if policy else None)
+
+
+class StateBaseline:
+    """Every live version that a registry holds, or held when the lock file was written."""
+
+    keeps_versions = True
+
+    def __init__(self, name: str, state: State) -> None:
+        self.name = name
+        self._state = state
+
+    def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:  # noqa: ARG002 - they are there anyway
+        """All live versions of the subject."""
+        versions = self._state.versions.get(file.subject, {})
+        return [
+            Earlier(f"version {number}", number, schema, self._dependencies(schema))
+            for number, schema in sorted(versions.items())
+        ]
+
+    def terms(self, subject: str) -> Terms:
+        """What is set for the subject."""
+        return self._state.terms.get(subject, Terms())
+
+    def default_terms(self) -> Terms:
+        """What is set for all subjects."""
+        return self._state.terms.get(None, Terms())
+
+    def notes(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def stored(self, subject: str, version: int) -> Stored | None:
+        """A version of a subject, -1 for the latest; None where there is none."""
+        number = max(self._state.versions.get(subject, {}), default=0) if version == -1 else version
+        schema = self._state.version(subject, number)
+        return None if schema is None else Stored(subject, number, schema, self._dependencies(schema))
+
+    def _dependencies(self, schema: SchemaText) -> Dependencies:
+        found: dict[str, str] = {}
+        self._gather(schema, found, ())
+        return tuple(Dependency(name, text) for name, text in found.items())
+
+    def _gather(self, schema: SchemaText, found: dict[str, str], above: tuple[str, ...]) -> None:
+        for reference in schema.references:
+            if reference.name in found or reference.name in above:
+                continue
+            held = self._state.version(reference.subject, reference.version)
+            if held is not None:
+                self._gather(held, found, (*above, reference.name))
+                found.setdefault(reference.name, held.text)

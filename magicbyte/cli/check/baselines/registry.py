@@ -1,0 +1,92 @@
+"""A running registry as the baseline: all live versions are fetched, and compared on this side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from compat.level import LEVELS, Policy
+from compat.schema import SchemaText
+from magicbyte.cli.check.baselines.baseline import Terms
+from magicbyte.cli.check.baselines.lock import State, StateBaseline
+from magicbyte.cli.check.tree import Stored
+from magicbyte.failure import Failure
+from serdes.client import RegistryClient, Retry
+from serdes.error import RegistryError, SerdesError, SubjectNotFound, VersionNotFound
+
+
+@contextmanager
+def registry_client(url: str) -> Iterator[RegistryClient]:
+    """A client of the registry at a URL, which may carry credentials.
+
+    Raises:
+        Failure: the registry does not answer, or refuses a request.
+    """
+    try:
+        with RegistryClient(url, retry=Retry(1)) as client:
+            yield client
+    except SerdesError as error:
+        raise Failure(str(error)) from None
+
+
+class RegistryBaseline(StateBaseline):
+    """The subjects that are asked for, and whatever they refer to, as a registry holds them now."""
+
+    def __init__(self, url: str, client: RegistryClient, subjects: Iterable[str]) -> None:
+        self._client = client
+        wanted = set(subjects)
+        names = {name for name in client.subjects() if name in wanted}
+        super().__init__(url, fetch_state(client, names))
+
+    def stored(self, subject: str, version: int) -> Stored | None:
+        """A version of a subject, fetched when it is first asked for."""
+        if subject not in self._state.versions:
+            fetched = fetch_state(self._client, self._existing(subject))
+            self._state = State(
+                {**self._state.versions, subject: {}, **fetched.versions},
+                {**fetched.terms, **self._state.terms},
+                {**self._state.referenced, **fetched.referenced},
+            )
+        return super().stored(subject, version)
+
+    def _existing(self, subject: str) -> list[str]:
+        try:
+            self._client.versions(subject)
+        except SubjectNotFound:
+            return []
+        return [subject]
+
+
+def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
+    """All live versions of some subjects with the versions that they refer to, and what is set for them and for all."""
+    versions: dict[str, dict[int, SchemaText]] = {}
+    terms: dict[str | None, Terms] = {None: _terms(client, None)}
+    referenced: dict[tuple[str, int], SchemaText] = {}
+    todo: list[SchemaText] = []
+    for subject in sorted(subjects):
+        versions[subject] = {number: client.version(subject, number).schema for number in client.versions(subject)}
+        terms[subject] = _terms(client, subject)
+        todo += versions[subject].values()
+    while todo:
+        for each in todo.pop().references:
+            if each.version in versions.get(each.subject, {}) or (each.subject, each.version) in referenced:
+                continue
+            try:
+                # What is stored may refer to a version that was deleted since.
+                found = client.version(each.subject, each.version, deleted=True).schema
+            except (SubjectNotFound, VersionNotFound):
+                continue
+            referenced[each.subject, each.version] = found
+            todo.append(found)
+    return State(versions, terms, referenced)
+
+
+def _terms(client: RegistryClient, subject: str | None) -> Terms:
+    try:
+        config = client.config(subject)
+    except RegistryError as error:
+        if error.status == 404:
+            return Terms()
+        raise
+    level, policy = config.get("compatibilityLevel"), config.get("compatibilityPolicy")
+    return Terms(LEVELS.get(level or ""), Policy(policy) if policy in tuple(Policy) else None)

@@ -1,0 +1,232 @@
+"""From a project's files and a baseline to a report."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from compat.engine import Previous, check
+from compat.explain import Finding as Broken
+from compat.explain import explain
+from compat.formats import FORMATS, parse
+from compat.level import LEVELS, Level, Policy
+from compat.schema import InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
+from magicbyte.cli.check.baselines.baseline import Baseline, Earlier
+from magicbyte.cli.check.config import Config, Declaration
+from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.findings import START, Checked, Finding, Report
+from magicbyte.cli.check.lint import lint
+from magicbyte.cli.check.patterns import matches
+from magicbyte.cli.check.tree import Tree, invalid
+
+#: What holds where neither the project nor the baseline says anything.
+DEFAULT_LEVEL = LEVELS["BACKWARD"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What was found about one file; `borrowed` are breaks that come from what an unchanged file refers to."""
+
+    findings: tuple[Finding, ...] = ()
+    borrowed: tuple[Finding, ...] = ()
+    checked: Checked | None = None
+
+
+class Checker:
+    """Checks the files of a project one after the other, each behind what it refers to."""
+
+    def __init__(self, config: Config, tree: Tree, baseline: Baseline) -> None:
+        self._config = config
+        self._tree = tree
+        self._baseline = baseline
+        #: Files that could not be parsed, and those that refer to them.
+        self._unusable: set[str] = set()
+
+    def run(self, named: Collection[str] = (), *, today: dt.date, prior: Iterable[Finding] = ()) -> Report:
+        """Check everything, or the named files.
+
+        Args:
+            named: Paths of the files whose findings are wanted; all if there are none.
+            today: Decides which declarations still hold.
+            prior: What is wrong with files that are in no tree.
+        """
+        files, cycles = self._tree.order()
+        self._unusable |= {finding.file for finding in cycles}
+        outcomes = {file.path: self._check(file) for file in files}
+        kept = [*prior, *cycles, *(finding for outcome in outcomes.values() for finding in outcome.findings)]
+        findings = self._lend(kept, outcomes)
+        wanted = [finding for finding in findings if not named or finding.file in named]
+        declared, open_ = _declare(sorted(wanted, key=lambda finding: finding.order), self._config, today)
+        checked = [outcome.checked for outcome in outcomes.values() if outcome.checked is not None]
+        return Report(
+            tuple(sorted((each for each in checked if not named or each.file in named), key=lambda each: each.file)),
+            tuple(open_),
+            tuple(declared),
+            (*self._baseline.notes(), *_idle(self._config.declarations, findings, today)),
+        )
+
+    def parsed(self, file: SchemaFile) -> ParsedSchema:
+        """A file's schema.
+
+        Raises:
+            InvalidSchema: its type's parser refuses it.
+        """
+        return parse(SchemaText(file.schema_type, file.text), self._tree.dependencies(file), strict=True)
+
+    def _check(self, file: SchemaFile) -> _Outcome:
+        if any(target.file is not None and target.file.path in self._unusable for target in self._tree.targets(file)):
+            self._unusable.add(file.path)
+        if file.path in self._unusable:
+            return _Outcome()
+        problem = self._tree.problems(file)
+        if problem is None:
+            try:
+                schema = self.parsed(file)
+            except InvalidSchema as error:
+                problem = invalid(file, error)
+        if problem is not None:
+            self._unusable.add(file.path)
+            return _Outcome((problem,))
+        level, policy = self._terms(file)
+        versions = self._baseline.earlier(file, every=level.transitive)
+        found, borrowed = self._compare(file, schema, versions, level, policy)
+        linted = lint(file, schema, versions[-1] if versions else None, self._config)
+        compared = len(versions if level.transitive else versions[-1:]) if level.directions else 0
+        checked = Checked(file.subject, file.path, level.name, compared)
+        return _Outcome((*found, *linted), tuple(borrowed), checked)
+
+    def _terms(self, file: SchemaFile) -> tuple[Level, Policy]:
+        """The level and policy: the file's own, the subject's in the baseline, the project's, or the baseline's."""
+        own, common = self._baseline.terms(file.subject), self._baseline.default_terms()
+        level = file.entry.level or own.level or self._config.level or common.level or DEFAULT_LEVEL
+        policy = file.entry.policy or own.policy or common.policy or self._config.policy
+        return level, policy
+
+    def _compare(
+        self, file: SchemaFile, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy
+    ) -> tuple[list[Finding], list[Finding]]:
+        dependencies = self._tree.dependencies(file)
+        same = versions if self._baseline.keeps_versions else versions[-1:]
+        if not versions or any(self._is(schema, dependencies, version) for version in same):
+            return [], []
+        # The number of a version stands for it in what the engine says.
+        previous = [
+            Previous(index, partial(parse, each.schema, each.dependencies)) for index, each in enumerate(versions)
+        ]
+        found: list[Finding] = []
+        borrowed: list[Finding] = []
+        told: set[tuple[str, str, str, Position]] = set()
+        for broken in check(schema, previous, level, policy, every_version=True).findings:
+            version = versions[broken.version or 0]
+            finding = self._finding(file, broken, version)
+            key = finding.rule, finding.path, finding.direction or "", finding.position
+            if key in told:
+                continue  # an older version that breaks in the same way
+            told.add(key)
+            (borrowed if version.schema.text == file.text else found).append(finding)
+        return found, borrowed
+
+    def _is(self, schema: ParsedSchema, dependencies: object, version: Earlier) -> bool:
+        if version.schema.schema_type != schema.schema_type or version.dependencies != dependencies:
+            return False
+        if version.schema.text == schema.source:
+            return True
+        if not self._baseline.keeps_versions:
+            return False
+        try:
+            return parse(version.schema, version.dependencies).canonical == schema.canonical
+        except InvalidSchema:
+            return False
+
+    def _finding(self, file: SchemaFile, broken: Broken, version: Earlier) -> Finding:
+        told = explain(broken)
+        position = told.new_at or _nearest(broken) or self._first_mention(file)
+        return Finding(
+            told.rule,
+            file.path,
+            position,
+            _sentence(told.change),
+            told.remedy,
+            subject=file.subject,
+            path=told.path,
+            direction=told.direction,
+            version=version.name,
+            breaks=told.breaks.replace(f"version {told.version}", version.name),
+            harm=told.harm,
+            old=told.old_at,
+            example=told.example,
+        )
+
+    def _first_mention(self, file: SchemaFile) -> Position:
+        mentions = self._tree.mentions(file)
+        return self._tree.locate(file, mentions[0]) if mentions else START
+
+    def _lend(self, findings: Sequence[Finding], outcomes: dict[str, _Outcome]) -> list[Finding]:
+        """The findings, with the subjects that break because of them; a borrowed one that none explains is its own."""
+        also: dict[int, list[str]] = {}
+        left: list[Finding] = []
+        by_file: dict[str, list[int]] = {}
+        for index, finding in enumerate(findings):
+            if finding.direction is not None:
+                by_file.setdefault(finding.file, []).append(index)
+        for path, outcome in outcomes.items():
+            if not outcome.borrowed:
+                continue
+            reached = self._tree.reached(self._tree.by_path[path])
+            causes = [index for file in reached for index in by_file.get(file.path, ())]
+            for index in causes:
+                also.setdefault(index, []).append(self._tree.by_path[path].subject)
+            if not causes:
+                left += outcome.borrowed
+        lent = [replace(finding, also=tuple(also.get(index, ()))) for index, finding in enumerate(findings)]
+        return lent + left
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
+
+
+def _nearest(broken: Broken) -> Position | None:
+    """What in the new schema is around the place where the old one has what the new one lacks."""
+    difference = broken.difference
+    pointer: Pointer | None = difference.writer_at if broken.direction.new_reads_old else difference.reader_at
+    while pointer:
+        pointer = pointer[:-1]
+        if pointer and isinstance(pointer[-1], int):
+            continue  # the number may mean something else there
+        found = FORMATS[broken.new.schema_type].locate(broken.new, pointer)
+        if found is not None:
+            return found
+    return None
+
+
+def _declare(findings: Iterable[Finding], config: Config, today: dt.date) -> tuple[list[Finding], list[Finding]]:
+    """Those that the configuration declares, and the others."""
+    declared, left = [], []
+    for finding in findings:
+        fitting = [each for each in config.declarations if _fits(each, finding)]
+        holding = [each for each in fitting if each.until >= today]
+        if holding:
+            declared.append(replace(finding, declared=f"{holding[0].reason} (until {holding[0].until})"))
+        elif fitting:
+            over = f"{finding.message} It was declared until {fitting[-1].until}, which is over."
+            left.append(replace(finding, message=over))
+        else:
+            left.append(finding)
+    return declared, left
+
+
+def _fits(declaration: Declaration, finding: Finding) -> bool:
+    return (
+        matches(declaration.rule, finding.rule)
+        and matches(declaration.subject, finding.subject or "")
+        and matches(declaration.path, finding.path)
+    )
+
+
+def _idle(declarations: Sequence[Declaration], findings: Sequence[Finding], today: dt.date) -> Iterator[str]:
+    for each in declarations:
+        if each.until < today and not any(_fits(each, finding) for finding in findings):
+            yield f"the declared break {each.rule} of {each.subject} is over since {each.until}: take it out"

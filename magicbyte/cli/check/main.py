@@ -1,0 +1,90 @@
+"""`magicbyte check`: stop a schema that breaks its readers or writers before it is merged.
+
+Exit code 0 where nothing is wrong, 100 for findings, 1 where the check itself failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from magicbyte.failure import Failure
+
+if TYPE_CHECKING:
+    from magicbyte.cli.check.findings import Report
+
+#: What the exit code says of findings.
+FOUND = 100
+_FORMATS = ("text", "json", "junit", "sarif", "github", "gitlab")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check a project's schemas, write the reports, and return the exit code."""
+    options = _parse(arguments)
+    outputs = [_output(each) for each in options.format or ["text"]]
+    # What comes now is slow to load; --help has no use for it.
+    from magicbyte.cli.check.outputs import renderer  # noqa: PLC0415
+    from magicbyte.cli.check.run import check_project  # noqa: PLC0415
+
+    report: Report = check_project(
+        Path.cwd(),
+        config_file=options.config,
+        against=options.against,
+        named=options.files,
+        level=options.compatibility,
+        lint=options.lint,
+    )
+    for form, path in outputs:
+        _write(renderer(form)(report), path)
+    return FOUND if report.failed else 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="magicbyte check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="tell only of these files (default: all)")
+    parser.add_argument(
+        "--against",
+        metavar="WHAT",
+        help="git:REF, folder:DIR, file:FILE, lock:FILE, registry:URL or none; the prefix may be left out of folders, "
+        "files and URLs (default: the configuration's, else the main branch)",
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="instead of the nearest magicbyte.toml")
+    parser.add_argument("--compatibility", metavar="LEVEL", help="for subjects that have no level of their own")
+    parser.add_argument("--lint", action="store_true", help="switch all lint rules on")
+    parser.add_argument(
+        "--format",
+        action="append",
+        metavar="FORM[=FILE]",
+        help=f"{', '.join(_FORMATS)}; may be given several times (default: text)",
+    )
+    options = parser.parse_args(arguments)
+    for each in options.format or ():
+        if each.partition("=")[0] not in _FORMATS:
+            parser.error(f"--format {each}: there are {', '.join(_FORMATS)}")
+    return options
+
+
+def _output(wanted: str) -> tuple[str, str | None]:
+    form, named, path = wanted.partition("=")
+    return form, path if named else None
+
+
+def _write(text: str, path: str | None) -> None:
+    if path is None or path == "-":
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever reads has seen enough; the interpreter would complain at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,151 @@
+"""What a schema's text defines for others, and what of others it mentions, before any type's parser checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin
+
+from compat import json_text
+from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, Pointer, Position
+
+_AVRO_PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+_METASCHEMAS = ("http://json-schema.org/", "https://json-schema.org/")
+#: JSON Schema keywords whose values are data.
+_DATA = frozenset({"enum", "const", "default", "examples"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name in a text that another schema may have to define.
+
+    Attributes:
+        names: The name as a reference gives it, and what else it may be, in order.
+        pointer: Where it stands: in JSON the path to it, in Protobuf the token's number.
+    """
+
+    names: tuple[str, ...]
+    pointer: Pointer
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a text defines (Avro: full names, the outermost first; JSON Schema: its address), and its mentions."""
+
+    defines: tuple[str, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    locate: Callable[[Pointer], Position | None] = field(default=lambda _: None, compare=False)
+
+
+def read_contents(schema_type: str, text: str) -> Contents:
+    """Read a text's definitions and mentions.
+
+    Raises:
+        InvalidSchema: the text cannot be read at all.
+    """
+    return _READERS[schema_type](text)
+
+
+def _json_value(schema_type: str, text: str, *, comments: bool) -> Any:
+    try:
+        return json_text.loads(text, comments=comments)
+    except json_text.InvalidJson as error:
+        raise InvalidSchema(schema_type, f"this is not JSON: {error.detail}", error.position) from None
+
+
+def _avro(text: str) -> Contents:
+    value = _json_value(AVRO, text, comments=True)
+    defines: dict[str, None] = {}
+    mentions = list(_avro_mentions(value, "", (), defines))
+    foreign = {mention.names: mention for mention in reversed(mentions) if not defines.keys() & mention.names}
+    return Contents(tuple(defines), tuple(reversed(foreign.values())), lambda at: json_text.locate(text, at))
+
+
+def _avro_mentions(value: Any, space: str, at: Pointer, defines: dict[str, None]) -> Iterator[Mention]:
+    if isinstance(value, str):
+        if value not in _AVRO_PRIMITIVES:
+            full = value if "." in value or not space else f"{space}.{value}"
+            yield Mention(tuple(dict.fromkeys((full, value))), at)
+    elif isinstance(value, list):
+        for index, branch in enumerate(value):
+            yield from _avro_mentions(branch, space, (*at, index), defines)
+    elif isinstance(value, dict):
+        kind = value.get("type")
+        if kind in ("record", "error", "enum", "fixed"):
+            yield from _avro_members(value, space, at, defines)
+        elif kind in ("array", "map"):
+            inner = "items" if kind == "array" else "values"
+            yield from _avro_mentions(value.get(inner), space, (*at, inner), defines)
+        else:
+            yield from _avro_mentions(kind, space, (*at, "type"), defines)
+
+
+def _avro_members(value: dict[str, Any], space: str, at: Pointer, defines: dict[str, None]) -> Iterator[Mention]:
+    name, own = value.get("name"), value.get("namespace", space)
+    if isinstance(name, str) and isinstance(own, str):
+        space = name.rpartition(".")[0] or own
+        defines[f"{space}.{name.rpartition('.')[2]}" if space else name] = None
+    members = value.get("fields")
+    for index, member in enumerate(members if isinstance(members, list) else ()):
+        if isinstance(member, dict):
+            yield from _avro_mentions(member.get("type"), space, (*at, "fields", index, "type"), defines)
+
+
+def _json(text: str) -> Contents:
+    value = _json_value(JSON, text, comments=False)
+    own = next((value[key] for key in ("$id", "id") if isinstance(value, dict) and isinstance(value.get(key), str)), "")
+    addresses = {own.partition("#")[0]}
+    mentions: dict[str, Mention] = {}
+    for address, base, pointer, is_id in _addresses(value, own, ()):
+        if is_id:
+            addresses.add(_join(base, address))
+        elif address not in mentions:
+            mentions[address] = Mention(tuple(dict.fromkeys((address, _join(base, address)))), pointer)
+    foreign = [
+        mention
+        for mention in mentions.values()
+        if not addresses & set(mention.names) and not mention.names[-1].startswith(_METASCHEMAS)
+    ]
+    return Contents(tuple(sorted(addresses - {""})), tuple(foreign), lambda at: json_text.locate(text, at))
+
+
+def _addresses(value: Any, base: str, at: Pointer) -> Iterator[tuple[str, str, Pointer, bool]]:
+    """Every `$ref` that names another resource and every `$id`: the address, its base, its place, and which it is."""
+    if isinstance(value, dict):
+        own = value.get("$id")
+        if at and isinstance(own, str) and not own.startswith("#"):
+            yield own.partition("#")[0], base, at, True
+            base = _join(base, own)
+        for keyword in ("$ref", "$dynamicRef"):
+            address = value.get(keyword)
+            if isinstance(address, str) and (named := address.partition("#")[0]):
+                yield named, base, (*at, keyword), False
+        for key, inner in value.items():
+            if key not in _DATA:
+                yield from _addresses(inner, base, (*at, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _addresses(inner, base, (*at, index))
+
+
+def _join(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address).partition("#")[0]
+    except ValueError:
+        return address
+
+
+def _protobuf(text: str) -> Contents:
+    # The parser brings the Protobuf runtime along, which other types do without.
+    from compat.protobuf.builtin import BUILTIN_PATHS  # noqa: PLC0415
+    from compat.protobuf.lexer import position  # noqa: PLC0415
+    from compat.protobuf.schema import read  # noqa: PLC0415
+
+    tree, is_text = read(text)
+    imports = {entry.path: entry for entry in reversed(tree.imports) if entry.path not in BUILTIN_PATHS}
+    mentions = tuple(Mention((entry.path,), (entry.at,)) for entry in reversed(imports.values()))
+    return Contents((), mentions, lambda at: position(text, int(at[0])) if is_text else None)
+
+
+_READERS: dict[str, Callable[[str], Contents]] = {AVRO: _avro, JSON: _json, PROTOBUF: _protobuf}

@@ -1,0 +1,24 @@
+"""The forms a report is written in, each a function from the report to text, imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from magicbyte.cli.check.findings import Report
+
+#: Name of the form -> the module with its `render`.
+FORMATS = {
+    "text": "magicbyte.cli.check.outputs.text",
+    "json": "magicbyte.cli.check.outputs.json_report",
+    "junit": "magicbyte.cli.check.outputs.junit",
+    "sarif": "magicbyte.cli.check.outputs.sarif",
+    "github": "magicbyte.cli.check.outputs.github",
+    "gitlab": "magicbyte.cli.check.outputs.gitlab",
+}
+
+
+def renderer(form: str) -> Callable[[Report], str]:
+    """The function that writes a report in a form."""
+    render: Callable[[Report], str] = import_module(FORMATS[form]).render
+    return render

@@ -1,0 +1,29 @@
+"""GitHub's workflow commands, which annotate the lines of a pull request."""
+
+from __future__ import annotations
+
+from magicbyte.cli.check.findings import Report
+
+
+def render(report: Report) -> str:
+    """A command for each finding, errors first: of each kind GitHub shows no more than ten of a step."""
+    lines = []
+    for finding in report.worst_first:
+        title = finding.rule if finding.subject is None else f"{finding.rule} ({finding.subject})"
+        properties = {
+            "file": report.prefix + finding.file,
+            "line": str(finding.position.line),
+            "col": str(finding.position.column),
+            "title": title,
+        }
+        shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+        lines.append(f"::{finding.severity} {shown}::{_data(finding.sentences)}\n")
+    return "".join(lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,32 @@
+"""GitLab's code quality report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+
+from magicbyte.cli.check.findings import ERROR, Report
+
+
+def render(report: Report) -> str:
+    """An array of issues; fingerprints stay while lines move, and no two are the same."""
+    seen: Counter[str] = Counter()
+    issues = []
+    for finding in report.worst_first:
+        identity = "\0".join([finding.rule, finding.file, finding.path, finding.direction or ""])
+        seen[identity] += 1
+        issues.append(
+            {
+                "description": finding.sentences,
+                "check_name": finding.rule,
+                "fingerprint": hashlib.sha256(f"{identity}\0{seen[identity]}".encode()).hexdigest(),
+                "severity": "major" if finding.severity == ERROR else "minor",
+                "location": {
+                    "path": report.prefix + finding.file,
+                    "positions": {"begin": {"line": finding.position.line, "column": finding.position.column}},
+                    "lines": {"begin": finding.position.line},
+                },
+            }
+        )
+    return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"

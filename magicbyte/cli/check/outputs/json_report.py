@@ -1,0 +1,21 @@
+"""JSON for programs."""
+
+from __future__ import annotations
+
+import json
+
+from magicbyte.cli.check.findings import Report
+
+
+def render(report: Report) -> str:
+    """The whole report as one JSON object."""
+    value = {
+        "checked": [
+            {"subject": each.subject, "file": each.file, "compatibility": each.level, "versions": each.versions}
+            for each in report.checked
+        ],
+        "findings": [finding.to_json() for finding in report.findings],
+        "declared": [finding.to_json() for finding in report.declared],
+        "notes": list(report.notes),
+    }
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,46 @@
+"""JUnit's XML: a test case for every file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.sax.saxutils import quoteattr
+
+from magicbyte.cli.check.findings import ERROR, Finding, Report
+
+
+def render(report: Report) -> str:
+    """One suite with a case for each file; a case fails with all that was found in its file."""
+    files: dict[str, list[Finding]] = {each.file: [] for each in report.checked}
+    for finding in report.findings:
+        files.setdefault(finding.file, []).append(finding)
+    subjects = {each.file: f"{each.subject} ({each.level})" for each in report.checked}
+    failed = sum(any(each.severity == ERROR for each in found) for found in files.values())
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites tests="{len(files)}" failures="{failed}">']
+    lines.append(f'  <testsuite name="magicbyte check" tests="{len(files)}" failures="{failed}">')
+    for file, found in sorted(files.items()):
+        case = f"    <testcase classname={_quote(subjects.get(file, file))} name={_quote(file)} file={_quote(file)}"
+        lines += [f"{case}>", *_outcome(found), "    </testcase>"] if found else [f"{case}/>"]
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
+
+
+def _outcome(found: Iterable[Finding]) -> Iterable[str]:
+    for each in found:
+        place = f"{each.file}:{each.position.line}:{each.position.column}"
+        text = _escape(f"{place}: {each.sentences}")
+        if each.severity == ERROR:
+            yield f"      <failure type={_quote(each.rule)} message={_quote(each.message)}>{text}</failure>"
+        else:
+            yield f"      <system-out>{text}</system-out>"
+
+
+def _legal(text: str) -> str:
+    """The text without the characters that XML has no way to write."""
+    return "".join(sign if sign >= " " or sign in "\t\n\r" else "\ufffd" for sign in text).replace("\uffff", "\ufffd")
+
+
+def _quote(text: str) -> str:
+    return quoteattr(_legal(text))
+
+
+def _escape(text: str) -> str:
+    return _legal(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,51 @@
+"""Text for people: `file:line:column: rule`, and what there is to know below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from magicbyte.cli.check.findings import WARNING, Finding, Report
+
+
+def render(report: Report) -> str:
+    """The report as lines of text."""
+    lines = [line for finding in report.findings for line in _lines(finding)]
+    lines += [f"{_place(each)}: declared: {each.rule}: {each.declared}" for each in report.declared]
+    lines += [f"note: {note}" for note in report.notes]
+    lines.append(_summary(report))
+    return "\n".join(lines) + "\n"
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    kind = "warning: " if finding.severity == WARNING else ""
+    subject = f" ({finding.subject})" if finding.subject else ""
+    yield f"{_place(finding)}: {kind}{finding.rule}{subject}: {finding.message}"
+    old = "" if finding.old is None else f" line {finding.old.line}, column {finding.old.column}"
+    told = {
+        "against": finding.version and f"{finding.version}{old}",
+        "breaks": finding.breaks,
+        "how": finding.harm,
+        "also": ", ".join(finding.also),
+        "example": finding.example,
+        "fix": finding.remedy,
+    }
+    yield from (f"    {label + ':':9}{text}" for label, text in told.items() if text)
+
+
+def _place(finding: Finding) -> str:
+    return f"{finding.file}:{finding.position.line}:{finding.position.column}"
+
+
+def _summary(report: Report) -> str:
+    warnings = sum(finding.severity == WARNING for finding in report.findings)
+    parts = [
+        _count(len(report.checked), "schema checked", "schemas checked"),
+        _count(len(report.findings) - warnings, "finding", "findings"),
+    ]
+    parts += [_count(warnings, "warning", "warnings")] if warnings else []
+    parts += [_count(len(report.declared), "declared break", "declared breaks")] if report.declared else []
+    return ", ".join(parts)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,175 @@
+"""One check from beginning to end: the configuration, the files, the baseline, the report."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from compat.level import LEVELS
+from magicbyte.cli.check.baselines.baseline import Baseline, Nothing
+from magicbyte.cli.check.baselines.lock import StateBaseline, read_lock
+from magicbyte.cli.check.checking import Checker
+from magicbyte.cli.check.config import LINT_RULES, Config, find_config
+from magicbyte.cli.check.files import SchemaFile, working_files
+from magicbyte.cli.check.findings import Report
+from magicbyte.cli.check.tree import Store, Tree
+from magicbyte.failure import Failure
+
+
+def check_project(
+    folder: Path,
+    *,
+    config_file: Path | None = None,
+    against: str | None = None,
+    named: Sequence[str] = (),
+    level: str | None = None,
+    lint: bool = False,
+) -> Report:
+    """Check the project that a folder is in.
+
+    Args:
+        folder: Where the user is.
+        config_file: The configuration, if it is not to be looked for.
+        against: What to compare with, instead of what the configuration says.
+        named: Files, from the folder, whose findings are wanted; all if there are none.
+        level: For subjects that have no level of their own.
+        lint: Whether all lint rules are on.
+
+    Raises:
+        Failure: something of this is not there or wrong.
+    """
+    config = find_config(folder, config_file)
+    if level is not None:
+        if level.upper() not in LEVELS:
+            raise Failure(f"--compatibility {level}: there are {', '.join(LEVELS)}")
+        config = replace(config, level=LEVELS[level.upper()])
+    if lint:
+        config = replace(config, lint=LINT_RULES)
+    paths = [_inside(config, folder, name) for name in named]
+    files, findings = working_files(config, paths)
+    with open_baseline(against or config.against, config, folder, files) as baseline:
+        stores = open_stores(config, baseline)
+        tree = Tree(files, stores, config.import_roots)
+        report = Checker(config, tree, baseline).run(paths, today=_today(), prior=findings)
+    return replace(report, prefix=_prefix(config.root))
+
+
+@contextmanager
+def open_baseline(against: str | None, config: Config, folder: Path, files: Sequence[SchemaFile]) -> Iterator[Baseline]:
+    """The baseline that a text means.
+
+    Args:
+        against: As `--against` has it; None for the branch that work is usually merged into.
+        config: The project.
+        folder: Where paths start.
+        files: The project's files, whose subjects are looked up.
+
+    Raises:
+        Failure: it means nothing, or what it means is not there.
+    """
+    kind, rest = _kind(against, folder)
+    if kind == "registry":
+        # Loads the HTTP client, which is only for those who name a registry.
+        from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client  # noqa: PLC0415
+
+        with registry_client(rest) as client:
+            yield RegistryBaseline(rest, client, [file.subject for file in files])
+    else:
+        yield _OPENERS[kind](rest, config, folder)
+
+
+def open_stores(config: Config, baseline: object) -> list[Store]:
+    """Where references lead that no file answers: the lock file, and the baseline if it keeps versions."""
+    stores: list[Store] = []
+    if config.lock is not None:
+        path = config.root / config.lock
+        if not path.is_file() and config.source is not None:
+            config.source.fail(f"there is no lock file {config.lock!r}", config.lock)
+        stores.append(StateBaseline(config.lock, read_lock(path, config.lock)))
+    if isinstance(baseline, StateBaseline):
+        stores.append(baseline)
+    return stores
+
+
+def _kind(against: str | None, folder: Path) -> tuple[str, str]:
+    if against is None:
+        return "usual", ""
+    if against == "none":
+        return "none", ""
+    kind, colon, rest = against.partition(":")
+    if colon and kind in {*_OPENERS, "registry"}:
+        return kind, rest
+    if "://" in against:
+        return "registry", against
+    path = folder / against
+    if path.is_dir():
+        return "folder", against
+    if path.is_file():
+        return ("lock" if against.endswith(".lock.json") else "file"), against
+    raise Failure(
+        f"--against {against}:1:1: there is no such file or folder; a git ref is git:{against}, and there are folder:,"
+        " file:, lock:, registry: and none"
+    )
+
+
+def _usual(_: str, config: Config, folder: Path) -> Baseline:
+    from magicbyte.cli.check.baselines.git import usual_ref  # noqa: PLC0415 - starts processes
+
+    ref = usual_ref(config)
+    return Nothing() if ref is None else _git(ref, config, folder)
+
+
+def _git(ref: str, config: Config, _: Path) -> Baseline:
+    from magicbyte.cli.check.baselines.git import GitBaseline  # noqa: PLC0415 - starts processes
+
+    return GitBaseline(ref, config)
+
+
+def _folder(name: str, config: Config, folder: Path) -> Baseline:
+    from magicbyte.cli.check.baselines.folder import FolderBaseline  # noqa: PLC0415 - beside its siblings
+
+    if not (folder / name).is_dir():
+        raise Failure(f"--against folder:{name}:1:1: there is no such folder")
+    return FolderBaseline(folder / name, config)
+
+
+def _file(name: str, config: Config, folder: Path) -> Baseline:
+    from magicbyte.cli.check.baselines.folder import FileBaseline  # noqa: PLC0415 - beside its siblings
+
+    return FileBaseline(folder / name, config)
+
+
+def _lock(name: str, _: Config, folder: Path) -> Baseline:
+    return StateBaseline(name, read_lock(folder / name, name))
+
+
+def _none(_: str, __: Config, ___: Path) -> Baseline:
+    return Nothing()
+
+
+_OPENERS = {"usual": _usual, "git": _git, "folder": _folder, "file": _file, "lock": _lock, "none": _none}
+
+
+def _inside(config: Config, folder: Path, name: str) -> str:
+    path = (folder / name).resolve()
+    if not path.is_file():
+        raise Failure(f"{name}:1:1: there is no such file")
+    try:
+        return path.relative_to(config.root.resolve()).as_posix()
+    except ValueError:
+        raise Failure(f"{name}:1:1: is not in the project's folder {config.root}") from None
+
+
+def _prefix(root: Path) -> str:
+    for around in (root, *root.parents):
+        if (around / ".git").exists():
+            inside = root.relative_to(around).as_posix()
+            return "" if inside == "." else f"{inside}/"
+    return ""
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(tz=dt.UTC).date()
