@@ -12,6 +12,7 @@ from magicbyte.http.application import create_application
 from magicbyte.http.asgi import ASGIApp, BodyLimit, EncodedPath, RequestLog
 from magicbyte.http.server import parse_listener
 from magicbyte.http.server import serve as serve_application
+from magicbyte.logs import set_up_logs
 from magicbyte.settings import SettingsError
 from rest_proxy.errors import TRANSLATED
 from rest_proxy.http import consumers, operations, produce, topics, v1
@@ -68,6 +69,7 @@ def serve(properties: Mapping[str, str]) -> int:
         SettingsError: A property's value cannot be; names the property.
     """
     settings = RestProxySettings.from_properties(properties)
+    set_up_logs("debug" if settings.debug else "info")
     check_clients(settings)
     try:
         listeners = [parse_listener(text.strip()) for text in settings.listeners.split(",")]
