@@ -1,0 +1,115 @@
+"""The registry client of short-lived commands: on http.client, which is there in a third of httpx's time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import SplitResult, urlsplit
+
+from magicbyte.kafka import client_config
+from serdes.client import RegistryClient
+from serdes.client_config import client_options
+from serdes.flow import Answer, Pause, Send, TransportFailure
+
+DEFAULT_URL = "http://localhost:8081"
+
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+
+
+class LeanClient(RegistryClient):
+    """A RegistryClient for one thread; httpx serves where there is a proxy or a `mock://` URL."""
+
+    _connections: dict[tuple[str, str], HTTPConnection] | None = None
+
+    def _perform(self, step: Send | Pause) -> Answer | None:
+        if isinstance(step, Pause) or self._needs_httpx():
+            return super()._perform(step)
+        parts = urlsplit(step.url)
+        key = (parts.scheme, parts.netloc)
+        if self._connections is None:
+            self._connections = {}
+        connection = self._connections.get(key)
+        try:
+            if connection is not None:
+                try:
+                    return _exchange(connection, parts, step)
+                except (OSError, HTTPException):
+                    # The registry may have closed it while it was idle.
+                    connection.close()
+            connection = self._connections[key] = self._connect(parts)
+            return _exchange(connection, parts, step)
+        except (OSError, HTTPException) as error:
+            self._connections.pop(key, None)
+            raise TransportFailure(str(error) or type(error).__name__) from error
+
+    def close(self) -> None:
+        """Closes the connections; a later request opens new ones."""
+        for connection in (self._connections or {}).values():
+            connection.close()
+        self._connections = None
+        super().close()
+
+    def _needs_httpx(self) -> bool:
+        ours = self._connection
+        return (
+            ours.transport is not None
+            or ours.proxy is not None
+            or self.urls[0].startswith("mock:")
+            or any(os.environ.get(name) or os.environ.get(name.upper()) for name in _PROXIES)
+        )
+
+    def _connect(self, parts: SplitResult) -> HTTPConnection:
+        ours = self._connection
+        host = parts.hostname or ""
+        if parts.scheme == "https":
+            return HTTPSConnection(host, parts.port, timeout=ours.timeout, context=ours.tls.context())
+        return HTTPConnection(host, parts.port, timeout=ours.timeout)
+
+
+def _exchange(connection: HTTPConnection, parts: SplitResult, step: Send) -> Answer:
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    connection.request(step.method, target, step.body, dict(step.headers))
+    response = connection.getresponse()
+    return Answer(response.status, response.read())
+
+
+#: Properties of the registry's client, beside those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`.
+CLIENT_PROPERTIES = frozenset(
+    {"max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec", "timeout"}
+    | {"proxy", "proxy.host", "proxy.port"}
+)
+_PREFIX = "schema.registry."
+
+
+def is_of_client(name: str) -> bool:
+    """Whether a property is one of the registry's client."""
+    return name.startswith((_PREFIX, "basic.auth.", "bearer.auth.")) or name in CLIENT_PROPERTIES
+
+
+def open_client(properties: Mapping[str, str], sasl: Mapping[str, object] | None = None) -> LeanClient:
+    """The client that properties ask for; `schema.registry.` may stand before any but the URL.
+
+    Args:
+        properties: Those that `is_of_client` picks.
+        sasl: The Kafka client's configuration, for `basic.auth.credentials.source=SASL_INHERIT`.
+
+    Raises:
+        ConfigError: A property is unknown or wrong.
+        KafkaSettingsError: A trust or key store is of a kind that cannot be read.
+    """
+    given = {
+        name if name == "schema.registry.url" else name.removeprefix(_PREFIX): properties[name] for name in properties
+    }
+    tls = client_config({name: value for name, value in given.items() if name.startswith("ssl.")})
+    conf: dict[str, object] = {name: value for name, value in given.items() if not name.startswith("ssl.")}
+    conf |= {name: value for name, value in tls.items() if name != "ssl.endpoint.identification.algorithm"}
+    if tls.get("ssl.certificate.location") == tls.get("ssl.key.location"):
+        conf.pop("ssl.key.location", None)
+    host, port = conf.pop("proxy.host", None), conf.pop("proxy.port", None)
+    if host is not None:
+        conf["proxy"] = f"http://{host}:{port or 80}"
+    if conf.get("basic.auth.credentials.source") == "SASL_INHERIT":
+        conf |= {name: value for name, value in (sasl or {}).items() if name in {"sasl.username", "sasl.password"}}
+    conf.setdefault("schema.registry.url", DEFAULT_URL)
+    return LeanClient(**client_options(conf))

@@ -1,0 +1,33 @@
+"""JSON between texts and Python, numbers of any size included."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+#: orjson reads integers beyond 64 bits as floats; a text that may hold one is read by the standard library.
+_LARGE = re.compile(r"\d{19}")
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def loads(text: str) -> Any:
+    """The value of a text.
+
+    Raises:
+        json.JSONDecodeError: It is not JSON.
+    """
+    return json.loads(text, parse_constant=_refuse) if _LARGE.search(text) else orjson.loads(text)
+
+
+def dumps(value: Any) -> bytes:
+    """The compact text of a value, in UTF-8."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,91 @@
+"""How a tool ends: its exit codes, and errors as one line on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+#: All was done.
+OK = 0
+#: A line or record cannot be converted, or the registry refuses the schema.
+BAD_DATA = 1
+#: The command line or a setting is wrong.
+BAD_USAGE = 2
+#: The broker or the registry cannot be reached or refuses us, or records were not delivered.
+NOT_DELIVERED = 3
+#: There was no record, and --fail-if-empty was given.
+EMPTY = 4
+_INTERRUPTED = 130
+
+
+class Ended(Exception):
+    """The end of a run that did not go well: an exit code and the line that says why."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def tell(program: str, text: str) -> None:
+    """Writes a line to stderr."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{program}: {text}\n")
+        sys.stderr.flush()
+
+
+def carried_out(program: str, run: Callable[[], int]) -> int:
+    """The exit code of a run; what it raises becomes a line on stderr.
+
+    A closed stdout (`| head`) is the wish of whoever closed it: exit code 0.
+    """
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code = run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would complain when it flushes stdout at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except Exception as error:
+        known = exit_code(error)
+        if known is None:
+            raise
+        code = known
+        tell(program, str(error) or type(error).__name__)
+    return code
+
+
+def exit_code(error: Exception) -> int | None:
+    """The exit code that an error stands for; None for one that is a mistake of ours."""
+    from magicbyte.kafka import KafkaSettingsError  # noqa: PLC0415  # only where something went wrong
+    from serdes.error import (  # noqa: PLC0415
+        ConfigError,
+        NotAuthorized,
+        OAuthTokenError,
+        RegistryUnavailable,
+        SerdesError,
+    )
+
+    if isinstance(error, Ended):
+        return error.code
+    if isinstance(error, ConfigError | KafkaSettingsError):
+        return BAD_USAGE
+    if isinstance(error, RegistryUnavailable | NotAuthorized | OAuthTokenError):
+        return NOT_DELIVERED
+    if isinstance(error, SerdesError):
+        return BAD_DATA
+    from confluent_kafka import KafkaException  # noqa: PLC0415
+
+    return NOT_DELIVERED if isinstance(error, KafkaException) else None
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt
