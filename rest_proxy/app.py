@@ -19,7 +19,6 @@ from rest_proxy.http import consumers, operations, produce, topics, v1
 from rest_proxy.http.fast_produce import FastProduce
 from rest_proxy.http.metrics import Counting, Metrics
 from rest_proxy.http.negotiation import error_response
-from rest_proxy.http.passing_on import PassingOn
 from rest_proxy.proxy import MakeRegistry, check_clients, peers_of, registry_client, running
 from rest_proxy.settings import RestProxySettings
 
@@ -54,6 +53,8 @@ def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = reg
     served: ASGIApp = app
     peers = peers_of(settings)
     if peers is not None:
+        from rest_proxy.http.passing_on import PassingOn  # noqa: PLC0415  its HTTP client takes long to import
+
         served = PassingOn(served, peers)
     served = Counting(EncodedPath(served), metrics)
     return FastProduce(RequestLog(BodyLimit(served, settings.request_max_bytes)), app.state, settings, metrics)

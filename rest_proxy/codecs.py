@@ -9,13 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 import orjson
-from google.protobuf import json_format
-from google.protobuf.message import DecodeError as ProtobufDecodeError
-from google.protobuf.message import EncodeError as ProtobufEncodeError
-from google.protobuf.message import Message
 
-from compat import json_schema as json_schemas
-from compat import protobuf as protobufs
 from compat.schema import Dependencies, InvalidSchema, SchemaText
 from serdes import wire
 from serdes.codec import DecodeError, EncodeError, SchemaError, compile_codec
@@ -146,6 +140,8 @@ def _said(error: EncodeError) -> str:
 
 def json_schema(schema: SchemaText, dependencies: Dependencies, _: Options) -> PayloadCodec:
     """JSON that a JSON Schema accepts; it is checked when written and shown as it stands when read."""
+    from compat import json_schema as json_schemas  # noqa: PLC0415  a proxy starts in half the time without
+
     try:
         validator: Any = json_schemas.validator(
             cast("json_schemas.JsonSchema", json_schemas.FORMAT.parse(schema, dependencies, False))
@@ -177,6 +173,12 @@ def _json_path(path: list[str | int]) -> str:
 
 def protobuf(schema: SchemaText, dependencies: Dependencies, _: Options) -> PayloadCodec:
     """Protobuf by the proto3 JSON mapping: written as the schema's first message, read as the one that is named."""
+    from google.protobuf import json_format  # noqa: PLC0415  as above
+    from google.protobuf.message import DecodeError as ProtobufDecodeError  # noqa: PLC0415
+    from google.protobuf.message import EncodeError as ProtobufEncodeError  # noqa: PLC0415
+
+    from compat import protobuf as protobufs  # noqa: PLC0415
+
     try:
         parsed = cast("protobufs.ProtobufSchema", protobufs.FORMAT.parse(schema, dependencies, False))
         pool = parsed.descriptor()[1]
@@ -186,7 +188,7 @@ def protobuf(schema: SchemaText, dependencies: Dependencies, _: Options) -> Payl
     except (KeyError, IndexError):
         raise InvalidSchemaText("the schema declares no message") from None
     indexes = wire.write_indexes((0,))
-    read: dict[tuple[int, ...], type[Message]] = {(0,): written}
+    read: dict[tuple[int, ...], Any] = {(0,): written}
 
     def encode(value: Any, prefix: bytes = b"") -> bytes:
         if not isinstance(value, dict):
