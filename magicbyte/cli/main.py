@@ -22,6 +22,18 @@ COMMANDS = {
     "broker": Command("magicbyte.cli.broker", "run a single Kafka broker on this machine"),
     "registry": Command("magicbyte.cli.registry", "run the schema registry"),
     "rest-proxy": Command("magicbyte.cli.rest_proxy", "run the Kafka REST proxy"),
+    "check": Command(
+        "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock or a registry"
+    ),
+    "register": Command("magicbyte.cli.registry_state.register", "register a project's schemas, references first"),
+    "download": Command("magicbyte.cli.registry_state.download", "write a registry's schemas, or its state, to files"),
+    "set-compatibility": Command(
+        "magicbyte.cli.registry_state.set_compatibility", "set the levels of subjects, or the global one"
+    ),
+    "plan": Command("magicbyte.cli.registry_state.plan", "tell what `apply` would change in a registry"),
+    "apply": Command("magicbyte.cli.registry_state.apply", "make a registry's state what the files say"),
+    "produce": Command("magicbyte.cli.produce", "send JSON lines as records with a schema"),
+    "consume": Command("magicbyte.cli.consume", "show a topic's records as JSON lines, whatever their schemas"),
     "demo": Command("magicbyte.cli.demo.main", "send a year of flights through all of it, and check the sums"),
 }
 

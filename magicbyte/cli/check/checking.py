@@ -125,7 +125,8 @@ class Checker:
             if key in told:
                 continue  # an older version that breaks in the same way
             told.add(key)
-            (borrowed if version.schema.text == file.text else found).append(finding)
+            unchanged = broken.old is not None and broken.old.canonical == schema.canonical
+            (borrowed if unchanged else found).append(finding)
         return found, borrowed
 
     def _is(self, schema: ParsedSchema, dependencies: object, version: Earlier) -> bool:

@@ -1,0 +1,23 @@
+"""`magicbyte plan`: what `magicbyte apply` would change in the registry.
+
+Exit code 0, 100 where a schema is not fit to be registered, 1 for failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from magicbyte.cli.registry_state.apply import run
+from magicbyte.cli.registry_state.project import add_options
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the plan and return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="magicbyte plan", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--delete", action="store_true", help="with the deletion of what no file stands for")
+    add_options(parser)
+    options = parser.parse_args(arguments)
+    return run(options, dry_run=True)

@@ -1,0 +1,128 @@
+"""A project beside the registry it is for: its files checked against what the registry holds."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compat.schema import Reference, SchemaText
+from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client
+from magicbyte.cli.check.checking import Checker
+from magicbyte.cli.check.config import Config, find_config
+from magicbyte.cli.check.files import SchemaFile, working_files
+from magicbyte.cli.check.findings import Report
+from magicbyte.cli.check.outputs.text import render
+from magicbyte.cli.check.run import open_stores
+from magicbyte.cli.check.tree import Tree
+from magicbyte.failure import Failure
+from serdes.client import RegistryClient
+from serdes.error import SchemaNotFound, SubjectNotFound
+
+#: The exit code where schemas are not what they should be, as of `magicbyte check`.
+FOUND = 100
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command here."""
+    parser.add_argument("--registry", metavar="URL", help="the registry (default: the configuration's `registry`)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="instead of the nearest magicbyte.toml")
+    parser.add_argument("--dry-run", action="store_true", help="tell what would be done, and do nothing")
+
+
+def configuration(options: argparse.Namespace) -> tuple[Config, str]:
+    """The project's settings, and the URL of its registry.
+
+    Raises:
+        Failure: the configuration is wrong, or nobody names a registry.
+    """
+    config = find_config(Path.cwd(), options.config)
+    url = options.registry or config.registry
+    if url is None:
+        raise Failure("name the registry: --registry URL, or `registry` in magicbyte.toml")
+    return config, url
+
+
+@dataclass(eq=False)
+class Project:
+    """The files of a project in the order in which they can be registered, and what is wrong with them.
+
+    Attributes:
+        config: Its settings.
+        client: The registry's client.
+        tree: Its files and their references.
+        files: Those that matter, each behind what it refers to.
+        report: What the check against the registry found in them.
+    """
+
+    config: Config
+    client: RegistryClient
+    tree: Tree
+    files: Sequence[SchemaFile]
+    report: Report
+
+    def schema(self, file: SchemaFile, versions: dict[str, int]) -> SchemaText | None:
+        """A file's schema as it is registered; None while a version that it refers to is not known.
+
+        Args:
+            file: The file.
+            versions: The versions that the project's subjects have in the registry.
+        """
+        references = []
+        for target in self.tree.targets(file):
+            if target.stored is not None:
+                references.append(Reference(target.name, target.stored.subject, target.stored.version))
+            elif target.file is not None:
+                if target.file.subject not in versions:
+                    return None
+                references.append(Reference(target.name, target.file.subject, versions[target.file.subject]))
+        # Two mentions may lead to one schema: an Avro type by its full name and by its plain one.
+        return SchemaText(file.schema_type, file.text, tuple(dict.fromkeys(references)))
+
+    def registered(self, file: SchemaFile, versions: dict[str, int]) -> int | None:
+        """The version that a file's schema is already; None where it is to be registered."""
+        schema = self.schema(file, versions)
+        if schema is None:
+            return None
+        try:
+            return self.client.lookup(file.subject, schema).version
+        except (SubjectNotFound, SchemaNotFound):
+            return None
+
+
+@contextmanager
+def open_project(options: argparse.Namespace, subjects: Collection[str] = ()) -> Iterator[Project]:
+    """Read a project and check it against its registry.
+
+    Args:
+        options: Those of `add_options`.
+        subjects: Those that matter, with what they refer to; all if there are none.
+
+    Raises:
+        Failure: something that is needed is not there, or the registry does not answer.
+    """
+    config, url = configuration(options)
+    config = replace(config, lint=())
+    files, findings = working_files(config)
+    with registry_client(url) as client:
+        baseline = RegistryBaseline(url, client, [file.subject for file in files])
+        tree = Tree(files, open_stores(config, baseline), config.import_roots)
+        unknown = sorted(set(subjects) - set(tree.by_subject))
+        if unknown:
+            raise Failure(f"no file of the project stands for the subject {unknown[0]!r}")
+        chosen, _ = tree.order([tree.by_subject[subject] for subject in subjects] if subjects else None)
+        named = [file.path for file in chosen] if subjects else ()
+        checker = Checker(config, tree, baseline)
+        report = checker.run(named, today=dt.datetime.now(tz=dt.UTC).date(), prior=findings)
+        yield Project(config, client, tree, chosen, report)
+
+
+def refuse_findings(project: Project) -> bool:
+    """Print what the check found, if it found something that stops everything."""
+    if project.report.failed:
+        print(render(project.report), end="")
+        print("nothing was changed in the registry")
+    return project.report.failed

@@ -1,0 +1,32 @@
+"""`magicbyte register`: register a project's schemas, each behind what it refers to.
+
+All are checked before the first one is registered. Exit code 0, 100 where the check finds something, 1 for failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from magicbyte.cli.registry_state.project import FOUND, add_options, open_project, refuse_findings
+from magicbyte.cli.registry_state.steps import Planner
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Register and return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="magicbyte register", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="only these and what they refer to")
+    add_options(parser)
+    options = parser.parse_args(arguments)
+    with open_project(options, options.subjects) as project:
+        if refuse_findings(project):
+            return FOUND
+        number = 0
+        for step in Planner(project).registrations():
+            number += 1
+            print(f"{step.sign} {step.text}: {'not done (dry run)' if options.dry_run else step.do()}")
+        if not number:
+            print("the registry has all of these schemas already")
+    return 0

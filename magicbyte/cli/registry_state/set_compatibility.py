@@ -1,0 +1,63 @@
+"""`magicbyte set-compatibility`: set the levels of subjects, or the global one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from compat.level import LEVELS
+from magicbyte.cli.check.baselines.registry import registry_client
+from magicbyte.cli.registry_state.project import add_options, configuration
+from magicbyte.failure import Failure
+from serdes.client import RegistryClient
+from serdes.error import RegistryError
+
+#: Stands for no level of the subject's own.
+DEFAULT = "default"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Set the levels and return the exit code."""
+    parser = argparse.ArgumentParser(prog="magicbyte set-compatibility", description=__doc__)
+    parser.add_argument(
+        "levels", nargs="*", metavar="SUBJECT=LEVEL", help=f"{', '.join(LEVELS)}, or {DEFAULT} for the global one"
+    )
+    parser.add_argument("--global", dest="everywhere", metavar="LEVEL", help="the level of all other subjects")
+    add_options(parser)
+    options = parser.parse_args(arguments)
+    wanted: dict[str | None, str] = {} if options.everywhere is None else {None: options.everywhere}
+    for each in options.levels:
+        subject, equals, level = each.rpartition("=")
+        if not equals or not subject:
+            parser.error(f"{each}: write SUBJECT=LEVEL")
+        wanted[subject] = level
+    if not wanted:
+        parser.error("nothing to set: write SUBJECT=LEVEL or --global LEVEL")
+    levels = {subject: _level(level, subject) for subject, level in wanted.items()}
+    _, url = configuration(options)
+    with registry_client(url) as client:
+        for subject, level in levels.items():
+            shown = f"~ {subject or 'global'}: {level or DEFAULT}"
+            print(f"{shown}: not done (dry run)" if options.dry_run else f"{shown}: {_set(client, subject, level)}")
+    return 0
+
+
+def _level(name: str, subject: str | None) -> str | None:
+    if name.lower() == DEFAULT:
+        return None
+    if name.upper() not in LEVELS:
+        raise Failure(f"{subject or '--global'}: {name!r} is none of {', '.join(LEVELS)}, {DEFAULT}")
+    return name.upper()
+
+
+def _set(client: RegistryClient, subject: str | None, level: str | None) -> str:
+    if level is not None:
+        client.put_config({"compatibility": level}, subject)
+        return "done"
+    try:
+        client.delete_config(subject)
+    except RegistryError as error:
+        if error.status != 404:
+            raise
+        return "it had none"
+    return "done"
