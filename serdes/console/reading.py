@@ -8,6 +8,7 @@ from typing import Any
 
 from serdes import wire
 from serdes.client import RegistryClient
+from serdes.console.json_text import dumps
 from serdes.console.text import TextOptions, text_deserializer
 from serdes.error import SchemaNotFound, SerdesError, SerializationError
 from serdes.models import SchemaInfo
@@ -45,6 +46,7 @@ class FieldReader:
         conf: The deserializers' settings.
         options: How texts are written.
         plain: Instead of all these, what makes a text of bytes.
+        text_without_frame: Bytes that begin with no frame are text, shown as a JSON string.
     """
 
     client: RegistryClient | None
@@ -53,6 +55,7 @@ class FieldReader:
     conf: Mapping[str, Any] = field(default_factory=dict)
     options: TextOptions = field(default_factory=TextOptions)
     plain: ToText | None = None
+    text_without_frame: bool = False
     _deserializers: dict[str, Any] = field(default_factory=dict)
     _types: dict[object, str] = field(default_factory=dict)
 
@@ -66,6 +69,8 @@ class FieldReader:
         try:
             if self.plain is not None:
                 return self.plain(data).encode()
+            if not self.is_framed(data, headers):
+                return dumps(data.decode(errors="replace"))
             context = SerializationContext(topic, self.part, headers)
             deserialize = self._deserializer(self.schema_type or self._type(data, context))
             text: bytes = deserialize(data, context)
@@ -73,6 +78,14 @@ class FieldReader:
             reason = error.message if isinstance(error, SchemaNotFound) else str(error)
             raise Undecodable(self.part, reason, data, schema_id_of(data)) from error
         return text
+
+    def is_framed(self, data: bytes, headers: Headers) -> bool:
+        """Whether the bytes are taken to name a schema."""
+        if self.plain is not None:
+            return False
+        if not self.text_without_frame or wire.find_header(headers, wire.header_name(is_key=self.part == "key")):
+            return True
+        return len(data) >= wire.V0_SIZE and data[0] in {wire.MAGIC_V0, wire.MAGIC_V1}
 
     def schema_id(self, data: bytes, headers: Headers) -> str:
         """The id in the frame, or the guid."""

@@ -1,0 +1,152 @@
+"""`magicbyte consume`: records of a topic as JSON lines, whatever schemas they were written with."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from magicbyte.cli.records import RecordLines
+from serdes.console import properties
+from serdes.console.client import open_client
+from serdes.console.kafka import consumer_config, producer_config
+from serdes.console.options import number
+from serdes.console.outcome import carried_out
+from serdes.console.plain import plain
+from serdes.console.reading import FieldReader
+from serdes.console.text import TextOptions
+
+PROGRAM = "magicbyte consume"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, usage=f"{PROGRAM} TOPIC [OPTION ...]", description=__doc__, formatter_class=argparse.HelpFormatter
+    )
+    add = parser.add_argument
+    add("topic", metavar="TOPIC")
+    add_connection(parser)
+    add("--output", choices=("records", "values"), default="records", help="whole records, or their values alone")
+    add("--avro-json", choices=("plain", "tagged"), default="plain", help="how unions' values stand (default plain)")
+    add("--key-format", choices=_FORMATS, default="auto", help="auto: by the schema id where there is one, else text")
+    add("--value-format", choices=_FORMATS, default="schema", help="(default schema)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--from-beginning", action="store_true", help="begin with the first record")
+    where.add_argument("--from-timestamp", metavar="TIME", help="begin at a time: milliseconds since 1970, or ISO 8601")
+    where.add_argument("--last", type=number, metavar="N", help="the newest N records, then end")
+    where.add_argument("--offset", type=number, metavar="N", help="begin at an offset")
+    add("--partition", type=number, metavar="N", help="read this partition only")
+    add("--group", metavar="ID", help="join this consumer group and commit its offsets")
+    add("--until-end", action="store_true", help="end at the end of the topic")
+    add("--max-messages", type=number, metavar="N", help="end after N records")
+    add("--timeout-ms", type=number, metavar="MS", help="end after so long without a record")
+    add("--skip-message-on-error", action="store_true", help="go on after a record that cannot be decoded")
+    add("--dlq-topic", metavar="TOPIC", help="send records that cannot be decoded to this topic, and go on")
+    add("--fail-if-empty", action="store_true", help="exit with 4 where there was no record")
+    return parser
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """Add where the broker and the registry are, and how to talk to them."""
+    add = parser.add_argument
+    add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
+    add("--schema-registry-url", metavar="URL", default="http://localhost:8081", help="(default http://localhost:8081)")
+    add("--property", action="append", default=[], metavar="NAME=VALUE", help="of the registry's client or the codec")
+    add("--command-property", action="append", default=[], metavar="NAME=VALUE", help="of the Kafka client")
+    add("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write records until the end that was asked for; returns the exit code of serdes.console.outcome."""
+    return carried_out(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from serdes.console.consuming import Records, Showing, Wanted, consume  # noqa: PLC0415 - not for --help
+    from serdes.console.places import OFFSET_BEGINNING, OFFSET_END, Start  # noqa: PLC0415
+
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.group is not None and (options.partition is not None or options.last is not None or options.until_end):
+        parser.error("--group excludes --partition, --last and --until-end")
+    kafka = properties.read_file("--command-config", options.command_config)
+    kafka |= properties.parse_pairs("--command-property", options.command_property)
+    kafka["auto.offset.reset"] = "earliest" if options.from_beginning else "latest"
+    if options.from_timestamp is not None:
+        start = Start(timestamp=_milliseconds(options.from_timestamp, parser))
+    elif options.offset is not None:
+        start = Start(options.offset)
+    else:
+        start = Start(OFFSET_BEGINNING if options.from_beginning or options.until_end else OFFSET_END)
+    wanted = Wanted(
+        options.topic,
+        partition=options.partition,
+        start=start,
+        group=options.group is not None,
+        limit=options.max_messages,
+        idle_seconds=None if options.timeout_ms is None else options.timeout_ms / 1000,
+        until_end=options.until_end,
+        last=options.last,
+    )
+    patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
+    group = options.group or "magicbyte-consume"
+    config = consumer_config(options.bootstrap_server, kafka, group=group, committing=options.group is not None)
+    records = Records(PROGRAM, config, wanted, patience)
+    line = _line(options, config)
+    dead_letter = None
+    if options.dlq_topic is not None:
+        from serdes.console.dead_letters import DeadLetters  # noqa: PLC0415 - rarely used
+
+        dead_letter = DeadLetters(
+            PROGRAM, options.dlq_topic, producer_config(options.bootstrap_server, dict(kafka), {})
+        )
+    showing = Showing(line, options.skip_message_on_error, dead_letter, fail_if_empty=options.fail_if_empty, quiet=True)
+    return consume(PROGRAM, records, wanted, showing)
+
+
+def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:
+    given = properties.sort(properties.parse_pairs("--property", options.property), ("preserve.json.field.name",))
+    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    text_options = TextOptions(
+        plain_unions=options.avro_json == "plain", proto_names=given.flag("preserve.json.field.name")
+    )
+    readers = [
+        _FORMATS[chosen](FieldReader(client, part, None, given.serde, text_options))
+        for part, chosen in (("key", options.key_format), ("value", options.value_format))
+    ]
+    lines = RecordLines(*readers)
+    return lines.record if options.output == "records" else lines.value
+
+
+def _plain(reader: FieldReader, java_class: str) -> FieldReader:
+    import json  # noqa: PLC0415 - rarely used
+
+    to_text = plain("--key-format", java_class)[1]
+    reader.plain = lambda data: json.dumps(to_text(data), ensure_ascii=False)
+    return reader
+
+
+def _auto(reader: FieldReader) -> FieldReader:
+    reader.text_without_frame = True
+    return reader
+
+
+#: What turns a reader of schemas into one of the format.
+_FORMATS: dict[str, Callable[[FieldReader], FieldReader]] = {
+    "auto": _auto,
+    "schema": lambda reader: reader,
+    "string": lambda reader: _plain(reader, "String"),
+}
+
+
+def _milliseconds(text: str, parser: argparse.ArgumentParser) -> int:
+    if re.fullmatch(r"\d+", text):
+        return int(text)
+    from datetime import datetime  # noqa: PLC0415 - rarely used
+
+    try:
+        # A time without a zone is one of this machine's.
+        return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
+    except ValueError:
+        parser.error(f"--from-timestamp must be milliseconds since 1970 or ISO 8601, not {text!r}")
