@@ -20,10 +20,10 @@ from magicbyte.logs import set_up_logs
 from registry import errors
 from registry.decide import Terms
 from registry.forward import Forwarder
-from registry.http import compatibility, schemas, server, settings, subjects
+from registry.http import compatibility, extensions, schemas, server, settings, subjects
 from registry.http.answers import error_response
 from registry.http.dispatch import Dispatch
-from registry.http.layers import ContextPrefix, Deadline, Negotiation, RememberedAnswers
+from registry.http.layers import Bulk, ContextPrefix, Deadline, Negotiation, RememberedAnswers
 from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
 from registry.metrics import NodeMetrics
@@ -31,10 +31,18 @@ from registry.node import Node
 from registry.parsing import Parser, invalid_schema
 from registry.service import Registry
 from registry.settings import RegistrySettings
+from registry.webhooks import Webhooks
 from registry.workers import serve_with_workers
 
 #: One router for each noun.
-ROUTERS = (subjects.router, schemas.router, compatibility.router, settings.router, server.router)
+ROUTERS = (
+    subjects.router,
+    schemas.router,
+    compatibility.router,
+    settings.router,
+    server.router,
+    extensions.router,
+)
 
 
 def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
@@ -50,14 +58,20 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
     registry = Registry(node, given, terms_of(given))
 
     forwarder = Forwarder(node, given)
+    webhooks = Webhooks(
+        node.view, given.webhook_urls, given.webhook_secret, lambda: node.leader_url() == given.advertised_url
+    )
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if owned:
             await asyncio.to_thread(node.start)
+        posting = asyncio.create_task(webhooks.run()) if given.webhook_urls else None
         try:
             yield
         finally:
+            if posting is not None:
+                posting.cancel()
             await forwarder.close()
             if owned:
                 await asyncio.to_thread(node.stop)
@@ -78,7 +92,7 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
     layered: ASGIApp = Negotiation(Dispatch(app, ROUTERS))
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
-    layered = BodyLimit(layered, given.max_body_bytes)
+    layered = Bulk(BodyLimit(layered, given.max_body_bytes), BodyLimit(layered, given.max_import_bytes))
     layered = Deadline(layered, given.request_timeout_ms / 1000, besides=("/events", "/export", "/import"))
     layered = RequestLog(layered)
     return RememberedAnswers(layered, lambda: node.view.offset)

@@ -22,6 +22,14 @@ def _listeners(value: Any) -> list[Listener]:
     return [parse_listener(text.strip()) for text in str(value).split(",") if text.strip()]
 
 
+def _urls(value: Any) -> list[str]:
+    urls = [text.strip() for text in str(value).split(",") if text.strip()]
+    for url in urls:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"not an http URL: {url!r}")
+    return urls
+
+
 def _error_code(value: int) -> int:
     if value not in (409, 40901):
         raise ValueError("must be 409 or 40901")
@@ -79,6 +87,12 @@ class RegistrySettings(ServerSettings):
     context_search_max_limit: int = Field(alias="context.search.max.limit", default=2**31 - 1, ge=1)
 
     max_body_bytes: int = Field(alias="size.limit.filter.max.request.body.size", default=8 * 1024 * 1024, gt=0)
+    max_import_bytes: int = Field(alias="magicbyte.import.max.bytes", default=1 << 30, gt=0)
+    #: Changes are posted to these.
+    webhook_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
+        alias="magicbyte.webhook.urls", default_factory=list
+    )
+    webhook_secret: str | None = Field(alias="magicbyte.webhook.secret", default=None)
     request_timeout_ms: int = Field(alias="request.timeout.ms", default=600_000, gt=0)
     log_level: str = Field(alias="magicbyte.log.level", default="info")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,9 @@ from registry.overlay import Table, layer_over
 from registry.records import Key, Undecodable
 
 log = logging.getLogger("magicbyte.registry.view")
+
+#: How many entries a view keeps at hand.
+RECENT_ENTRIES = 5000
 
 #: A subject and a version number.
 SubjectVersion = tuple[str, int]
@@ -51,6 +54,8 @@ class View:
         self.offset: Offset = base.offset if base else BEGINNING
         #: The last NOOP: where a leader had settled all that was written before.
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
+        #: The last entries that were applied, for those who follow the changes.
+        self.recent: deque[LogEntry] = deque(maxlen=RECENT_ENTRIES)
         #: Records passed over, by reason.
         self.passed_over: Counter[str] = Counter()
         self.tables: Tables = Tables(base.tables if base else None)
@@ -128,6 +133,10 @@ class View:
         """The subjects and contexts that have a config of their own."""
         return [name for name in list(self._configs) if name is not None]
 
+    def with_modes(self) -> list[str]:
+        """The subjects and contexts that have a mode of their own."""
+        return [name for name in list(self._modes) if name is not None]
+
     def mode(self, subject: str | None) -> str | None:
         """The mode set for a subject or context; None asks for the global one."""
         return self._modes.get(subject)
@@ -143,18 +152,20 @@ class View:
 
     def apply(self, entry: LogEntry) -> None:
         """Take in the next entry of the log."""
-        self.offset = entry.offset
         try:
             key = records.decode_key(entry.key)
             value = None if entry.value is None else records.decode_value(entry.value)
             handler = _HANDLERS.get(key.keytype)
             if handler:
                 handler(self, key, value, entry)
+            if entry.key is not None and entry.key != records.encode_key(key):
+                self._raw_keys[key] = entry.key
         except Undecodable as error:
             self._pass_over("undecodable", entry, str(error))
-            return
-        if entry.key is not None and entry.key != records.encode_key(key):
-            self._raw_keys[key] = entry.key
+        if self._base is None:
+            self.recent.append(entry)
+        # Last, so that whoever sees the offset sees all that it stands for.
+        self.offset = entry.offset
 
     def _pass_over(self, reason: str, entry: LogEntry, detail: str) -> None:
         self.passed_over[reason] += 1

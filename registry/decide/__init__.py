@@ -11,13 +11,16 @@ from registry.decide.configure import (
 )
 from registry.decide.decision import Decision, Terms
 from registry.decide.delete import decide_delete_subject, decide_delete_version, decide_undelete
+from registry.decide.load import Line, Report, decide_load
 from registry.decide.prepare import Registration
 from registry.decide.register import decide_register
 from registry.decide.tag import Tagging, decide_tag
 
 __all__ = [
     "Decision",
+    "Line",
     "Registration",
+    "Report",
     "Tagging",
     "Terms",
     "decide_delete_config",
@@ -25,6 +28,7 @@ __all__ = [
     "decide_delete_mode",
     "decide_delete_subject",
     "decide_delete_version",
+    "decide_load",
     "decide_put_config",
     "decide_put_mode",
     "decide_register",

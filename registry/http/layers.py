@@ -16,8 +16,11 @@ from registry.http.answers import CONSUMED, PRODUCED, V1
 from registry.http.settings import context_name
 
 _IN_CONTEXT = re.compile(r"/contexts/([^/]+)(/.*)")
+#: Takes many schemas at once.
+IMPORT_PATH = "/import"
+_BULK = CONSUMED | {"application/x-ndjson"}
 #: Answers in a media type of their own.
-_UNNEGOTIATED = ("/metrics", "/docs")
+_UNNEGOTIATED = ("/metrics", "/docs", "/events", "/export")
 
 
 class Negotiation:
@@ -35,7 +38,8 @@ class Negotiation:
         if media_type is None:
             await answer(send, 406, NOT_ACCEPTABLE().body())
             return
-        if scope["method"] in ("POST", "PUT") and not consumes(header(scope, b"content-type"), CONSUMED):
+        accepted = _BULK if scope["path"] == IMPORT_PATH else CONSUMED
+        if scope["method"] in ("POST", "PUT") and not consumes(header(scope, b"content-type"), accepted):
             await answer(send, 415, UNSUPPORTED_MEDIA_TYPE().body(), media_type or V1)
             return
         scope.setdefault("state", {})["media_type"] = media_type
@@ -104,6 +108,19 @@ class _Remembered:
     start: Message
     body: Message
     size: int
+
+
+class Bulk:
+    """Gives imports a way of their own, since they may be larger than other requests."""
+
+    def __init__(self, usual: ASGIApp, bulk: ASGIApp) -> None:
+        self._usual = usual
+        self._bulk = bulk
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        bulk = scope["type"] == "http" and scope["path"] == IMPORT_PATH
+        await (self._bulk if bulk else self._usual)(scope, receive, send)
 
 
 class RememberedAnswers:

@@ -28,6 +28,11 @@ def find(walk: Walk, schema: ParsedSchema) -> Tags:
     }
 
 
+def entities(walk: Walk, schema: ParsedSchema) -> Iterator[SchemaEntity]:
+    """All records and fields."""
+    return (entity for entity, _ in walk(json_text.loads(schema.canonical)))
+
+
 def edit(walk: Walk, schema: ParsedSchema, add: Tags, remove: Tags) -> str:
     """The schema's text with tags added and taken out.
 

@@ -39,6 +39,12 @@ def find(schema: ParsedSchema) -> Tags:
     return {entity: tags for entity, tags in tagged if tags}
 
 
+def entities(schema: ParsedSchema) -> Iterator[SchemaEntity]:
+    """All messages and fields."""
+    assert isinstance(schema, ProtobufSchema)
+    return (entity for entity, _ in _entities(schema.tree))
+
+
 def edit(schema: ParsedSchema, add: Tags, remove: Tags) -> str:
     """The schema's text with tags added and taken out; `confluent/meta.proto` is imported where tags come to be.
 

@@ -18,10 +18,7 @@ from starlette.routing import Route
 
 from magicbyte.http.application import load_contract
 from magicbyte.testing.servers import running_registry
-from registry.http import compatibility, schemas, server, subjects
-from registry.http import settings as settings_routes
-
-ROUTERS = (compatibility.router, schemas.router, server.router, settings_routes.router, subjects.router)
+from registry.app import ROUTERS
 
 
 def test_every_route_is_in_the_contract_and_the_contract_has_no_other() -> None:
@@ -50,7 +47,8 @@ CHECKS = (not_a_server_error, status_code_conformance, response_schema_conforman
 
 
 def test_no_request_gets_an_answer_outside_the_contract(contract: Any) -> None:
-    operations = [result.ok() for result in contract.get_all_operations()]
+    # An answer of /events has no end.
+    operations = [result.ok() for result in contract.exclude(path="/events").get_all_operations()]
     assert len(operations) > 40
     for operation in operations:
 

@@ -1,0 +1,150 @@
+"""Bulk import: lines of an export, taken with the ids and versions that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from compat.formats import FORMATS
+from magicbyte.http.errors import ApiError
+from registry import errors, records
+from registry.decide.decision import Decision, Terms, require_writable
+from registry.decide.prepare import Registration, canonicalize
+from registry.identity import guid_of
+from registry.log.port import LogEntry, Record
+from registry.model import DEFAULT_CONTEXT, MODES, Config, Content, Version, context_of, parse_subject
+from registry.records import Key, Undecodable
+from registry.resolve import qualified_context
+from registry.view import View
+
+#: A line's number, from 1, and its object.
+Line = tuple[int, Mapping[str, Any]]
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of lines.
+
+    Attributes:
+        taken: How many were written, by kind.
+        known: How many were there already.
+        refused: The numbers of those that were refused, and why.
+    """
+
+    taken: dict[str, int] = field(default_factory=dict)
+    known: int = 0
+    refused: list[tuple[int, str]] = field(default_factory=list)
+
+
+def decide_load(view: View, now: int, *, lines: Sequence[Line], terms: Terms, dry_run: bool) -> Decision[Report]:
+    """Take lines, each on what the ones before it left; one that is refused does not hold up the others.
+
+    Compatibility is not checked. A line with a guid is stored as it is and must be what its guid says; without one its
+    text is parsed first.
+    """
+    overlay, report, found = View(view), Report(), list[Record]()
+    for number, line in lines:
+        kind = line.get("kind", "schema")
+        try:
+            take = _KINDS.get(kind) if isinstance(kind, str) else None
+            if take is None:
+                raise errors.INVALID_PARAMETER(detail=f"unknown kind {kind!r}")
+            written = take(overlay, now, line, terms)
+        except (ApiError, Undecodable) as error:
+            report.refused.append((number, str(error)))
+            continue
+        for record in written:
+            overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
+        found += written
+        if written:
+            report.taken[kind] = report.taken.get(kind, 0) + 1
+        elif take is not _pass_over:
+            report.known += 1
+    return Decision(report, () if dry_run else tuple(found))
+
+
+def _pass_over(_view: View, _now: int, _line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    return []
+
+
+def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[Record]:
+    subject, number = _subject(line), line.get("version")
+    if type(number) is not int or not 1 <= number < 2**31:
+        raise Undecodable("a schema needs a version from 1")
+    if type(line.get("id")) is not int or not 0 <= line["id"] < 2**31:
+        raise Undecodable("a schema needs an id")
+    key = Key(records.SCHEMA, subject, number)
+    # The timestamp is that of the import, as it is of the record.
+    version = records.decode_version(key, dict(line), now)
+    version = replace(version, content=_content(view, version, line, terms))
+    context = context_of(subject)
+    holder = view.content_with_id(context, version.schema_id)
+    present = view.version(subject, number)
+    if holder is not None and holder != version.content:
+        raise errors.ID_OVERWRITE(id=version.schema_id, context=qualified_context(subject))
+    if present is not None and (present.schema_id, present.content) != (version.schema_id, version.content):
+        raise errors.ID_OVERWRITE(id=present.schema_id, context=qualified_context(subject))
+    if present is not None and present.deleted == version.deleted:
+        return []
+    require_writable(view, subject)
+    found = [Record(view.key_bytes(key), records.encode_version(version), now)]
+    if context != DEFAULT_CONTEXT and context not in view.contexts():
+        found.insert(0, Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
+    return found
+
+
+def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms) -> Content:
+    content = version.content
+    if content.schema_type not in FORMATS:
+        raise errors.UNKNOWN_SCHEMA_TYPE(type=content.schema_type)
+    if line.get("guid") is None:
+        request = Registration(version.subject, content)
+        return canonicalize(view, request, Config(), terms, strict=False).content
+    if line["guid"] != guid_of(content):
+        raise Undecodable(f"the schema is not what its guid {line['guid']} stands for")
+    return content
+
+
+def _config(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    subject, value = _optional_subject(line), line.get("config")
+    if not isinstance(value, dict):
+        raise Undecodable("a config needs an object `config`")
+    try:
+        config = Config.from_json(value)
+    except TypeError as error:
+        raise Undecodable(f"malformed: {error}") from None
+    if config == view.config(subject):
+        return []
+    key = Key(records.CONFIG, subject)
+    return [Record(view.key_bytes(key), records.encode_config(key, config), now)]
+
+
+def _mode(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    subject, mode = _optional_subject(line), line.get("mode")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise errors.INVALID_MODE()
+    if mode == view.mode(subject):
+        return []
+    key = Key(records.MODE, subject)
+    return [Record(view.key_bytes(key), records.encode_mode(key, mode), now)]
+
+
+def _subject(line: Mapping[str, Any]) -> str:
+    subject = line.get("subject")
+    if not isinstance(subject, str):
+        raise Undecodable("a schema needs a subject")
+    return str(parse_subject(subject))
+
+
+def _optional_subject(line: Mapping[str, Any]) -> str | None:
+    return None if line.get("subject") is None else _subject(line)
+
+
+_KINDS: Mapping[str, Callable[[View, int, Mapping[str, Any], Terms], list[Record]]] = {
+    "schema": _schema,
+    "config": _config,
+    "mode": _mode,
+    "manifest": _pass_over,
+    "end": _pass_over,
+}
