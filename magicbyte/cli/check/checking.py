@@ -25,9 +25,13 @@ from magicbyte.cli.check.tree import Tree, invalid
 DEFAULT_LEVEL = LEVELS["BACKWARD"]
 
 
+#: Rule, path and direction: the same break of two versions.
+_Key = tuple[str, str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What was found about one file; `borrowed` are breaks that come from what an unchanged file refers to."""
+    """What was found about one file; `borrowed` are breaks that come from what it refers to alone."""
 
     findings: tuple[Finding, ...] = ()
     borrowed: tuple[Finding, ...] = ()
@@ -111,23 +115,36 @@ class Checker:
         same = versions if self._baseline.keeps_versions else versions[-1:]
         if not versions or any(self._is(schema, dependencies, version) for version in same):
             return [], []
-        # The number of a version stands for it in what the engine says.
-        previous = [
-            Previous(index, partial(parse, each.schema, each.dependencies)) for index, each in enumerate(versions)
-        ]
         found: list[Finding] = []
         borrowed: list[Finding] = []
-        told: set[tuple[str, str, str, Position]] = set()
-        for broken in check(schema, previous, level, policy, every_version=True).findings:
+        told: set[_Key] = set()
+        for broken in self._broken(schema, versions, level, policy):
             version = versions[broken.version or 0]
             finding = self._finding(file, broken, version)
-            key = finding.rule, finding.path, finding.direction or "", finding.position
+            key = _key(broken)
             if key in told:
                 continue  # an older version that breaks in the same way
             told.add(key)
-            unchanged = broken.old is not None and broken.old.canonical == schema.canonical
-            (borrowed if unchanged else found).append(finding)
+            alone = None if version.dependencies == dependencies else self._alone(file, version, level, policy)
+            (found if alone is None or key in alone else borrowed).append(finding)
         return found, borrowed
+
+    def _broken(
+        self, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy
+    ) -> Sequence[Broken]:
+        # A version's place in the list stands for it in what the engine says.
+        previous = [
+            Previous(index, partial(parse, each.schema, each.dependencies)) for index, each in enumerate(versions)
+        ]
+        return check(schema, previous, level, policy, every_version=True).findings
+
+    def _alone(self, file: SchemaFile, version: Earlier, level: Level, policy: Policy) -> set[_Key] | None:
+        """What breaks by the file's own change, with what it refers to as it was; None where that cannot be told."""
+        try:
+            schema = parse(SchemaText(file.schema_type, file.text), version.dependencies)
+        except InvalidSchema:
+            return None
+        return {_key(broken) for broken in self._broken(schema, [version], level, policy)}
 
     def _is(self, schema: ParsedSchema, dependencies: object, version: Earlier) -> bool:
         if version.schema.schema_type != schema.schema_type or version.dependencies != dependencies:
@@ -185,6 +202,10 @@ class Checker:
         return lent + left
 
 
+def _key(broken: Broken) -> _Key:
+    return broken.difference.rule.name, broken.difference.path, broken.direction.name
+
+
 def _sentence(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
@@ -192,15 +213,14 @@ def _sentence(text: str) -> str:
 def _nearest(broken: Broken) -> Position | None:
     """What in the new schema is around the place where the old one has what the new one lacks."""
     difference = broken.difference
-    pointer: Pointer | None = difference.writer_at if broken.direction.new_reads_old else difference.reader_at
-    while pointer:
-        pointer = pointer[:-1]
-        if pointer and isinstance(pointer[-1], int):
-            continue  # the number may mean something else there
-        found = FORMATS[broken.new.schema_type].locate(broken.new, pointer)
-        if found is not None:
-            return found
-    return None
+    old: Pointer | None = difference.writer_at if broken.direction.new_reads_old else difference.reader_at
+    # The paths of Protobuf and JSON Schema are made of names, and so say more than the place in the old text.
+    named: Pointer = tuple(difference.path.removeprefix("#/").split("/")) if difference.path.startswith("#/") else ()
+    around = (pointer[:length] for pointer in (named, old or ()) for length in range(len(pointer) - 1, 0, -1))
+    locate = FORMATS[broken.new.schema_type].locate
+    # A number may mean something else in the new text.
+    places = (locate(broken.new, pointer) for pointer in around if not isinstance(pointer[-1], int))
+    return next((place for place in places if place is not None), None)
 
 
 def _declare(findings: Iterable[Finding], config: Config, today: dt.date) -> tuple[list[Finding], list[Finding]]:

@@ -31,7 +31,7 @@ class Finding:
         harm: How they break.
         old: Where the earlier version has it.
         example: An instance, as JSON text, that was valid and no longer is.
-        also: Subjects whose own files are unchanged and which break by this change of what they refer to.
+        also: Subjects that refer to this one and break by this change.
         declared: Why the break is meant, where the configuration declares it.
     """
 

@@ -1,0 +1,153 @@
+"""Whatever is wrong is told with file, line and column, and never as a traceback."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+RECORD = '{{"type": "record", "name": "{name}", "fields": [\n  {{"name": "f", "type": "{type}"}}\n]}}\n'
+
+
+def record(name: str, field_type: str = "int") -> str:
+    return RECORD.format(name=name, type=field_type)
+
+
+def proto(name: str, *imports: str, body: str = "") -> str:
+    lines = "".join(f'import "{each}";\n' for each in imports)
+    return f'syntax = "proto3";\n{lines}message {name} {{\n{body}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        # a syntax error in the middle of a file
+        ({"a.avsc": '{"type": "record", "name": "A",\n "fields": [\n  {"name" "f"}\n]}'}, "a.avsc:3:11 INVALID_SCHEMA"),
+        ({"a.schema.json": '{\n  "type": "object",,\n}'}, "a.schema.json:2:20 INVALID_SCHEMA"),
+        ({"a.proto": 'syntax = "proto3";\nmessage A {\n  int32 = 1;\n}\n'}, "a.proto:3:9 INVALID_SCHEMA"),
+        # what only the parser of the type refuses
+        ({"a.avsc": record("A", "int").replace('"f"', '"0f"')}, "a.avsc:2:3 INVALID_SCHEMA"),
+        ({"a.schema.json": '{\n  "type": "objekt"\n}'}, "a.schema.json:2:3 INVALID_SCHEMA"),
+        ({"a.proto": proto("A", body="  int32 a = 1;\n  int32 b = 1;\n")}, "a.proto:4:3 INVALID_SCHEMA"),
+        ({"a.avsc": ""}, "a.avsc:1:1 INVALID_SCHEMA"),
+        # a dangling reference
+        ({"a.avsc": record("A", "shop.Nowhere")}, "a.avsc:2:17 DANGLING_REFERENCE"),
+        ({"a.schema.json": '{\n "items": {"$ref": "no.json#/x"}\n}'}, "a.schema.json:2:12 DANGLING_REFERENCE"),
+        ({"a.proto": proto("A", "no/such.proto")}, "a.proto:2:1 DANGLING_REFERENCE"),
+        # a cyclic one
+        ({"a.avsc": record("A", "B"), "b.avsc": record("B", "A")}, "b.avsc:2:17 CYCLIC_REFERENCE"),
+        (
+            {"a.schema.json": '{"items": {"$ref": "b.schema.json"}}', "b.schema.json": '{"$ref": "a.schema.json"}'},
+            "b.schema.json:1:2 CYCLIC_REFERENCE",
+        ),
+        ({"a.proto": proto("A", "b.proto"), "b.proto": proto("B", "a.proto")}, "b.proto:2:1 CYCLIC_REFERENCE"),
+        ({"a.proto": proto("A", "a.proto")}, "a.proto:2:1 CYCLIC_REFERENCE"),
+        # two files for one subject
+        ({"x/a.avsc": record("A"), "y/a.avsc": record("B")}, "y/a.avsc:1:1 DUPLICATE_SUBJECT"),
+        ({"a.avsc": record("A"), "a.proto": proto("A")}, "a.proto:1:1 DUPLICATE_SUBJECT"),
+        # what refers to a broken file is not told a second time
+        ({"a.avsc": "{\n{", "b.avsc": '"int"', "c.proto": proto("C")}, "a.avsc:2:1 INVALID_SCHEMA"),
+        (
+            {"a.proto": proto("A", "b.proto"), "b.proto": 'syntax = "proto3";\nmessage B {\n'},
+            "b.proto:3:1 INVALID_SCHEMA",
+        ),
+    ],
+)
+def test_a_bad_schema_is_a_finding(project: Any, files: dict[str, str], expected: str):
+    for path, text in files.items():
+        project.write(path, text)
+    assert project.places("--against", "none") == (100, [expected])
+
+
+def test_a_file_that_is_no_text_is_a_finding(project: Any):
+    (project.folder / "a.avsc").write_bytes(b'{"type":\n  "str\xff"}')
+    assert project.places("--against", "none") == (100, ["a.avsc:2:7 INVALID_SCHEMA"])
+
+
+@pytest.mark.parametrize(
+    ("config", "arguments", "told"),
+    [
+        ("", ["nowhere.avsc"], "nowhere.avsc:1:1: there is no such file"),
+        ("", ["--against", "git:no-such-branch"], "--against git:no-such-branch:1:1: git has no ref 'no-such-branch'"),
+        ('# ours\nagainst = "git:gone"\n', [], "magicbyte.toml:2:11: git has no ref 'gone'"),
+        ("", ["--against", "no-such-folder"], "--against no-such-folder:1:1: there is no such file or folder"),
+        ("", ["--against", "lock:no.lock.json"], "no.lock.json:1:1: cannot be read: No such file or directory"),
+        ("", ["--against", "bad.lock.json"], "bad.lock.json:1:12: Expecting value"),
+        ("", ["--config", "no.toml"], "no.toml:1:1: cannot be read: No such file or directory"),
+        ("", ["--compatibility", "SIDEWAYS"], "--compatibility SIDEWAYS: there are NONE, BACKWARD"),
+        ("files = [\n", [], "magicbyte.toml:2:1: Invalid value"),
+        ('lock = "no.lock.json"', [], "magicbyte.toml:1:8: there is no lock file 'no.lock.json'"),
+        ('[[subjects]]\nfile = "gone.avsc"', [], "magicbyte.toml:2:8: there is no file 'gone.avsc'"),
+        ('[[subjects]]\nsubject = "a"', [], "magicbyte.toml:2:11: subjects 1 has no `file` and no `files`"),
+        ('compatibility = "UP"', [], "magicbyte.toml:1:17: 'UP' is none of NONE, BACKWARD"),
+        ("compatability = 1", [], "magicbyte.toml:1:1: there is no setting 'compatability'"),
+        ("exclude = 1", [], "magicbyte.toml:1:1: `exclude` is to be a text or a list of texts"),
+        (
+            '[[allow]]\nrule = "R"\nreason = "r"',
+            [],
+            "magicbyte.toml:2:8: allow 1 needs a `rule`, a `reason` and `until`",
+        ),
+        ('[[allow]]\nrule = "R"\nreason = "r"\nuntil = "soon"', [], "magicbyte.toml:4:9: allow 1: `until` is a day"),
+        ('[lint]\nrules = ["taste"]', [], "magicbyte.toml:2:10: 'taste' is none of docs, names, defaults, reserved"),
+        (
+            '[[subjects]]\nfiles = "*"\nsubject = "{x}"',
+            [],
+            "magicbyte.toml:3:11: subjects 1: a subject may have {stem}",
+        ),
+        ("", ["--format", "json=no/such/folder/x"], "no/such/folder/x cannot be written: No such file or directory"),
+    ],
+)
+def test_what_the_user_has_to_put_right_is_a_failure(project: Any, config: str, arguments: list[str], told: str):
+    project.write("a.avsc", '"int"')
+    project.write("bad.lock.json", '{"format": 1,}'.replace("1,", ""))
+    if config:
+        project.write("magicbyte.toml", config)
+    project.commit()
+    code, _, err = project.run("check", *arguments)
+    assert code == 1
+    assert err.startswith(f"magicbyte: {told}")
+    assert err.count("\n") == 1
+
+
+def test_without_git_nothing_is_compared_and_that_is_said(project: Any):
+    project.write("a.avsc", '"int"')
+    code, out, _ = project.run("check")
+    assert code == 0
+    assert "nothing to compare with" in out
+    assert project.run("check", "--against", "git:main")[0] == 1
+
+
+def test_unrelated_histories_are_a_failure(project: Any):
+    project.write("a.avsc", '"int"')
+    project.commit()
+    project.git("checkout", "-q", "--orphan", "other")
+    project.commit("another beginning")
+    code, _, err = project.run("check", "--against", "git:main")
+    assert (code, "share no commit" in err) == (1, True)
+
+
+def test_a_wrong_call_exits_with_2(project: Any):
+    for arguments in (["--format", "xml"], ["--no-such-option"]):
+        with pytest.raises(SystemExit) as stopped:
+            project.run("check", *arguments)
+        assert stopped.value.code == 2
+
+
+def test_no_network_is_used_unless_a_registry_is_named(project: Any, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    project.write("magicbyte.toml", 'registry = "http://127.0.0.1:9"')
+    project.write("a.avsc", '"int"')
+    project.write("b.schema.json", '{"$ref": "http://example.com/schema.json"}')
+    project.commit()
+    assert project.places() == (100, ["b.schema.json:1:2 DANGLING_REFERENCE"])
+
+
+def test_a_registry_that_does_not_answer_is_a_failure(project: Any):
+    project.write("a.avsc", '"int"')
+    code, _, err = project.run("check", "--against", "http://127.0.0.1:9")
+    assert code == 1
+    assert err.startswith("magicbyte: schema registry unavailable")
