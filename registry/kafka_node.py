@@ -16,7 +16,7 @@ from registry.log.kafka import KafkaLog
 from registry.log.leader import Election
 from registry.log.port import LogError, NotLeader
 from registry.log.topic import prepare_topic
-from registry.node import Status
+from registry.node import Status, long_lived_objects
 from registry.settings import RegistrySettings
 from registry.takeover import amends
 from registry.view import View
@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 _FOLLOW_SECONDS = 0.2
 _SYNC_SECONDS = 5.0
+#: A probe must not wait as long as a request may.
+_STATUS_SECONDS = 2.0
 
 
 class KafkaNode:
@@ -69,7 +71,8 @@ class KafkaNode:
         """Replay the topic, then follow it and stand for election."""
         started = time.perf_counter()
         self._prepare()
-        self._committer.catch_up()
+        with long_lived_objects():
+            self._committer.catch_up()
         self._replayed = True
         log.info("log replayed to offset %d in %.3f s", self.view.offset, time.perf_counter() - started)
         self._committer.start()
@@ -123,7 +126,8 @@ class KafkaNode:
         problem = self._problem or self._election.problem
         lag: int | None = None
         try:
-            lag = 0 if self._leads else max(0, self._log.end_position() - self._log.position)
+            end = self._log.end_position(timeout=_STATUS_SECONDS)
+            lag = 0 if self._leads else max(0, end - self._log.position)
         except LogError as error:
             problem = problem or str(error)
         if not self._follower.is_alive():
@@ -220,6 +224,8 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
     if not settings.bootstrap_servers:
         raise SettingsError("kafkastore.bootstrap.servers: needed to keep schemas in Kafka")
     client = client_config(settings.kafka_client_properties) | {"bootstrap.servers": settings.bootstrap_servers}
+    # What librdkafka has to say goes where our own log goes.
+    client["logger"] = logging.getLogger("magicbyte.librdkafka")
     url = settings.advertised_url
     store = KafkaLog(client, settings.topic, f"magicbyte-{settings.group_id}")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -90,7 +92,8 @@ class SharedLogNode:
     def start(self) -> None:
         """Replay the log and start committing."""
         started = time.perf_counter()
-        self._committer.catch_up()
+        with long_lived_objects():
+            self._committer.catch_up()
         self._problem = ""
         self._committer.start()
         if self._poll_seconds is not None:
@@ -143,6 +146,17 @@ class SharedLogNode:
         assert self._poll_seconds is not None
         while not self._stopping.wait(self._poll_seconds):
             self._problem = _problem_of(self._committer.catch_up)
+
+
+@contextmanager
+def long_lived_objects() -> Iterator[None]:
+    """What is made in the block stays: spare the collector going through it while it grows, and ever after."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def _problem_of(action: Callable[[], None]) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-import logging.config
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import uvicorn
 
+from magicbyte.failure import Failure
 from magicbyte.http.asgi import ASGIApp
 
 
@@ -44,21 +44,28 @@ def serve(
     app: ASGIApp,
     listeners: Sequence[Listener],
     *,
+    share_ports: bool = False,
     log_level: str = "info",
     graceful_seconds: int = 5,
 ) -> int:
     """Serve until SIGINT or SIGTERM; requests under way get `graceful_seconds` to end.
 
+    Args:
+        app: The application.
+        listeners: Where to listen; all of them are served.
+        share_ports: Let other processes listen on the same ports; the system spreads the connections.
+        log_level: Of the server's own log.
+        graceful_seconds: How long a stop waits.
+
     Returns:
         The exit code: 0 after a stop that was asked for, 1 where the server could not start.
+
+    Raises:
+        Failure: A port can't be had.
     """
-    first, *others = listeners
-    if others:
-        logging.getLogger("magicbyte.http").warning("only the first listener is served: %s", first.url)
+    sockets = [_listen(listener, share_port=share_ports) for listener in listeners]
     config = uvicorn.Config(
         app,
-        host=first.host,
-        port=first.port,
         log_level=log_level,
         log_config=None,
         access_log=False,
@@ -68,5 +75,19 @@ def serve(
         lifespan="on",
     )
     server = uvicorn.Server(config)
-    server.run()
+    server.run(sockets=sockets)
     return 0 if server.started else 1
+
+
+def _listen(listener: Listener, *, share_port: bool) -> socket.socket:
+    family = socket.AF_INET6 if ":" in listener.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if share_port:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        listening.bind((listener.host, listener.port))
+    except OSError as error:
+        raise Failure(f"{listener.host}:{listener.port} can't be listened on: {error.strerror}") from error
+    listening.listen(2048)
+    return listening

@@ -7,8 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from magicbyte.kafka import Config
 from registry.log.port import (
@@ -38,7 +37,6 @@ _FENCED = frozenset(
         KafkaError._FENCED,  # noqa: SLF001  the client library's public name for a local error
         KafkaError.INVALID_PRODUCER_EPOCH,
         KafkaError.PRODUCER_FENCED,
-        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     }
 )
 
@@ -116,7 +114,11 @@ class KafkaLog:
         self._client = client
         self._topic = topic
         self._transactional_id = transactional_id
-        self._admin = AdminClient(client)
+        # An AdminClient can be asked too, but keeps asking with an epoch that a restarted broker refuses.
+        self._askers = {
+            isolation: Consumer({**client, "group.id": "magicbyte-reader", "isolation.level": isolation})
+            for isolation in _ISOLATIONS
+        }
         self._reader = TopicReader(client, topic, isolation="read_committed")
         self._reading = threading.Lock()
         self._producer: Producer | None = None
@@ -126,21 +128,22 @@ class KafkaLog:
 
     # Reading
 
-    def end_position(self, *, committed: bool = True) -> int:
+    def end_position(self, *, committed: bool = True, timeout: float = _REQUEST_SECONDS) -> int:
         """The offset that the next record will get, of all records or up to the first open transaction.
+
+        Args:
+            committed: Count up to the first open transaction only.
+            timeout: How long the broker may take, in seconds.
 
         Raises:
             LogError: The broker does not answer.
         """
-        isolation = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-        partition = TopicPartition(self._topic, 0)
+        isolation = "read_committed" if committed else "read_uncommitted"
         try:
-            asked = self._admin.list_offsets(
-                {partition: OffsetSpec.latest()}, isolation_level=isolation, request_timeout=_REQUEST_SECONDS
-            )
-            return int(asked[partition].result(_REQUEST_SECONDS).offset)
-        except (KafkaException, TimeoutError) as error:
+            _, end = self._askers[isolation].get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
+        except KafkaException as error:
             raise LogError(f"the end of {self._topic} can't be asked for: {_text(error)}") from error
+        return int(end)
 
     def end(self) -> Offset:
         """The offset before the next record's; a transaction's marker may stand at it. See `Log.end`."""
@@ -289,13 +292,15 @@ class KafkaLog:
     def cluster_id(self) -> str:
         """The Kafka cluster's id."""
         try:
-            return str(self._admin.list_topics(timeout=_REQUEST_SECONDS).cluster_id or "")
+            return str(self._askers["read_committed"].list_topics(timeout=_REQUEST_SECONDS).cluster_id or "")
         except KafkaException:
             return ""
 
     def close(self) -> None:
         """Leave the broker."""
         self.close_writer()
+        for asker in self._askers.values():
+            asker.close()
         with self._reading:
             self._reader.close()
 

@@ -37,7 +37,7 @@ class SqlLog:
     max_record_bytes = 64 * 1024 * 1024
 
     def __init__(self, url: str) -> None:
-        self._engine = sa.create_engine(url, pool_pre_ping=True)
+        self._engine = sa.create_engine(_with_driver(url), pool_pre_ping=True)
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_durable)
         with _as_log_errors():
@@ -86,6 +86,12 @@ class SqlLog:
     def close(self) -> None:
         """Close the pool's connections."""
         self._engine.dispose()
+
+
+def _with_driver(url: str) -> sa.URL:
+    """The URL with the driver that is installed with us, where it names none."""
+    parsed = sa.make_url(url)
+    return parsed.set(drivername="postgresql+psycopg") if parsed.drivername == "postgresql" else parsed
 
 
 def _set_durable(connection: sa.engine.interfaces.DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

@@ -15,6 +15,7 @@ from registry.log.port import LogError
 log = logging.getLogger("magicbyte.registry.topic")
 
 _REQUEST_SECONDS = 10.0
+_RETRY_SECONDS = 0.5
 #: Part of a record's size that is neither key nor value: batch and record headers.
 _OVERHEAD_BYTES = 512
 
@@ -74,6 +75,7 @@ def _wait_for_brokers(admin: AdminClient, client: Config, timeout: float) -> int
             if time.monotonic() > deadline:
                 servers = client.get("bootstrap.servers")
                 raise LogError(f"no Kafka broker answers at {servers}: {error.args[0].str()}") from error
+            time.sleep(_RETRY_SECONDS)
 
 
 def _create(admin: AdminClient, topic: str, replication: int, configs: Mapping[str, str]) -> None:

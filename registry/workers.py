@@ -1,0 +1,58 @@
+"""Several processes on one machine that share a port; each is a node of the cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from magicbyte import process
+from magicbyte.failure import Failure
+from registry.settings import RegistrySettings
+
+log = logging.getLogger("magicbyte.registry.workers")
+
+_LOOK_SECONDS = 0.5
+_STOP_SECONDS = 10.0
+
+
+def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -> int:
+    """Run the workers, each again where it ends by itself, until SIGINT or SIGTERM; answers the exit code.
+
+    Raises:
+        Failure: The storage is one that processes can't share.
+    """
+    if given.storage.startswith("memory:"):
+        raise Failure("--workers needs a storage that processes can share; memory: is each one's own")
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    folder = process.temporary_folder("magicbyte-workers-")
+    commands = [_command(properties, given, folder, index) for index in range(given.workers)]
+    running = [process.start(command, log=sys.stderr.fileno()) for command in commands]
+    while not stopping.wait(_LOOK_SECONDS):
+        for index, worker in enumerate(running):
+            if worker.poll() is not None:
+                log.warning("worker %d ended with exit code %d; starting it again", index, worker.returncode)
+                running[index] = process.start(commands[index], log=sys.stderr.fileno())
+    for worker in running:
+        worker.terminate()
+    return max(abs(process.stop(worker, seconds=_STOP_SECONDS)) for worker in running)
+
+
+def _command(properties: Mapping[str, str], given: RegistrySettings, folder: Path, index: int) -> list[str]:
+    """The command of one worker: all settings, a listener of its own for the others, and an identity that lasts."""
+    own = {
+        **properties,
+        "magicbyte.workers": "1",
+        "magicbyte.worker": str(index),
+        "magicbyte.node.id": f"{given.node_id or given.advertised_url}-{index}",
+    }
+    file = folder / f"worker-{index}.properties"
+    file.write_text("".join(f"{name}={value}\n".replace("\\", "\\\\") for name, value in own.items()), encoding="utf-8")
+    file.chmod(0o600)
+    return [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry", "--config", os.fspath(file)]
