@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
 from fastapi import Request, Response
 
-from compat.schema import InvalidSchema, ParsedSchema
+from compat.schema import PROTOBUF, InvalidSchema, ParsedSchema
 from magicbyte.http.errors import ApiError
 from magicbyte.http.negotiation import Produced
 from registry.decide.configure import UPDATE_NAMES
 from registry.http.request import registry_of
 from registry.identity import guid_of
-from registry.model import CONFIG_NAMES, Config, Version, context_of, in_context
+from registry.model import CONFIG_NAMES, Config, Content, Version, context_of, in_context
 from registry.records import content_extras
 from registry.resolve import dependencies
 from registry.service import Registry
@@ -136,9 +138,29 @@ def _schema_tags(registry: Registry, version: Version, wanted: frozenset[str]) -
     ]
 
 
-def text_in_form(request: Request, version: Version) -> str:
+def form_sent(content: Content) -> str:
+    """The form of a text that a client sent.
+
+    Clients that send Protobuf schemas as descriptors keep what registering answers, and read it as a descriptor.
+    """
+    return _FORMS_SENT.get(content.schema_type, _no_form)(content.text)
+
+
+def _no_form(_text: str) -> str:
+    return ""
+
+
+def _protobuf_form(text: str) -> str:
+    return "serialized" if _BASE64.fullmatch(text) else ""
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+_FORMS_SENT: Mapping[str, Callable[[str], str]] = {PROTOBUF: _protobuf_form}
+
+
+def text_in_form(request: Request, version: Version, otherwise: str = "") -> str:
     """The text of a version in the form that the `format` parameter asks for; the stored text where there is none."""
-    form = request.query_params.get("format", "").strip().lower()
+    form = request.query_params.get("format", "").strip().lower() or otherwise
     if form in ("", "default"):
         return version.content.text
     try:

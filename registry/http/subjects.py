@@ -20,7 +20,7 @@ from registry.decide import (
     decide_undelete,
 )
 from registry.decide.prepare import canonicalize, inherit
-from registry.http.answers import answer, registered_object, text_in_form, version_object
+from registry.http.answers import answer, form_sent, registered_object, text_in_form, version_object
 from registry.http.request import (
     context_of_request,
     flag,
@@ -160,7 +160,7 @@ async def register_schema(request: Request) -> Response:
         version = await registry.write(
             operations.REGISTER, partial(decide_register, request=wanted, terms=registry.terms)
         )
-    return answer(request, registered_object(version, text_in_form(request, version)))
+    return answer(request, registered_object(version, text_in_form(request, version, form_sent(wanted.content))))
 
 
 def _registered_already(registry: Registry, wanted: Registration) -> Version | None:
