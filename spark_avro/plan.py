@@ -35,8 +35,8 @@ UNKNOWN = "unknown schema id"
 UNREADABLE = "unreadable schema"
 MALFORMED = "malformed payload"
 
-#: No payload has a fixed as long as this behind it: a gigabyte.
-_BEYOND = 2**30
+#: No payload has so many bytes left over behind it. Within the limits that `session` sets to the JVM's Avro.
+_BEYOND = 2**27
 #: The guard's union has so many branches that its null's index takes two bytes, which seldom begin what is left over.
 _GUARD_BRANCHES = 66
 _GUARD_BYTES = b"\x82\x01"

@@ -15,6 +15,14 @@ from magicbyte.java import find_spark_java
 #: The Spark whose jars our lock file has; with another, Spark fetches its own by `--packages`.
 LOCKED_SPARK = "4.0.0"
 
+#: What Avro's reader in the JVM refuses to allocate for one value, in bytes or items: a broken record that claims a
+#: string of a gigabyte would otherwise end the executor, and not only itself.
+LARGEST_VALUE = 2**27
+
+_LIMITS = " ".join(
+    f"-Dorg.apache.avro.limits.{what}.maxLength={LARGEST_VALUE}" for what in ("bytes", "string", "collectionItems")
+)
+
 _DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -51,6 +59,8 @@ def session(
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name).master(master)
     properties = {**_DEFAULTS, **_modules(), **(settings or {})}
+    for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
+        properties[key] = f"{_LIMITS} {properties.get(key, '')}".strip()
     for key, value in properties.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -129,6 +129,7 @@ BROKEN = [
     (b"{header}\x04UA\x02\x82", "malformed payload: the 5 bytes after the header"),
     (b"{header}\x04UA\x02\x82\x01"[:-1] + b"\n", "malformed payload: the 6 bytes after the header"),
     (b"{header}\xfe\xff\xff\xff\x0fUA\x02", "malformed payload: the 8 bytes after the header"),
+    (b"{header}\x80\x80\x80\x80\x08UA\x02", "malformed payload: the 8 bytes after the header"),
     (b"{header}\x03UA\x02", "malformed payload: the 4 bytes after the header"),
 ]
 
