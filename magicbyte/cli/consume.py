@@ -90,6 +90,9 @@ def _run(arguments: Sequence[str]) -> int:
         last=options.last,
     )
     patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
+    if options.until_end or options.last is not None:
+        # The end is told with a fetch that finds nothing.
+        kafka.setdefault("fetch.max.wait.ms", "10")
     group = options.group or "magicbyte-consume"
     config = consumer_config(options.bootstrap_server, kafka, group=group, committing=options.group is not None)
     records = Records(PROGRAM, config, wanted, patience)

@@ -1,8 +1,27 @@
-"""Helpers for tests, ours and our users': real servers on free ports that are gone with the test run."""
+"""Helpers for tests, ours and our users': real servers on free ports that are gone with the test run.
+
+Names are imported when they are first used: the pytest plugin is loaded by every run of pytest.
+"""
 
 from __future__ import annotations
 
-from magicbyte.testing.broker import temporary_broker
-from magicbyte.testing.servers import running_registry, running_rest_proxy
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from magicbyte.testing.broker import temporary_broker
+    from magicbyte.testing.servers import running_registry, running_rest_proxy
 
 __all__ = ["running_registry", "running_rest_proxy", "temporary_broker"]
+
+_MODULES = {
+    "running_registry": "magicbyte.testing.servers",
+    "running_rest_proxy": "magicbyte.testing.servers",
+    "temporary_broker": "magicbyte.testing.broker",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

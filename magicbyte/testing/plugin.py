@@ -1,0 +1,74 @@
+"""The pytest plugin: a schema registry, a Kafka broker and a REST proxy for tests, each in a process of its own.
+
+The processes start when a test first asks for them and end with the run. A test finds them as new: what tests before
+it left is gone, ids begin at 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from magicbyte.testing.session import KafkaBroker, RestProxy, SchemaRegistry, Session
+
+
+@pytest.fixture(scope="session")
+def schema_registry_properties() -> Mapping[str, str]:
+    """Settings of the schema registry under Confluent's names; a conftest.py may override this fixture."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def kafka_broker_properties() -> Mapping[str, str]:
+    """Settings of the broker as in server.properties; a conftest.py may override this fixture."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def rest_proxy_properties() -> Mapping[str, str]:
+    """Settings of the REST proxy under kafka-rest's names; a conftest.py may override this fixture."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def _magicbyte_session(
+    schema_registry_properties: Mapping[str, str],
+    kafka_broker_properties: Mapping[str, str],
+    rest_proxy_properties: Mapping[str, str],
+) -> Iterator[Session]:
+    # Here, since most runs that load the plugin never ask for a server.
+    from magicbyte.testing.session import Session  # noqa: PLC0415
+
+    session = Session(schema_registry_properties, kafka_broker_properties, rest_proxy_properties)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+@pytest.fixture
+def _magicbyte_test(request: pytest.FixtureRequest, _magicbyte_session: Session) -> Session:
+    """The servers that the test names, started side by side and made as new."""
+    _magicbyte_session.begin(request.fixturenames)
+    return _magicbyte_session
+
+
+@pytest.fixture
+def schema_registry(_magicbyte_test: Session) -> SchemaRegistry:
+    """A schema registry without a schema; its `url` is for clients."""
+    return _magicbyte_test.schema_registry()
+
+
+@pytest.fixture
+def kafka_broker(_magicbyte_test: Session) -> KafkaBroker:
+    """A Kafka broker without a topic; its `bootstrap_servers` are for clients."""
+    return _magicbyte_test.kafka_broker()
+
+
+@pytest.fixture
+def rest_proxy(_magicbyte_test: Session) -> RestProxy:
+    """A REST proxy in front of `kafka_broker` and `schema_registry`, without an instance; its `url` is for clients."""
+    return _magicbyte_test.rest_proxy()

@@ -1,0 +1,145 @@
+"""The servers of a test run: started together, renewed for each test, stopped at the end."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from magicbyte import process
+from magicbyte.broker import LocalBroker
+from magicbyte.testing.renewed import RenewableServer
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRegistry:
+    """A running schema registry; the URL has no slash at its end."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaBroker:
+    """A running broker; `host:port` for clients."""
+
+    bootstrap_servers: str
+
+    def __str__(self) -> str:
+        return self.bootstrap_servers
+
+
+@dataclass(frozen=True, slots=True)
+class RestProxy:
+    """A running REST proxy; the URL has no slash at its end."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+
+#: The servers, each behind those it needs, by the names of their fixtures.
+_NEEDS = {
+    "schema_registry": {"schema_registry"},
+    "kafka_broker": {"kafka_broker"},
+    "rest_proxy": {"schema_registry", "kafka_broker", "rest_proxy"},
+}
+
+
+class Session:
+    """The servers; none runs until a test asks for it."""
+
+    def __init__(self, registry: Mapping[str, str], broker: Mapping[str, str], proxy: Mapping[str, str]) -> None:
+        self._folder = process.temporary_folder("magicbyte-pytest-")
+        self._registry = RenewableServer(
+            "registry", {"magicbyte.storage": "memory:", **registry}, self._folder, probe="/subjects"
+        )
+        # A group's first member need not wait for others: tests have one.
+        settings = {"group.initial.rebalance.delay.ms": "0", **broker}
+        self._broker = LocalBroker(self._folder / "broker", 0, properties=settings)
+        clients = {"bootstrap.servers": self._broker.bootstrap_servers, "schema.registry.url": self._registry.url}
+        self._proxy = RenewableServer("rest_proxy", {**clients, **proxy}, self._folder, probe="/")
+        #: What is as new since the test at hand began.
+        self._fresh: set[str] = set()
+        self._admin: AdminClient | None = None
+
+    def begin(self, names: Iterable[str]) -> None:
+        """Prepare for a test what it will ask for, all at a time.
+
+        Args:
+            names: the test's fixtures.
+        """
+        self._fresh = set()
+        self._freshen(set().union(*(_NEEDS.get(name, ()) for name in names)))
+
+    def schema_registry(self) -> SchemaRegistry:
+        """The registry, without schemas, configs and modes of tests before."""
+        self._freshen(_NEEDS["schema_registry"])
+        return SchemaRegistry(self._registry.url)
+
+    def kafka_broker(self) -> KafkaBroker:
+        """The broker, without topics and groups of tests before."""
+        self._freshen(_NEEDS["kafka_broker"])
+        return KafkaBroker(self._broker.bootstrap_servers)
+
+    def rest_proxy(self) -> RestProxy:
+        """The REST proxy; the registry and the broker behind it are as new as itself."""
+        self._freshen(_NEEDS["rest_proxy"])
+        return RestProxy(self._proxy.url)
+
+    def _freshen(self, names: set[str]) -> None:
+        stale = names - self._fresh
+        self._fresh |= stale
+        # The proxy first: none of its clients is then in the way of what is done to the others.
+        servers: tuple[tuple[str, RenewableServer | LocalBroker, Callable[[], None]], ...] = (
+            ("rest_proxy", self._proxy, self._proxy.renew),
+            ("schema_registry", self._registry, self._registry.renew),
+            ("kafka_broker", self._broker, self._empty_broker),
+        )
+        started = []
+        for name, server, renew in servers:
+            if name not in stale:
+                continue
+            if server.is_running:
+                renew()
+            else:
+                server.launch()
+                started.append(server)
+        for server in started:
+            server.wait_until_ready()
+
+    def stop(self) -> None:
+        """End all of them."""
+        self._proxy.terminate()
+        self._registry.terminate()
+        # Its data are of no more use.
+        self._broker.kill()
+        self._proxy.stop(5)
+        self._registry.stop(5)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _empty_broker(self) -> None:
+        """Deletes all topics and groups but the broker's own."""
+        from confluent_kafka import KafkaException  # noqa: PLC0415 - only where a broker is used twice
+        from confluent_kafka.admin import AdminClient  # noqa: PLC0415
+
+        if self._admin is None:
+            self._admin = AdminClient({"bootstrap.servers": self._broker.bootstrap_servers, "log_level": 2})
+        admin = self._admin
+        topics = [name for name in admin.list_topics(timeout=10).topics if not name.startswith("__")]
+        for deleted in admin.delete_topics(topics).values() if topics else ():
+            deleted.result(10)
+        groups = [group.group_id for group in admin.list_consumer_groups(request_timeout=10).result().valid]
+        for removed in admin.delete_consumer_groups(groups).values() if groups else ():
+            try:
+                removed.result(10)
+            except KafkaException:
+                # A consumer that a test left open still belongs to it; its group ends with it.
+                continue
