@@ -62,7 +62,8 @@ class TopicReader:
                 "fetch.message.max.bytes": 4 * 1024 * 1024,
                 "queued.min.messages": 20_000,
                 "queued.max.messages.kbytes": 16 * 1024,
-                "fetch.wait.max.ms": 100,
+                # A commit's marker is noticed by the empty fetch after it, and a follower's sync waits for that.
+                "fetch.wait.max.ms": 20,
             }
         )
         self.last: Offset | None = None
@@ -80,8 +81,11 @@ class TopicReader:
         Raises:
             LogError: The partition can't be read at all.
         """
+        # consume() alone would wait for a full batch until the time is over.
+        first = self._consumer.poll(timeout)
+        messages = [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
         entries = []
-        for message in self._consumer.consume(_BATCH, timeout):
+        for message in messages:
             error = message.error()
             if error is None:
                 entries.append(_entry(message))

@@ -26,21 +26,21 @@ def register(url: str, subject: str, number: int) -> httpx.Response:
     return httpx.post(f"{url}/subjects/{subject}/versions", json={"schema": schema}, timeout=20)
 
 
+def storage_options(storage: str, folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
+    if storage == "sqlite":
+        return {"storage": f"sqlite:///{folder}/schemas.db"}
+    if storage == "postgresql":
+        return {"storage": request.getfixturevalue("postgresql")}
+    return {
+        "storage": "kafka:",
+        "bootstrap_servers": request.getfixturevalue("kafka"),
+        "properties": own_cluster(),
+    }
+
+
 @pytest.mark.parametrize("storage", ["sqlite", "postgresql", "kafka"])
 def test_no_answered_write_is_lost_to_kill_9(storage: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    options: dict[str, Any] = {"storage": f"sqlite:///{tmp_path}/schemas.db"}
-    if storage == "postgresql":
-        options = {"storage": request.getfixturevalue("postgresql")}
-    if storage == "kafka":
-        options = {
-            "storage": "kafka:",
-            "bootstrap_servers": request.getfixturevalue("kafka"),
-            "properties": {
-                "kafkastore.topic": f"_schemas-{uuid.uuid4()}",
-                "schema.registry.group.id": str(uuid.uuid4()),
-            },
-        }
-    with running_registry(**options) as server:
+    with running_registry(**storage_options(storage, tmp_path, request)) as server:
         answered: dict[int, tuple[str, int]] = {}
         stop = threading.Event()
 

@@ -1,0 +1,194 @@
+"""Confluent's properties, as they stand in files and variables; logs and metrics."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from magicbyte.logs import JsonFormatter
+from magicbyte.properties_file import read_properties_file
+from magicbyte.settings import SettingsError, properties_from_environment
+from registry.settings import RegistrySettings
+
+#: A property of the reference, a value, our attribute and what it holds then.
+PROPERTIES = [
+    ("listeners", "http://0.0.0.0:9999", "listeners", [("http", "0.0.0.0", 9999)]),
+    ("host.name", "registry-1", "host_name", "registry-1"),
+    ("host.port", "81", "host_port", 81),
+    ("inter.instance.protocol", "https", "inter_instance_protocol", "https"),
+    ("schema.registry.group.id", "mine", "group_id", "mine"),
+    ("kafkastore.bootstrap.servers", "PLAINTEXT://a:9092, SSL://b:9093", "bootstrap_servers", "a:9092,b:9093"),
+    ("kafkastore.topic", "_mine", "topic", "_mine"),
+    ("kafkastore.topic.replication.factor", "1", "topic_replication_factor", 1),
+    ("kafkastore.topic.skip.validation", "true", "topic_skip_validation", True),
+    ("kafkastore.timeout.ms", "500", "write_timeout_ms", 500),
+    ("kafkastore.init.timeout.ms", "1000", "init_timeout_ms", 1000),
+    ("kafkagroup.session.timeout.ms", "10000", "session_timeout_ms", 10_000),
+    ("leader.eligibility", "false", "leader_eligibility", False),
+    ("master.eligibility", "false", "leader_eligibility", False),
+    ("leader.connect.timeout.ms", "1", "leader_connect_timeout_ms", 1),
+    ("leader.read.timeout.ms", "1", "leader_read_timeout_ms", 1),
+    ("inter.instance.headers.whitelist", "x-a", "forwarded_headers", "x-a"),
+    ("schema.compatibility.level", "full_transitive", "compatibility_level", "FULL_TRANSITIVE"),
+    ("avro.compatibility.level", "none", "compatibility_level", "NONE"),
+    ("mode.mutability", "false", "mode_mutability", False),
+    ("schema.validate.fields", "true", "validate_fields", True),
+    ("schema.validate.new.schemas", "false", "validate_new_schemas", False),
+    ("schema.reject.empty.subject", "true", "reject_empty_subject", True),
+    ("schema.cache.size", "5", "schema_cache_size", 5),
+    ("schema.search.default.limit", "5", "schema_search_default_limit", 5),
+    ("schema.search.max.limit", "5", "schema_search_max_limit", 5),
+    ("subject.search.default.limit", "5", "subject_search_default_limit", 5),
+    ("subject.search.max.limit", "5", "subject_search_max_limit", 5),
+    ("subject.version.search.default.limit", "5", "version_search_default_limit", 5),
+    ("subject.version.search.max.limit", "5", "version_search_max_limit", 5),
+    ("context.search.default.limit", "5", "context_search_default_limit", 5),
+    ("context.search.max.limit", "5", "context_search_max_limit", 5),
+    ("size.limit.filter.max.request.body.size", "5", "max_body_bytes", 5),
+    ("request.timeout.ms", "5", "request_timeout_ms", 5),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "attribute", "expected"), PROPERTIES, ids=[row[0] for row in PROPERTIES])
+def test_a_property_is_taken_from_files_and_variables(
+    tmp_path: Path, name: str, value: str, attribute: str, expected: Any
+) -> None:
+    file = tmp_path / "schema-registry.properties"
+    file.write_text(f"# the reference's own form\n{name}={value}\n")
+    variable = "SCHEMA_REGISTRY_" + name.upper().replace("-", "__").replace(".", "_")
+    for properties in (
+        read_properties_file(file),
+        properties_from_environment("SCHEMA_REGISTRY_", [(variable, value)]),
+    ):
+        found = getattr(RegistrySettings.from_properties(properties), attribute)
+        if attribute == "listeners":
+            found = [(each.scheme, each.host, each.port) for each in found]
+        assert found == expected
+
+
+def test_kafka_clients_get_what_is_theirs() -> None:
+    given = RegistrySettings.from_properties(
+        {
+            "kafkastore.security.protocol": "SASL_SSL",
+            "kafkastore.sasl.mechanism": "PLAIN",
+            "kafkastore.ssl.truststore.location": "/t",
+            "kafkastore.topic.config.retention.ms": "1",
+            "kafkastore.topic": "_schemas",
+        }
+    )
+    assert given.kafka_client_properties == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "ssl.truststore.location": "/t",
+    }
+    assert given.topic_configs == {"retention.ms": "1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("listeners", "nowhere"),
+        ("kafkastore.timeout.ms", "soon"),
+        ("kafkastore.timeout.ms", "0"),
+        ("schema.compatibility.level", "SOME"),
+        ("mode.mutability", "perhaps"),
+        ("host.port", "high"),
+        ("magicbyte.incompatible.error.code", "500"),
+        ("magicbyte.webhook.urls", "ftp://x"),
+    ],
+)
+def test_a_wrong_value_stops_with_the_propertys_name(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name}: "):
+        RegistrySettings.from_properties({name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "warning"),
+    [
+        ("kafkastore.topik", None),
+        ("schema.compatibility.levle", "unknown property schema.compatibility.levle; did you mean"),
+        ("colour", "unknown property colour"),
+        ("master.eligibility", "property master.eligibility is called leader.eligibility now"),
+        ("metadata.encoder.secret", "property metadata.encoder.secret has no effect: sensitive metadata is NOT"),
+        ("leader.election.sticky", "property leader.election.sticky has no effect"),
+        ("kafkastore.write.max.retries", "property kafkastore.write.max.retries has no effect"),
+    ],
+)
+def test_a_property_that_is_none_is_warned_of(caplog: pytest.LogCaptureFixture, name: str, warning: str | None) -> None:
+    with caplog.at_level(logging.WARNING):
+        RegistrySettings.from_properties({name: "true"})
+    assert [text.startswith(warning) for text in caplog.messages] == [True] if warning else not caplog.messages
+
+
+def test_what_kubernetes_sets_for_a_service_of_that_name_is_passed_over() -> None:
+    injected = [
+        ("SCHEMA_REGISTRY_PORT", "tcp://10.0.0.1:8081"),
+        ("SCHEMA_REGISTRY_SERVICE_HOST", "10.0.0.1"),
+        ("SCHEMA_REGISTRY_SERVICE_PORT", "8081"),
+        ("SCHEMA_REGISTRY_PORT_8081_TCP_ADDR", "10.0.0.1"),
+        ("SCHEMA_REGISTRY_SCHEMA_REGISTRY_GROUP_ID", "mine"),
+    ]
+    properties = properties_from_environment("SCHEMA_REGISTRY_", injected)
+    assert {name: value for name, value in properties.items() if not name.startswith("port")} == {
+        "schema.registry.group.id": "mine"
+    }
+
+
+def test_the_attributes_of_the_deployment_are_told(make_api: Callable[..., Any]) -> None:
+    api = make_api(magicbyte_deployment_attributes="region:eu, stage:test")
+    assert api("GET", "/v1/metadata/deployment").json() == {"attributes": ["region:eu", "stage:test"]}
+
+
+def test_an_empty_subject_is_refused_where_that_is_set(make_api: Callable[..., Any]) -> None:
+    assert make_api().register(":.c:", '"int"').status_code == 200
+    api = make_api(schema_reject_empty_subject="true")
+    for subject in (":.c:", "*"):
+        assert api.register(subject, '"int"').json()["error_code"] == 42208
+
+
+def test_each_request_is_a_line_of_json_with_its_id(api: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "magicbyte.access"):
+        api("GET", "/subjects", headers={"X-Request-ID": "mine-1"})
+    line = json.loads(JsonFormatter().format(caplog.records[-1]))
+    assert line.pop("ms") >= 0
+    assert line.pop("ts").endswith("Z")
+    assert line == {
+        "level": "INFO",
+        "logger": "magicbyte.access",
+        "msg": "GET /subjects 200",
+        "request_id": "mine-1",
+        "method": "GET",
+        "path": "/subjects",
+        "status": 200,
+    }
+
+
+def test_a_line_of_json_takes_anything() -> None:
+    record = logging.makeLogRecord({"msg": "half \ud800", "big": 2**70, "path": Path("/x")})
+    line = json.loads(JsonFormatter().format(record))
+    assert (line["msg"], line["big"], line["path"]) == ("half \ud800", 2**70, "/x")
+
+
+def test_metrics_count_requests_by_route_and_schemas_by_type(api: Any) -> None:
+    api.register("s", '"int"')
+    api.register("s", '"long"')
+    api.register("j", "{}", schemaType="JSON")
+    api("DELETE", "/subjects/s/versions/1")
+    api("GET", "/subjects/none/versions")
+    lines = api("GET", "/metrics").text.splitlines()
+    for line in (
+        'schema_registry_requests_total{method="POST",path="/subjects/{subject}/versions",status="200"} 3.0',
+        'schema_registry_requests_total{method="GET",path="/subjects/{subject}/versions",status="404"} 1.0',
+        "kafka_schema_registry_api_success_count 4.0",
+        "kafka_schema_registry_api_failure_count 1.0",
+        "kafka_schema_registry_registered_count 2.0",
+        "kafka_schema_registry_deleted_count 1.0",
+        "kafka_schema_registry_master_slave_role 1.0",
+        'schema_registry_schemas{type="JSON"} 1.0',
+    ):
+        assert line in lines
