@@ -26,7 +26,7 @@ from registry.http.dispatch import Dispatch
 from registry.http.layers import Bulk, ContextPrefix, Deadline, Negotiation, RememberedAnswers
 from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
-from registry.metrics import NodeMetrics
+from registry.metrics import NodeMetrics, RequestCounts, RequestMetrics
 from registry.node import Node
 from registry.parsing import Parser, invalid_schema
 from registry.service import Registry
@@ -86,10 +86,12 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
     app.state.registry = registry
     app.state.metrics = CollectorRegistry()
     app.state.metrics.register(NodeMetrics(node))
+    counts = RequestCounts()
+    app.state.metrics.register(RequestMetrics(counts))
 
     app.add_exception_handler(NotLeader, forwarder)
     app.router.redirect_slashes = False
-    layered: ASGIApp = Negotiation(Dispatch(app, ROUTERS))
+    layered: ASGIApp = Negotiation(Dispatch(app, ROUTERS, counts))
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
     layered = Bulk(BodyLimit(layered, given.max_body_bytes), BodyLimit(layered, given.max_import_bytes))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import logging
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
@@ -10,6 +12,8 @@ from compat.level import LEVELS
 from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kafka import with_prefix
 from magicbyte.settings import ServerSettings
+
+log = logging.getLogger("magicbyte.registry.settings")
 
 
 def _level(value: str) -> str:
@@ -36,6 +40,32 @@ def _error_code(value: int) -> int:
     return value
 
 
+#: What older servers called a property -> its name.
+_OLD_NAMES = {
+    "master.eligibility": "leader.eligibility",
+    "avro.compatibility.level": "schema.compatibility.level",
+    "schema.registry.inter.instance.protocol": "inter.instance.protocol",
+    "kafkastore.topic.request.timeout.ms": "kafkastore.timeout.ms",
+}
+#: The reference's properties that change nothing here, and why.
+_WITHOUT_EFFECT = {
+    "kafkastore.write.max.retries": "a write that another one overtakes is always decided again",
+    "kafkastore.update.handlers": "there are no plug-ins; follow /events or set magicbyte.webhook.urls",
+    "kafkagroup.heartbeat.interval.ms": "it follows from kafkagroup.session.timeout.ms",
+    "kafkagroup.rebalance.timeout.ms": "it follows from kafkagroup.session.timeout.ms",
+    "leader.election.delay": "a node takes over without waiting for others",
+    "leader.election.sticky": "the leader always stays leader as long as it lives",
+    "inter.instance.listener.name": "listeners have no names; inter.instance.protocol chooses one",
+    "schema.cache.expiry.secs": "what is remembered of a schema never changes",
+    "schema.canonicalize.on.consume": "texts are answered as they are stored",
+    "enable.store.health.check": "/health/ready always asks the store",
+    "metadata.encoder.secret": "sensitive metadata is NOT encrypted",
+    "size.limit.filter.enabled": "the limit always holds",
+    "schema.providers.json.fetch.remote.schemas": "remote schemas are never fetched",
+    "debug": "see magicbyte.log.level",
+}
+
+
 class RegistrySettings(ServerSettings):
     """All properties that the registry honours; the aliases are their names."""
 
@@ -46,6 +76,8 @@ class RegistrySettings(ServerSettings):
     host_port: int | None = Field(alias="host.port", default=None)
     #: memory:, sqlite:///FILE, postgresql://..., or kafka:
     storage: str = Field(alias="magicbyte.storage", default="kafka:")
+    #: The scheme of the listener that other nodes use.
+    inter_instance_protocol: str = Field(alias="inter.instance.protocol", default="http")
     node_id: str | None = Field(alias="magicbyte.node.id", default=None)
     workers: int = Field(alias="magicbyte.workers", default=1, ge=1)
     #: Set for a worker process: its number. It shares the listeners' ports, and is reached by other nodes at one more.
@@ -94,10 +126,31 @@ class RegistrySettings(ServerSettings):
     )
     webhook_secret: str | None = Field(alias="magicbyte.webhook.secret", default=None)
     request_timeout_ms: int = Field(alias="request.timeout.ms", default=600_000, gt=0)
+    #: Attributes of the deployment, for /v1/metadata/deployment.
+    deployment_attributes: str = Field(alias="magicbyte.deployment.attributes", default="")
     log_level: str = Field(alias="magicbyte.log.level", default="info")
 
     #: All properties as given, for those that are passed on to Kafka.
     properties: dict[str, str] = Field(default_factory=dict)
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> Self:
+        """Check and type the properties; warns of those that have older names or no effect.
+
+        Raises:
+            SettingsError: A value is wrong; names the property.
+        """
+        given: dict[str, str] = {}
+        for name, value in properties.items():
+            if name in _WITHOUT_EFFECT:
+                log.warning("property %s has no effect: %s", name, _WITHOUT_EFFECT[name])
+            elif name not in _OLD_NAMES:
+                given[name] = value
+        for old, new in _OLD_NAMES.items():
+            if old in properties:
+                log.warning("property %s is called %s now", old, new)
+                given.setdefault(new, properties[old])
+        return super().from_properties(given)
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
@@ -134,7 +187,8 @@ class RegistrySettings(ServerSettings):
     @property
     def advertised_url(self) -> str:
         """Where other nodes reach this one."""
-        listener = self.listeners[0]
+        own = [each for each in self.listeners if each.scheme == self.inter_instance_protocol]
+        listener = (own or self.listeners)[0]
         if self.worker is not None:
             # Above the listener's port, so that a worker that is started again is found where it was.
             return Listener(listener.scheme, self.host_name or listener.host, self.worker_port).url

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -10,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.routing import Route
 
 from magicbyte.http.asgi import Receive, Scope, Send
+from registry.metrics import RequestCounts
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -21,6 +23,7 @@ class _Pattern:
     literals: tuple[tuple[int, str], ...]
     parameters: tuple[tuple[int, str], ...]
     endpoint: Endpoint
+    path: str
 
     def match(self, segments: Sequence[str]) -> dict[str, str] | None:
         """The path parameters, or None where the path is another."""
@@ -38,8 +41,9 @@ class Dispatch:
     than most of them do.
     """
 
-    def __init__(self, app: FastAPI, routers: Sequence[APIRouter]) -> None:
+    def __init__(self, app: FastAPI, routers: Sequence[APIRouter], counts: RequestCounts) -> None:
         self._app = app
+        self._counts = counts
         #: By method, number of segments and first segment.
         self._patterns: dict[tuple[str, int, str], list[_Pattern]] = {}
         for route in (each for router in routers for each in router.routes if isinstance(each, Route)):
@@ -48,6 +52,7 @@ class Dispatch:
                 tuple((at, each) for at, each in enumerate(segments) if not each.startswith("{")),
                 tuple((at, each.strip("{}")) for at, each in enumerate(segments) if each.startswith("{")),
                 route.endpoint,
+                route.path,
             )
             for method in (route.methods or set()) - {"HEAD"}:
                 self._patterns.setdefault((method, len(segments), segments[0]), []).append(pattern)
@@ -59,19 +64,21 @@ class Dispatch:
             for pattern in self._patterns.get((scope["method"], len(segments), segments[0]), ()):
                 parameters = pattern.match(segments)
                 if parameters is not None:
-                    await self._call(pattern.endpoint, parameters, scope, receive, send)
+                    await self._call(pattern, parameters, scope, receive, send)
                     return
         await self._app(scope, receive, send)
 
     async def _call(
-        self, endpoint: Endpoint, parameters: dict[str, str], scope: Scope, receive: Receive, send: Send
+        self, pattern: _Pattern, parameters: dict[str, str], scope: Scope, receive: Receive, send: Send
     ) -> None:
         scope["app"], scope["path_params"] = self._app, parameters
         request = Request(scope, receive, send)
+        started = time.perf_counter()
         try:
-            response = await endpoint(request)
+            response = await pattern.endpoint(request)
         except Exception as error:  # noqa: BLE001  the application has a handler for any
             response = await self._handle(request, error)
+        self._counts.add(scope["method"], pattern.path, response.status_code, time.perf_counter() - started)
         await response(scope, receive, send)
 
     async def _handle(self, request: Request, error: Exception) -> Response:

@@ -50,8 +50,9 @@ async def version(request: Request) -> Response:
 
 @router.route("/v1/metadata/deployment", methods=["GET"])
 async def deployment(request: Request) -> Response:
-    """Attributes of the deployment; none are configured."""
-    return answer(request, {"attributes": []})
+    """Attributes of the deployment, from the settings."""
+    listed = registry_of(request).settings.deployment_attributes.split(",")
+    return answer(request, {"attributes": [each.strip() for each in listed if each.strip()]})
 
 
 @router.route("/health/live", methods=["GET"])
