@@ -17,7 +17,6 @@ from magicbyte.cli.check.baselines.baseline import Baseline, Earlier
 from magicbyte.cli.check.config import Config, Declaration
 from magicbyte.cli.check.files import SchemaFile
 from magicbyte.cli.check.findings import START, Checked, Finding, Report
-from magicbyte.cli.check.lint import lint
 from magicbyte.cli.check.patterns import matches
 from magicbyte.cli.check.tree import Tree, invalid
 
@@ -96,7 +95,7 @@ class Checker:
         level, policy = self._terms(file)
         versions = self._baseline.earlier(file, every=level.transitive)
         found, borrowed = self._compare(file, schema, versions, level, policy)
-        linted = lint(file, schema, versions[-1] if versions else None, self._config)
+        linted = self._lint(file, schema, versions[-1] if versions else None)
         compared = len(versions if level.transitive else versions[-1:]) if level.directions else 0
         checked = Checked(file.subject, file.path, level.name, compared)
         return _Outcome((*found, *linted), tuple(borrowed), checked)
@@ -107,6 +106,13 @@ class Checker:
         level = file.entry.level or own.level or self._config.level or common.level or DEFAULT_LEVEL
         policy = file.entry.policy or own.policy or common.policy or self._config.policy
         return level, policy
+
+    def _lint(self, file: SchemaFile, schema: ParsedSchema, version: Earlier | None) -> Iterable[Finding]:
+        if not self._config.lint:
+            return ()
+        from magicbyte.cli.check.lint import lint  # noqa: PLC0415 - only for those who want it
+
+        return lint(file, schema, version, self._config)
 
     def _compare(
         self, file: SchemaFile, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy

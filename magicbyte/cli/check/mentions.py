@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urljoin
 
 from compat import json_text
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, Pointer, Position
@@ -130,6 +129,8 @@ def _addresses(value: Any, base: str, at: Pointer) -> Iterator[tuple[str, str, P
 
 
 def _join(base: str, address: str) -> str:
+    from urllib.parse import urljoin  # noqa: PLC0415 - only where there is JSON Schema
+
     try:
         return urljoin(base, address).partition("#")[0]
     except ValueError:

@@ -7,16 +7,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compat.level import LEVELS
 from magicbyte.cli.check.baselines.baseline import Baseline, Nothing
-from magicbyte.cli.check.baselines.lock import StateBaseline, read_lock
 from magicbyte.cli.check.checking import Checker
 from magicbyte.cli.check.config import LINT_RULES, Config, find_config
 from magicbyte.cli.check.files import SchemaFile, working_files
 from magicbyte.cli.check.findings import Report
 from magicbyte.cli.check.tree import Store, Tree
 from magicbyte.failure import Failure
+
+if TYPE_CHECKING:
+    from magicbyte.cli.check.baselines.lock import StateBaseline
 
 
 def check_project(
@@ -81,16 +84,17 @@ def open_baseline(against: str | None, config: Config, folder: Path, files: Sequ
         yield _OPENERS[kind](rest, config, folder)
 
 
-def open_stores(config: Config, baseline: object) -> list[Store]:
+def open_stores(config: Config, baseline: Baseline) -> list[Store]:
     """Where references lead that no file answers: the lock file, and the baseline if it keeps versions."""
     stores: list[Store] = []
     if config.lock is not None:
         path = config.root / config.lock
         if not path.is_file() and config.source is not None:
             config.source.fail(f"there is no lock file {config.lock!r}", config.lock)
-        stores.append(StateBaseline(config.lock, read_lock(path, config.lock)))
-    if isinstance(baseline, StateBaseline):
-        stores.append(baseline)
+        stores.append(_read_lock(path, config.lock))
+    own = baseline.store()
+    if own is not None:
+        stores.append(own)
     return stores
 
 
@@ -143,7 +147,13 @@ def _file(name: str, config: Config, folder: Path) -> Baseline:
 
 
 def _lock(name: str, _: Config, folder: Path) -> Baseline:
-    return StateBaseline(name, read_lock(folder / name, name))
+    return _read_lock(folder / name, name)
+
+
+def _read_lock(path: Path, name: str) -> StateBaseline:
+    from magicbyte.cli.check.baselines.lock import StateBaseline, read_lock  # noqa: PLC0415 - few have one
+
+    return StateBaseline(name, read_lock(path, name))
 
 
 def _none(_: str, __: Config, ___: Path) -> Baseline:

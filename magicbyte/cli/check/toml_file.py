@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +51,8 @@ def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> TomlFile |
     Raises:
         Failure: it is not TOML.
     """
+    import tomllib  # noqa: PLC0415 - many projects have no configuration
+
     try:
         table: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

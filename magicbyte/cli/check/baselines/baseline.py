@@ -9,6 +9,7 @@ from typing import Protocol
 from compat.level import Level, Policy
 from compat.schema import Dependencies, SchemaText
 from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.tree import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,9 @@ class Baseline(Protocol):
     def default_terms(self) -> Terms:
         """What holds for subjects for which nothing is set."""
 
+    def store(self) -> Store | None:
+        """Where references lead that no file answers, if the baseline knows."""
+
     def notes(self) -> Sequence[str]:
         """What the user should know about the comparison, once it is done."""
 
@@ -70,6 +74,10 @@ class Nothing:
     def default_terms(self) -> Terms:
         """Unknown."""
         return Terms()
+
+    def store(self) -> Store | None:
+        """None."""
+        return None
 
     def notes(self) -> Sequence[str]:
         """That nothing was compared."""

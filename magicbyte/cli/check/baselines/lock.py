@@ -13,7 +13,7 @@ from compat.schema import AVRO, Dependencies, Dependency, Reference, SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Terms
 from magicbyte.cli.check.files import SchemaFile
 from magicbyte.cli.check.toml_file import read_text
-from magicbyte.cli.check.tree import Stored
+from magicbyte.cli.check.tree import Store, Stored
 from magicbyte.failure import Failure
 
 FORMAT = 1
@@ -126,6 +126,10 @@ class StateBaseline:
     def default_terms(self) -> Terms:
         """What is set for all subjects."""
         return self._state.terms.get(None, Terms())
+
+    def store(self) -> Store:
+        """This."""
+        return self
 
     def notes(self) -> Sequence[str]:
         """None."""

@@ -1,0 +1,133 @@
+"""Times `magicbyte check` beside bare Python's start in the same run.
+
+    python bench/check.py
+
+Times are processor times of whole processes, user and system, the least of the rounds, so that what else the machine
+does weighs little; the wall-clock times beside them are what a person waits. Goals: --help at most 100 ms more than
+Python, one file at most 200 ms more, 1,000 files with references within 5 s.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROUNDS = 7
+MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
+FILES = 1000
+
+AVRO = """{{"type": "record", "name": "Event{n}", "namespace": "shop", "fields": [
+  {{"name": "id", "type": "long"}},
+  {{"name": "kind", "type": {{"type": "enum", "name": "Kind{n}", "symbols": ["A", "B"]}}}},
+  {{"name": "tags", "type": {{"type": "array", "items": "string"}}}},
+  {{"name": "part", "type": "shop.Part{part}"}}{more}
+]}}
+"""
+AVRO_PART = '{{"type": "record", "name": "shop.Part{n}", "fields": [{{"name": "x", "type": "double"}}]}}\n'
+JSON = """{{"type": "object", "properties": {{
+  "id": {{"type": "integer"}}, "part": {{"$ref": "json-part{part}.schema.json"}}{more}
+}}, "required": ["id"], "additionalProperties": false}}
+"""
+JSON_PART = '{{"title": "Part{n}", "type": "string", "maxLength": 20}}\n'
+PROTO = """syntax = "proto3";
+package shop.event{n};
+import "proto/proto-part{part}.proto";
+message Event {{
+  int64 id = 1;
+  repeated string tags = 2;
+  shop.parts.Part{part} part = 3;{more}
+}}
+"""
+PROTO_PART = 'syntax = "proto3";\npackage shop.parts;\nmessage Part{n} {{\n  double x = 1;\n}}\n'
+
+
+def write(folder: Path, *, more: bool) -> None:
+    """A third of the files of each type; of ten files one is what the nine others refer to."""
+    added = {
+        "avro": ',\n  {"name": "more", "type": "string", "default": ""}',
+        "json": ',\n  "more": {"type": "string"}',
+        "proto": "\n  string more = 4;",
+    }
+    forms = {
+        "avro": (AVRO, AVRO_PART, "avsc"),
+        "json": (JSON, JSON_PART, "schema.json"),
+        "proto": (PROTO, PROTO_PART, "proto"),
+    }
+    for name, (text, part, ending) in forms.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for n in range(FILES // 3 + (name == "avro")):
+            if n % 10 == 0:
+                (folder / name / f"{name}-part{n}.{ending}").write_text(part.format(n=n))
+            else:
+                shown = text.format(n=n, part=n - n % 10, more=added[name] if more else "")
+                (folder / name / f"{name}-event{n}.{ending}").write_text(shown)
+
+
+def run(command: Sequence[str], folder: Path, expected: int = 0) -> tuple[float, float]:
+    """Processor and wall-clock seconds of a process."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == expected, process.returncode
+    return usage.ru_utime + usage.ru_stime, wall
+
+
+def least(command: Sequence[str], folder: Path, rounds: int = ROUNDS) -> tuple[float, float]:
+    cpu, wall = zip(*(run(command, folder) for _ in range(rounds)), strict=True)
+    return min(cpu), min(wall)
+
+
+def main() -> int:
+    python, python_wall = least([sys.executable, "-c", "pass"], Path.cwd())
+    print(f"{'':34}{'cpu ms':>8}{'wall ms':>9}{'more':>7}{'ratio':>8}   goal")
+    print(f"{'python -c pass':34}{python * 1e3:8.0f}{python_wall * 1e3:9.0f}")
+    missed = False
+
+    def tell(name: str, seconds: float, wall: float, goal: float) -> None:
+        nonlocal missed
+        more = (seconds - python) * 1e3
+        missed |= more > goal
+        print(
+            f"{name:34}{seconds * 1e3:8.0f}{wall * 1e3:9.0f}{more:7.0f}{seconds / python:8.1f}"
+            f"   at most {goal:.0f} ms more{'' if more <= goal else ': MISSED'}"
+        )
+
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        old, new = folder / "old", folder / "new"
+        for name in ("--help", "check --help"):
+            tell(f"magicbyte {name}", *least([*MAGICBYTE, *name.split()], folder), 100)
+        write(old, more=False)
+        write(new, more=True)
+        for file in ("avro/avro-event1.avsc", "json/json-event1.schema.json", "proto/proto-event1.proto"):
+            alone = folder / "alone"
+            for side in (old, new):
+                target = alone / side.name / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text((side / file).read_text())
+                (part,) = (side / file).parent.glob("*-part0.*")
+                (target.parent / part.name).write_text(part.read_text())
+            command = [*MAGICBYTE, "check", file, "--against", "../old"]
+            tell(f"check {file}", *least(command, alone / "new"), 200)
+            shutil.rmtree(alone)
+        count = sum(path.is_file() for path in new.rglob("*"))
+        seconds, wall = least([*MAGICBYTE, "check", "--against", "../old"], new, 3)
+        tell(f"check of {count} files, 900 changed", seconds, wall, 5000)
+        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=new, check=True)
+        subprocess.run(["git", "add", "-A"], cwd=new, check=True)
+        identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
+        subprocess.run(["git", *identity, "commit", "-q", "-m", "all"], cwd=new, check=True)
+        tell("the same against git, unchanged", *least([*MAGICBYTE, "check"], new, 3), 5000)
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
