@@ -157,6 +157,8 @@ def _write(
     occupied = view.version(subject, number)
     if occupied is not None and not occupied.deleted and occupied.content != content:
         raise errors.ID_OVERWRITE(id=occupied.schema_id, context=qualified_context(subject))
+    if occupied is not None and not occupied.deleted and occupied.schema_id != schema_id:
+        raise errors.ID_MISMATCH(id=schema_id, expected=occupied.schema_id)
     version = Version(subject, number, schema_id, content, deleted=False, timestamp=now)
     value = records.encode_version(version)
     found: list[Record] = []

@@ -283,3 +283,11 @@ def test_health_by_other_names(api: Any) -> None:
     assert api("GET", "/health/startup").json() == {"status": "UP"}
     assert api("GET", "/_health").json()["healthy"] is True
     assert api("GET", "/master_available").json() == {"master_available": True}
+
+
+def test_a_version_keeps_its_id(api: Any) -> None:
+    api("PUT", "/mode", {"mode": "IMPORT"})
+    assert api.register("s", ENUM, id=5, version=1).status_code == 200
+    answered = api.register("s", ENUM, id=6, version=1)
+    assert answered.status_code == 422
+    assert answered.json() == error(42207, "The id 6 does not match the id 5 of the existing schema")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,3 +60,23 @@ def test_no_request_gets_an_answer_outside_the_contract(contract: Any) -> None:
             case.call_and_validate(checks=CHECKS)
 
         answers_within_the_contract()
+
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "registry-api.md").read_text(encoding="utf-8")
+
+
+def test_the_document_names_every_route() -> None:
+    missing = {
+        path
+        for path in load_contract("registry.yaml")["paths"]
+        if not re.search(rf"[ `]{re.escape(path)}`", DOCUMENT.replace("?", "`?"))
+    }
+    assert missing == set()
+
+
+def test_the_document_names_tests_that_are_there() -> None:
+    named = set(re.findall(r"\[(test_\w+)::(test_\w+)\]\(\.\./tests/registry/(\w+)\.py\)", DOCUMENT))
+    assert len(named) > 60
+    for file, test, linked in named:
+        assert file == linked
+        assert f"\ndef {test}(" in (Path(__file__).parent / f"{file}.py").read_text(encoding="utf-8")
