@@ -14,7 +14,7 @@ from magicbyte.settings import SettingsError
 from registry.committer import Command, Committer
 from registry.log.kafka import KafkaLog
 from registry.log.leader import Election
-from registry.log.port import LogError, NotLeader
+from registry.log.port import BEGINNING, LogError, NotLeader
 from registry.log.topic import prepare_topic
 from registry.node import Status, long_lived_objects
 from registry.settings import RegistrySettings
@@ -194,7 +194,9 @@ class KafkaNode:
         """Open the writer, which ends what was under way, and leave nothing aborted that could be mistaken."""
         self._log.open_writer()
         self._committer.catch_up()
-        aborted = self._log.aborted_since(self.view.settled_offset)
+        # Whoever writes in transactions has left a NOOP first; where there is none, nothing can have been aborted.
+        settled = self.view.settled_offset
+        aborted = [] if settled == BEGINNING else self._log.aborted_since(settled)
         written = amends(self.view, aborted, int(time.time() * 1000))
         self._committer.apply(written, self._log.append(written, self.view.offset))
         if aborted:

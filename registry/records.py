@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -91,7 +92,8 @@ def decode_key(raw: bytes | None) -> Key:
     version = parts.get("version") if shape.versioned else None
     if shape.versioned and (type(version) is not int or parts.get("magic") not in (0, 1)):
         raise Undecodable(f"a {keytype} key needs a version and magic 0 or 1")
-    return Key(keytype, subject, version)
+    # A subject stands in each of its versions: keep it once.
+    return Key(keytype, subject and sys.intern(subject), version)
 
 
 def decode_value(raw: bytes) -> dict[str, Any]:
@@ -167,7 +169,7 @@ def decode_version(key: Key, value: dict[str, Any], timestamp: int) -> Version:
         rule_set = RuleSet.from_json(value["ruleSet"]) if value.get("ruleSet") is not None else None
     except (KeyError, TypeError, ValueError) as error:
         raise Undecodable(f"a SCHEMA value is malformed: {error!r}") from None
-    content = Content(value.get("schemaType") or AVRO, text, references, metadata, rule_set)
+    content = Content(sys.intern(value.get("schemaType") or AVRO), text, references, metadata, rule_set)
     return Version(key.subject, key.version, schema_id, content, bool(value.get("deleted")), timestamp)
 
 

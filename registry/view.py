@@ -12,7 +12,7 @@ from typing import Any
 from registry import records
 from registry.identity import digest_of
 from registry.log.port import BEGINNING, LogEntry, Offset
-from registry.model import MODES, Config, Content, Version, context_of, parse_subject
+from registry.model import DEFAULT_CONTEXT, MODES, Config, Content, Version, context_of, parse_subject
 from registry.overlay import Table, layer_over
 from registry.records import Key, Undecodable
 
@@ -23,6 +23,16 @@ RECENT_ENTRIES = 5000
 
 #: A subject and a version number.
 SubjectVersion = tuple[str, int]
+#: An id, with its context where that is not the default one: most are, and there are many.
+Identity = int | tuple[str, int]
+
+
+def _identity(context: str, schema_id: int) -> Identity:
+    return schema_id if context == DEFAULT_CONTEXT else (context, schema_id)
+
+
+def _fingerprint(context: str, digest: bytes) -> bytes:
+    return digest if context == DEFAULT_CONTEXT else context.encode() + digest
 
 
 class Tables:
@@ -30,8 +40,8 @@ class Tables:
 
     def __init__(self, base: Tables | None = None) -> None:
         self.subjects: Table[str, list[Version]] = layer_over(base.subjects if base else None)
-        self.ids: Table[tuple[str, int], tuple[Version, ...]] = layer_over(base.ids if base else None)
-        self.digests: Table[tuple[str, bytes], int] = layer_over(base.digests if base else None)
+        self.ids: Table[Identity, tuple[Version, ...]] = layer_over(base.ids if base else None)
+        self.digests: Table[bytes, int] = layer_over(base.digests if base else None)
         self.highest_ids: Table[str, int] = layer_over(base.highest_ids if base else None)
         self.referrers: Table[SubjectVersion, tuple[SubjectVersion, ...]] = layer_over(base.referrers if base else None)
         self.configs: Table[str | None, Config] = layer_over(base.configs if base else None)
@@ -96,11 +106,11 @@ class View:
 
     def with_id(self, context: str, schema_id: int) -> tuple[Version, ...]:
         """All versions that carry an id of a context, soft-deleted ones included."""
-        return self._ids.get((context, schema_id), ())
+        return self._ids.get(_identity(context, schema_id), ())
 
     def content_with_id(self, context: str, schema_id: int) -> Content | None:
         """What an id of a context stands for."""
-        versions = self._ids.get((context, schema_id))
+        versions = self._ids.get(_identity(context, schema_id))
         return versions[0].content if versions else None
 
     def id_of(self, context: str, content: Content) -> int | None:
@@ -109,8 +119,8 @@ class View:
 
     def id_of_digest(self, context: str, digest: bytes) -> int | None:
         """The id that a context has given to the content of a digest, if any version still carries it."""
-        schema_id = self._digests.get((context, digest))
-        return schema_id if schema_id is not None and (context, schema_id) in self._ids else None
+        schema_id = self._digests.get(_fingerprint(context, digest))
+        return schema_id if schema_id is not None and _identity(context, schema_id) in self._ids else None
 
     def highest_id(self, context: str) -> int:
         """The highest id ever given in a context, 0 where none was."""
@@ -191,9 +201,9 @@ class View:
         self._put(context, version)
 
     def _put(self, context: str, version: Version) -> None:
-        identity = (context, version.schema_id)
+        identity = _identity(context, version.schema_id)
         self._ids[identity] = (*self._ids.get(identity, ()), version)
-        self._digests[context, digest_of(version.content)] = version.schema_id
+        self._digests[_fingerprint(context, digest_of(version.content))] = version.schema_id
         self._highest_ids[context] = max(self.highest_id(context), version.schema_id)
         for reference in version.content.references:
             target = (reference.subject, reference.version)
@@ -210,7 +220,7 @@ class View:
         version = self.version(subject, number)
         if version is None:
             return
-        identity = (context_of(subject), version.schema_id)
+        identity = _identity(context_of(subject), version.schema_id)
         remaining = tuple(each for each in self._ids.get(identity, ()) if each is not version)
         if remaining:
             self._ids[identity] = remaining
@@ -246,7 +256,7 @@ class View:
                 self._replace(version, replace(version, deleted=True))
 
     def _replace(self, old: Version, new: Version) -> None:
-        identity = (context_of(old.subject), old.schema_id)
+        identity = _identity(context_of(old.subject), old.schema_id)
         self._ids[identity] = tuple(new if each is old else each for each in self._ids.get(identity, ()))
         versions = self._writable(old.subject)
         versions[bisect_left(versions, old.number, key=_number)] = new

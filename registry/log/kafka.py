@@ -189,22 +189,20 @@ class KafkaLog:
     def aborted_since(self, after: Offset) -> list[LogEntry]:
         """The entries after an offset that only read_uncommitted readers see: those of aborted transactions."""
         end = self.end_position(committed=False)
-        committed, everything = (self._offsets(after, end, isolation) for isolation in _ISOLATIONS)
-        return [entry for offset, entry in everything.items() if offset not in committed]
+        committed = {entry.offset for entry in self._scan(after, end, "read_committed")}
+        return [entry for entry in self._scan(after, end, "read_uncommitted") if entry.offset not in committed]
 
-    def _offsets(self, after: Offset, end: int, isolation: str) -> dict[Offset, LogEntry]:
+    def _scan(self, after: Offset, end: int, isolation: str) -> Iterator[LogEntry]:
         reader = TopicReader(self._client, self._topic, isolation=isolation)
         deadline = time.monotonic() + _READ_SECONDS
-        found: dict[Offset, LogEntry] = {}
         try:
             reader.seek(after)
             while reader.position < end:
                 if time.monotonic() > deadline:
                     raise LogError(f"{self._topic} was not read to its end at {end} in time")
-                found |= {entry.offset: entry for entry in reader.poll(_POLL_SECONDS)}
+                yield from reader.poll(_POLL_SECONDS)
         finally:
             reader.close()
-        return found
 
     # Writing
 

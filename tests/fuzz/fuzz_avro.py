@@ -251,11 +251,11 @@ def main() -> None:
             counts[examine(text, earlier)] += 1
             assert time.process_time() - start < SECONDS_PER_TEXT, "took too long"
         except BaseException:
-            print(f"seed {seed}, text {sum(counts.values())}: {text[:2000]!r}")  # noqa: T201
+            print(f"seed {seed}, text {sum(counts.values())}: {text[:2000]!r}")
             raise
         if time.monotonic() > end:
             break
-    print(f"seed {seed}: {sum(counts.values())} texts, {dict(counts.most_common())}")  # noqa: T201
+    print(f"seed {seed}: {sum(counts.values())} texts, {dict(counts.most_common())}")
 
 
 if __name__ == "__main__":

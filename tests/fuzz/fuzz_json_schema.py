@@ -189,13 +189,13 @@ def main() -> int:
         try:
             counts = one_round(seed)
         except BaseException:
-            print(f"round {seed} failed", file=sys.stderr)  # noqa: T201  the seed is what there is to say
+            print(f"round {seed} failed", file=sys.stderr)
             raise
         took = time.monotonic() - start
         assert took < SLOWEST, f"round {seed} took {took:.1f} s"
         read, differences, slowest, seed = read + counts[0], differences + counts[1], max(slowest, took), seed + 1
     rounds = seed - options.seed
-    print(f"{rounds} rounds, {read} schemas read, {differences} differences, slowest {slowest:.2f} s")  # noqa: T201
+    print(f"{rounds} rounds, {read} schemas read, {differences} differences, slowest {slowest:.2f} s")
     return 0
 
 
