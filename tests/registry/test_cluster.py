@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -196,7 +197,6 @@ def test_the_broker_killed_and_restarted_under_writes_loses_nothing() -> None:
 
 
 def test_a_disk_that_is_full_is_told_and_loses_nothing(tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource")
     with running_registry(f"sqlite:///{tmp_path}/schemas.db") as server:
         assert register(server, "before", '"int"').status_code == 200
         assert server.pid is not None

@@ -141,9 +141,11 @@ def aggregate_with_spark(demo: Session, folder: Path) -> tuple[flights.Totals, i
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415  its name everywhere; heavy
 
-    from spark_avro import from_confluent_avro, session  # noqa: PLC0415  as above
+    from spark_avro import KAFKA_POSITION, from_confluent_avro, session  # noqa: PLC0415  as above
 
-    spark = session("flights", master="local[2]", settings={"spark.sql.shuffle.partitions": "2"})
+    spark = session(
+        "flights", master="local[2]", settings={"spark.sql.shuffle.partitions": "2", "spark.log.level": "ERROR"}
+    )
     try:
         started = time.perf_counter()
         records = (
@@ -153,7 +155,7 @@ def aggregate_with_spark(demo: Session, folder: Path) -> tuple[flights.Totals, i
             .option("startingOffsets", "earliest")
             .load()
         )
-        flight = from_confluent_avro("value", topic=flights.TOPIC, registry=demo.registry)
+        flight = from_confluent_avro("value", topic=flights.TOPIC, registry=demo.registry, position=KAFKA_POSITION)
         query = (
             records.select(flight.alias("flight"))
             .select("flight.*")
