@@ -115,7 +115,13 @@ class View:
 
     def id_of(self, context: str, content: Content) -> int | None:
         """The id that a context has given to a content, if any version still carries it."""
-        return self.id_of_digest(context, digest_of(content))
+        digest = digest_of(content)
+        for key in (digest, digest + content.schema_type.encode()):
+            schema_id = self.id_of_digest(context, key)
+            holder = None if schema_id is None else self.content_with_id(context, schema_id)
+            if holder is not None and holder.schema_type == content.schema_type:
+                return schema_id
+        return None
 
     def id_of_digest(self, context: str, digest: bytes) -> int | None:
         """The id that a context has given to the content of a digest, if any version still carries it."""
@@ -203,7 +209,13 @@ class View:
     def _put(self, context: str, version: Version) -> None:
         identity = _identity(context, version.schema_id)
         self._ids[identity] = (*self._ids.get(identity, ()), version)
-        self._digests[_fingerprint(context, digest_of(version.content))] = version.schema_id
+        digest = digest_of(version.content)
+        known = self.id_of_digest(context, digest)
+        holder = None if known is None else self.content_with_id(context, known)
+        if holder is not None and holder.schema_type != version.content.schema_type:
+            # The digest leaves the type out: contents that differ in nothing else are kept apart here.
+            digest += version.content.schema_type.encode()
+        self._digests[_fingerprint(context, digest)] = version.schema_id
         self._highest_ids[context] = max(self.highest_id(context), version.schema_id)
         for reference in version.content.references:
             target = (reference.subject, reference.version)

@@ -291,3 +291,20 @@ def test_a_version_keeps_its_id(api: Any) -> None:
     answered = api.register("s", ENUM, id=6, version=1)
     assert answered.status_code == 422
     assert answered.json() == error(42207, "The id 6 does not match the id 5 of the existing schema")
+
+
+def test_one_text_of_two_types_is_two_schemas(api: Any) -> None:
+    text = '{"type":"string","logicalType":"uuid"}'
+    assert api.register("avro", text).json()["id"] == 1
+    assert api.register("json", text, schemaType="JSON").json()["id"] == 2
+    assert api("GET", "/subjects/json/versions/1").json()["schemaType"] == "JSON"
+    assert api.register("more-avro", text).json()["id"] == 1
+    assert api.register("more-json", text, schemaType="JSON").json()["id"] == 2
+    assert api("POST", "/subjects/avro", {"schema": text, "schemaType": "JSON"}).json()["error_code"] == 40403
+    assert "different schema type" in api.register("avro", text, schemaType="JSON").json()["message"]
+
+
+def test_a_type_that_is_none_is_not_looked_up(api: Any) -> None:
+    api.register("s", ENUM)
+    answered = api("POST", "/subjects/s", {"schema": ENUM, "schemaType": "NOPE"})
+    assert answered.json() == error(42201, "Invalid schema type NOPE")
