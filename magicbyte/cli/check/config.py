@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from compat.level import LEVELS, Level, Policy
+from compat.level import Level, Policy
 from compat.schema import AVRO, JSON, PROTOBUF
 from magicbyte.cli.check.patterns import matches
 from magicbyte.cli.check.toml_file import TomlFile, read_text, read_toml
@@ -17,8 +15,9 @@ FILE = "magicbyte.toml"
 DEFAULT_FILES = ("**/*.avsc", "**/*.proto", "**/*.schema.json")
 LINT_RULES = ("docs", "names", "defaults", "reserved")
 #: Where each file's table of ours is.
-_TABLES = {FILE: (), "pyproject.toml": ("tool", "magicbyte")}
-_TYPES = {".avsc": AVRO, ".proto": PROTOBUF, ".json": JSON}
+TABLES: dict[str, tuple[str, ...]] = {FILE: (), "pyproject.toml": ("tool", "magicbyte")}
+#: Ends of file names.
+TYPES = {".avsc": AVRO, ".proto": PROTOBUF, ".json": JSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ class Config:
 
     def type_of(self, path: str, entry: Entry) -> str | None:
         """The schema type of a file, by its entry or its name's end."""
-        return entry.schema_type or next((name for end, name in _TYPES.items() if path.endswith(end)), None)
+        return entry.schema_type or next((name for end, name in TYPES.items() if path.endswith(end)), None)
 
 
 def find_config(folder: Path, named: Path | None = None) -> Config:
@@ -120,169 +119,27 @@ def find_config(folder: Path, named: Path | None = None) -> Config:
         Failure: the file is not there or says something wrong; with line and column.
     """
     if named is not None:
-        found = read_toml(str(named), read_text(named, str(named)), path=_TABLES.get(named.name, ()))
+        found = read_toml(str(named), read_text(named, str(named)), path=TABLES.get(named.name, ()))
         root = named.resolve().parent
-        return Config(root) if found is None else parse_config(found, root)
+        return Config(root) if found is None else _parse(found, root)
     for around in (folder, *folder.parents):
-        for name, path in _TABLES.items():
+        for name, path in TABLES.items():
             file = around / name
             if file.is_file() and (found := read_toml(name, read_text(file, name), path=path)) is not None:
-                return parse_config(found, around)
+                return _parse(found, around)
         if (around / ".git").exists():
             break
     return Config(folder)
 
 
-def parse_config(source: TomlFile, root: Path) -> Config:
-    """The settings in a file's table.
+def _parse(source: TomlFile, root: Path) -> Config:
+    from magicbyte.cli.check.config_reader import parse_config  # noqa: PLC0415 - many projects have no configuration
 
-    Raises:
-        Failure: a setting is unknown or wrong; with line and column.
-    """
-    return _Reader(source).config(Config(root, source))
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Takes values of the expected types out of the table, and says where one is not."""
-
-    source: TomlFile
-    where: str = ""
-    table: Mapping[str, Any] = field(default_factory=dict)
-
-    def config(self, config: Config) -> Config:
-        top = replace(self, table=self.source.table)
-        top.refuse_others(
-            "files",
-            "exclude",
-            "compatibility",
-            "policy",
-            "against",
-            "lock",
-            "registry",
-            "import-roots",
-            "subjects",
-            "lint",
-            "allow",
-        )
-        plain = tuple(Entry(pattern) for pattern in top.texts("files") or DEFAULT_FILES)
-        lint = top.child("lint", top.table.get("lint", {}))
-        lint.refuse_others("rules", "severity", "field-case")
-        return replace(
-            config,
-            entries=(*(reader.entry() for reader in top.children("subjects")), *plain),
-            exclude=top.texts("exclude"),
-            level=top.level("compatibility"),
-            policy=top.policy() or Policy.STRICT,
-            against=top.text("against"),
-            lock=top.text("lock"),
-            registry=top.text("registry"),
-            import_roots=top.texts("import-roots") or ("",),
-            lint=tuple(lint.choice(rule, LINT_RULES, "rules") for rule in lint.texts("rules")),
-            lint_warns=lint.choice(lint.text("severity") or "error", ("error", "warning"), "severity") == "warning",
-            field_case=lint.optional_choice("field-case", ("snake_case", "camelCase")),
-            declarations=tuple(reader.declaration() for reader in top.children("allow")),
-        )
-
-    def entry(self) -> Entry:
-        self.refuse_others("file", "files", "subject", "type", "compatibility", "policy", "references")
-        pattern = self.text("file") or self.text("files")
-        if pattern is None:
-            self.source.fail(f"{self.where} has no `file` and no `files`", self.text("subject"), "[[subjects]]")
-        entry = Entry(
-            pattern,
-            self.text("subject") or "{stem}",
-            self.optional_choice("type", tuple(_TYPES.values())),
-            self.level("compatibility"),
-            self.policy(),
-            tuple(reader.link() for reader in self.children("references")),
-        )
-        try:
-            entry.subject_of("folder/file.avsc")
-        except (KeyError, IndexError, ValueError):
-            self.source.fail(
-                f"{self.where}: a subject may have {{stem}}, {{folder}} and {{path}} in it and no other braces",
-                entry.subject,
-            )
-        return entry
-
-    def link(self) -> Link:
-        self.refuse_others("name", "file", "subject", "version")
-        name, file, subject = self.text("name"), self.text("file"), self.text("subject")
-        version = self.table.get("version", -1)
-        if name is None or (file is None) == (subject is None):
-            self.source.fail(f"{self.where} needs a `name`, and either a `file` or a `subject`", name, file, subject)
-        if version.__class__ is not int or version == 0 or version < -1:
-            self.source.fail(f"{self.where}: a version is a number from 1, or -1 for the latest", "version")
-        return Link(name, file, subject, version)
-
-    def declaration(self) -> Declaration:
-        self.refuse_others("rule", "subject", "path", "reason", "until")
-        rule, reason, until = self.text("rule"), self.text("reason"), self.table.get("until")
-        if not rule or not reason or until is None:
-            self.source.fail(
-                f"{self.where} needs a `rule`, a `reason` and `until`, the last day it holds", rule, reason
-            )
-        if isinstance(until, str):
-            try:
-                until = dt.date.fromisoformat(until)
-            except ValueError:
-                self.source.fail(f"{self.where}: `until` is a day such as 2030-12-31, not {until!r}", until)
-        if type(until) is not dt.date:
-            self.source.fail(f"{self.where}: `until` is a day such as 2030-12-31", until, "until")
-        return Declaration(rule, reason, until, self.text("subject") or "**", self.text("path") or "**")
-
-    def child(self, key: str, value: Any) -> _Reader:
-        if not isinstance(value, dict):
-            self.source.fail(f"`{key}` is to be a table", key)
-        return _Reader(self.source, key, value)
-
-    def children(self, key: str) -> Iterator[_Reader]:
-        listed = self.table.get(key, [])
-        if not isinstance(listed, list):
-            self.source.fail(f"`{key}` is to be an array of tables", key)
-        for number, value in enumerate(listed, 1):
-            yield self.child(f"{key} {number}", value)
-
-    def text(self, key: str) -> str | None:
-        value = self.table.get(key)
-        if value is not None and not isinstance(value, str):
-            self.source.fail(f"`{key}` is to be a text, not {value!r}", key)
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self.table.get(key, [])
-        listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-            self.source.fail(f"`{key}` is to be a text or a list of texts", key)
-        return tuple(listed)
-
-    def level(self, key: str) -> Level | None:
-        name = self.text(key)
-        return None if name is None else LEVELS[self.choice(name.upper(), tuple(LEVELS), name)]
-
-    def policy(self) -> Policy | None:
-        name = self.text("policy")
-        return None if name is None else Policy(self.choice(name.upper(), tuple(Policy), name))
-
-    def optional_choice(self, key: str, choices: tuple[str, ...]) -> str | None:
-        value = self.text(key)
-        return None if value is None else self.choice(value, choices, value)
-
-    def choice(self, value: str, choices: tuple[str, ...], word: str) -> str:
-        if value not in choices:
-            self.source.fail(f"{value!r} is none of {', '.join(choices)}", value, word)
-        return value
-
-    def refuse_others(self, *known: str) -> None:
-        for key in self.table:
-            if key not in known:
-                place = f"{self.where}: " if self.where else ""
-                self.source.fail(f"{place}there is no setting {key!r}; there are {', '.join(known)}", key)
+    return parse_config(source, root)
 
 
 def _stem(name: str) -> str:
-    for end in (".schema.json", *_TYPES):
+    for end in (".schema.json", *TYPES):
         if name.endswith(end):
             return name.removesuffix(end)
     return name

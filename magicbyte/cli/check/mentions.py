@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from compat import json_text
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, Pointer, Position
 
 _AVRO_PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
@@ -47,10 +47,18 @@ def read_contents(schema_type: str, text: str) -> Contents:
 
 
 def _json_value(schema_type: str, text: str, *, comments: bool) -> Any:
+    from compat import json_text  # noqa: PLC0415 - Protobuf does without
+
     try:
         return json_text.loads(text, comments=comments)
     except json_text.InvalidJson as error:
         raise InvalidSchema(schema_type, f"this is not JSON: {error.detail}", error.position) from None
+
+
+def _locate_json(text: str, pointer: Pointer) -> Position | None:
+    from compat import json_text  # noqa: PLC0415 - as above
+
+    return json_text.locate(text, pointer)
 
 
 def _avro(text: str) -> Contents:
@@ -58,7 +66,7 @@ def _avro(text: str) -> Contents:
     defines: dict[str, None] = {}
     mentions = list(_avro_mentions(value, "", (), defines))
     foreign = {mention.names: mention for mention in reversed(mentions) if not defines.keys() & mention.names}
-    return Contents(tuple(defines), tuple(reversed(foreign.values())), lambda at: json_text.locate(text, at))
+    return Contents(tuple(defines), tuple(reversed(foreign.values())), partial(_locate_json, text))
 
 
 def _avro_mentions(value: Any, space: str, at: Pointer, defines: dict[str, None]) -> Iterator[Mention]:
@@ -106,7 +114,7 @@ def _json(text: str) -> Contents:
         for mention in mentions.values()
         if not addresses & set(mention.names) and not mention.names[-1].startswith(_METASCHEMAS)
     ]
-    return Contents(tuple(sorted(addresses - {""})), tuple(foreign), lambda at: json_text.locate(text, at))
+    return Contents(tuple(sorted(addresses - {""})), tuple(foreign), partial(_locate_json, text))
 
 
 def _addresses(value: Any, base: str, at: Pointer) -> Iterator[tuple[str, str, Pointer, bool]]:

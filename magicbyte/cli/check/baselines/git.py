@@ -9,7 +9,8 @@ from compat.schema import SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Nothing
 from magicbyte.cli.check.baselines.folder import earlier_of
 from magicbyte.cli.check.baselines.git_repository import Change, Repository
-from magicbyte.cli.check.config import FILE, Config, parse_config
+from magicbyte.cli.check.config import FILE, TABLES, Config
+from magicbyte.cli.check.config_reader import parse_config
 from magicbyte.cli.check.files import SchemaFile, read_files
 from magicbyte.cli.check.toml_file import read_toml
 from magicbyte.cli.check.tree import Tree
@@ -109,9 +110,10 @@ class GitBaseline(Nothing):
         blob = blobs.get(name)
         if blob is None:
             return self._config
-        path = ("tool", "magicbyte") if name == "pyproject.toml" else ()
         try:
-            source = read_toml(name, self._repository.read([blob])[blob].decode(errors="replace"), path=path)
+            source = read_toml(
+                name, self._repository.read([blob])[blob].decode(errors="replace"), path=TABLES.get(name, ())
+            )
             return self._config if source is None else parse_config(source, self._config.root)
         except Failure:
             return self._config
