@@ -1,0 +1,141 @@
+"""The pytest plugin in a project of somebody else's, with folders that are called like ours."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CLIENTS = """
+    import json
+    import urllib.request
+
+    def call(url, body=None, media_type="application/vnd.schemaregistry.v1+json", method=None):
+        data = None if body is None else json.dumps(body).encode()
+        headers = {} if body is None else {"Content-Type": media_type}
+        with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method)) as answer:
+            return json.load(answer)
+
+    def produce(proxy):
+        body = {"value_schema": '"string"', "records": [{"value": "a"}]}
+        return call(f"{proxy.url}/topics/t", body, "application/vnd.kafka.avro.v2+json")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs pytest on the given tests in a project with its own `registry` and `compat`."""
+    for stranger in ("registry", "compat", "serdes", "rest_proxy"):
+        (tmp_path / stranger).mkdir()
+        (tmp_path / stranger / "__init__.py").write_text("WHOSE = 'the project'\n")
+    (tmp_path / "clients.py").write_text(textwrap.dedent(CLIENTS))
+    (tmp_path / "conftest.py").write_text("")
+
+    def run(tests: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "test_project.py").write_text("from clients import call, produce\n" + textwrap.dedent(tests))
+        # Without the plugins that this project's own tests use.
+        others = [word for name in ("hypothesispytest", "schemathesis", "timeout") for word in ("-p", f"no:{name}")]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *others, *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+
+    return run
+
+
+def test_servers_are_as_new_for_each_test(project: Callable[..., subprocess.CompletedProcess[str]]):
+    done = project(
+        """
+        import registry
+        import compat
+        import pytest
+        from urllib.error import HTTPError
+
+        PIDS = set()
+
+        def test_strangers():
+            assert registry.WHOSE == compat.WHOSE == "the project"
+
+        @pytest.mark.parametrize("run", [1, 2])
+        def test_registry(schema_registry, run):
+            assert call(f"{schema_registry.url}/subjects?deleted=true") == []
+            assert call(f"{schema_registry}/config")["compatibilityLevel"] == "BACKWARD"
+            assert call(f"{schema_registry}/subjects/a/versions", {"schema": '"string"'})["id"] == 1
+            assert call(f"{schema_registry}/config", {"compatibility": "NONE"}, method="PUT")
+            assert call(f"{schema_registry}/mode", {"mode": "READONLY"}, method="PUT")
+
+        @pytest.fixture
+        def registered(schema_registry):
+            call(f"{schema_registry}/subjects/before/versions", {"schema": '"int"'})
+
+        @pytest.mark.parametrize("run", [1, 2])
+        def test_all_three(registered, rest_proxy, kafka_broker, schema_registry, run):
+            assert call(f"{schema_registry}/subjects") == ["before"]
+            assert "t" not in call(f"{rest_proxy}/topics")
+            assert produce(rest_proxy)["value_schema_id"] == 2
+            assert call(f"{schema_registry}/subjects") == ["before", "t-value"]
+            assert "t" in call(f"{rest_proxy}/topics")
+            instance = {"format": "avro", "auto.offset.reset": "earliest"}
+            made = call(f"{rest_proxy}/consumers/g", {"name": "i", **instance}, "application/vnd.kafka.v2+json")
+            assert made["instance_id"] == "i"
+
+        def test_broker_alone(kafka_broker):
+            from confluent_kafka.admin import AdminClient
+
+            topics = AdminClient({"bootstrap.servers": kafka_broker.bootstrap_servers}).list_topics(timeout=10).topics
+            assert [name for name in topics if not name.startswith("__")] == []
+
+        def test_asked_for_late(request):
+            assert call(f"{request.getfixturevalue('schema_registry')}/subjects") == []
+        """,
+        "--durations=0",
+        "-W",
+        "error",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "7 passed" in done.stdout
+    setups = {name: float(seconds) for seconds, name in re.findall(r"([\d.]+)s setup +\S+::(\S+)", done.stdout)}
+    # Goals are 1 s and 4 s on a machine with nothing else to do.
+    assert setups["test_registry[1]"] < 5
+    assert setups["test_all_three[1]"] < 20
+    assert setups.get("test_registry[2]", 0) < 1
+
+
+def test_settings_and_mock(project: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path):
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n\n@pytest.fixture(scope='session')\n"
+        "def schema_registry_properties():\n    return {'schema.compatibility.level': 'FULL'}\n"
+    )
+    done = project(
+        """
+        import sys
+
+        def test_level(schema_registry):
+            assert call(f"{schema_registry.url}/config")["compatibilityLevel"] == "FULL"
+
+        def test_nothing_of_ours_was_imported():
+            heavy = {"confluent_kafka", "fastapi", "pydantic", "httpx", "uvicorn", "asyncio"}
+            assert not heavy & set(sys.modules) - {"asyncio"}
+            assert "registry" not in sys.modules
+        """
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_loading_the_plugin_costs_little():
+    code = "import sys, pytest; before = set(sys.modules); import magicbyte.testing.plugin; "
+    code += "print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["magicbyte", "magicbyte.testing", "magicbyte.testing.plugin"]
+
+
+def test_mock_urls_find_the_real_registry():
+    code = (
+        "from serdes.client import RegistryClient; from compat.schema import SchemaText\n"
+        "with RegistryClient('mock://a') as client: print(client.register('s', SchemaText('AVRO', '\"int\"')).id)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
