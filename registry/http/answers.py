@@ -112,6 +112,8 @@ def with_extras(request: Request, version: Version, value: dict[str, Any]) -> di
 
 def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
     extras: dict[str, Any] = {}
+    if not request.scope["query_string"]:
+        return extras
     query, context = request.query_params, context_of(version.subject)
     references = version.content.references
     if references and query.get("referenceFormat", "").lower() == "qualified":
@@ -160,7 +162,8 @@ _FORMS_SENT: Mapping[str, Callable[[str], str]] = {PROTOBUF: _protobuf_form}
 
 def text_in_form(request: Request, version: Version, otherwise: str = "") -> str:
     """The text of a version in the form that the `format` parameter asks for; the stored text where there is none."""
-    form = request.query_params.get("format", "").strip().lower() or otherwise
+    asked = request.query_params.get("format", "") if request.scope["query_string"] else ""
+    form = asked.strip().lower() or otherwise
     if form in ("", "default"):
         return version.content.text
     try:

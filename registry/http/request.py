@@ -105,7 +105,8 @@ def id_of(request: Request) -> int:
 
 def flag(request: Request, name: str) -> bool:
     """A boolean query parameter; absent, or anything but true, is false."""
-    return request.query_params.get(name, "").lower() == "true"
+    # Most requests have no query at all, and reading one takes longer than asking whether there is one.
+    return bool(request.scope["query_string"]) and request.query_params.get(name, "").lower() == "true"
 
 
 def number(request: Request, name: str, default: int) -> int:
@@ -114,7 +115,7 @@ def number(request: Request, name: str, default: int) -> int:
     Raises:
         ApiError: 404, as the reference answers a parameter that is no number.
     """
-    raw = request.query_params.get(name)
+    raw = request.query_params.get(name) if request.scope["query_string"] else None
     if raw is None or not raw.strip():
         return default
     if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw):
@@ -214,6 +215,8 @@ async def tagging_of(request: Request, subject: str, number: int | None) -> Tagg
 
 def _tags(body: dict[str, Any], name: str) -> Tags:
     """A list of SchemaTags by entity; a leading dot of a path means nothing."""
+    if body.get(name) is None:
+        return {}
     found: dict[SchemaEntity, tuple[str, ...]] = {}
     for index, each in enumerate(_field(body, name, list, None) or ()):
         where = f"{name}[{index}]."
