@@ -19,13 +19,21 @@ from magicbyte.cli.check.outputs import FORMATS, renderer
 from magicbyte.cli.check.tree import Tree
 
 TEXTS = {
-    "a.avsc": '{"type": "record", "name": "n.A", "fields": [{"name": "b", "type": ["null", "n.B", {"type": "map", "values": '
-    '{"type": "enum", "name": "E", "symbols": ["X", "Y"]}}], "default": null, "doc": "\u00e9"}]}',
+    "a.avsc": """{"type": "record", "name": "n.A", "fields": [
+  {"name": "b", "type": ["null", "n.B", {"type": "map", "values":
+    {"type": "enum", "name": "E", "symbols": ["X", "Y"]}}],
+   "default": null, "doc": "\u00e9"}
+]}""",
     "b.avsc": '{"type": "record", "name": "n.B", "aliases": ["C"], "fields": [{"name": "f", "type": "int"}]}',
-    "a.schema.json": '{"$id": "http://x/a", "properties": {"p": {"$ref": "b.schema.json#/definitions/d"}}, "items": [{}]}',
+    "a.schema.json": '{"$id": "http://x", "properties": {"p": {"$ref": "b.schema.json#/definitions/d"}}, "items": {}}',
     "b.schema.json": '{"definitions": {"d": {"type": ["string", "null"], "enum": [1, "x"]}}, "required": ["p"]}',
-    "a.proto": 'syntax = "proto3";\npackage p;\nimport "b.proto";\nmessage A { reserved 2 to 4; B b = 1; oneof o { int32 c = 5; } }',
-    "b.proto": 'syntax = "proto2";\npackage p;\nmessage B { optional string s = 1 [default = "x"]; enum E { Z = 0; } }',
+    "a.proto": """syntax = "proto3";
+package p;
+import "b.proto";
+message A { reserved 2 to 4; B b = 1; oneof o { int32 c = 5; } }""",
+    "b.proto": """syntax = "proto2";
+package p;
+message B { optional string s = 1 [default = "x"]; enum E { Z = 0; } }""",
 }
 #: What is put in, at some place, for some characters.
 PIECES = st.sampled_from(

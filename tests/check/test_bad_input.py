@@ -68,10 +68,10 @@ def test_a_file_that_is_no_text_is_a_finding(project: Any):
 @pytest.mark.parametrize(
     ("config", "arguments", "told"),
     [
-        ("", ["nowhere.avsc"], "nowhere.avsc:1:1: there is no such file"),
-        ("", ["--against", "git:no-such-branch"], "--against git:no-such-branch:1:1: git has no ref 'no-such-branch'"),
+        ("", ["nowhere.avsc"], "nowhere.avsc:1:1: there is no such file or folder"),
+        ("", ["--against", "git:no-such-branch"], "--against:1:5: git has no ref 'no-such-branch'"),
         ('# ours\nagainst = "git:gone"\n', [], "magicbyte.toml:2:11: git has no ref 'gone'"),
-        ("", ["--against", "no-such-folder"], "--against no-such-folder:1:1: there is no such file or folder"),
+        ("", ["--against", "no-such-folder"], "--against:1:1: there is no file or folder 'no-such-folder'"),
         ("", ["--against", "lock:no.lock.json"], "no.lock.json:1:1: cannot be read: No such file or directory"),
         ("", ["--against", "bad.lock.json"], "bad.lock.json:1:12: Expecting value"),
         ("", ["--config", "no.toml"], "no.toml:1:1: cannot be read: No such file or directory"),

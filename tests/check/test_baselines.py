@@ -108,6 +108,10 @@ def test_only_the_named_files_are_told_of(project: Any):
     project.commit()
     for name in ("a", "b"):
         project.edit(f"{name}.avsc", "string", "int")
+    project.write("c/c.avsc", "{")
+    assert project.places("c") == (100, ["c/c.avsc:1:2 INVALID_SCHEMA"])
+    (project.folder / "d").mkdir()
+    assert project.places("d") == (0, [])
     assert project.places("b.avsc") == (100, ["b.avsc:4:22 TYPE_MISMATCH"])
 
 

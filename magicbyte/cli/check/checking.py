@@ -47,11 +47,11 @@ class Checker:
         #: Files that could not be parsed, and those that refer to them.
         self._unusable: set[str] = set()
 
-    def run(self, named: Collection[str] = (), *, today: dt.date, prior: Iterable[Finding] = ()) -> Report:
+    def run(self, named: Collection[str] | None = None, *, today: dt.date, prior: Iterable[Finding] = ()) -> Report:
         """Check everything, or the named files.
 
         Args:
-            named: Paths of the files whose findings are wanted; all if there are none.
+            named: Paths of the files whose findings are wanted; all if not given.
             today: Decides which declarations still hold.
             prior: What is wrong with files that are in no tree.
         """
@@ -60,11 +60,13 @@ class Checker:
         outcomes = {file.path: self._check(file) for file in files}
         kept = [*prior, *cycles, *(finding for outcome in outcomes.values() for finding in outcome.findings)]
         findings = self._lend(kept, outcomes)
-        wanted = [finding for finding in findings if not named or finding.file in named]
+        wanted = [finding for finding in findings if named is None or finding.file in named]
         declared, open_ = _declare(sorted(wanted, key=lambda finding: finding.order), self._config, today)
         checked = [outcome.checked for outcome in outcomes.values() if outcome.checked is not None]
         return Report(
-            tuple(sorted((each for each in checked if not named or each.file in named), key=lambda each: each.file)),
+            tuple(
+                sorted((each for each in checked if named is None or each.file in named), key=lambda each: each.file)
+            ),
             tuple(open_),
             tuple(declared),
             (*self._baseline.notes(), *_idle(self._config.declarations, findings, today)),

@@ -113,7 +113,9 @@ class Config:
 
 
 def find_config(folder: Path, named: Path | None = None) -> Config:
-    """Read the named file, or the nearest one in a folder and those around it; without any, the defaults hold.
+    """Read the named file, or the nearest one in a folder and those around it, up to the repository's root.
+
+    Without any, the defaults hold for the whole repository, or for the folder where there is none.
 
     Raises:
         Failure: the file is not there or says something wrong; with line and column.
@@ -128,7 +130,7 @@ def find_config(folder: Path, named: Path | None = None) -> Config:
             if file.is_file() and (found := read_toml(name, read_text(file, name), path=path)) is not None:
                 return _parse(found, around)
         if (around / ".git").exists():
-            break
+            return Config(around)
     return Config(folder)
 
 

@@ -47,7 +47,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="magicbyte check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("files", nargs="*", metavar="FILE", help="tell only of these files (default: all)")
+    parser.add_argument("files", nargs="*", metavar="PATH", help="tell only of these files and folders (default: all)")
     parser.add_argument(
         "--against",
         metavar="WHAT",

@@ -37,7 +37,7 @@ def check_project(
         folder: Where the user is.
         config_file: The configuration, if it is not to be looked for.
         against: What to compare with, instead of what the configuration says.
-        named: Files, from the folder, whose findings are wanted; all if there are none.
+        named: Files and folders, from the folder, whose findings are wanted; all if there are none.
         level: For subjects that have no level of their own.
         lint: Whether all lint rules are on.
 
@@ -52,11 +52,13 @@ def check_project(
     if lint:
         config = replace(config, lint=LINT_RULES)
     paths = [_inside(config, folder, name) for name in named]
-    files, findings = working_files(config, paths)
+    files, findings = working_files(config, [path for path in paths if (config.root / path).is_file()])
+    found = {*(file.path for file in files), *(finding.file for finding in findings)}
+    wanted = {path for path in found if any(_is_in(path, name) for name in paths)} if named else None
     with open_baseline(against or config.against, config, folder, files) as baseline:
         stores = open_stores(config, baseline)
         tree = Tree(files, stores, config.import_roots)
-        report = Checker(config, tree, baseline).run(paths, today=_today(), prior=findings)
+        report = Checker(config, tree, baseline).run(wanted, today=_today(), prior=findings)
     return replace(report, prefix=_prefix(config.root))
 
 
@@ -114,7 +116,7 @@ def _kind(against: str | None, folder: Path) -> tuple[str, str]:
     if path.is_file():
         return ("lock" if against.endswith(".lock.json") else "file"), against
     raise Failure(
-        f"--against {against}:1:1: there is no such file or folder; a git ref is git:{against}, and there are folder:,"
+        f"--against:1:1: there is no file or folder {against!r}; a git ref is git:{against}, and there are folder:,"
         " file:, lock:, registry: and none"
     )
 
@@ -136,7 +138,7 @@ def _folder(name: str, config: Config, folder: Path) -> Baseline:
     from magicbyte.cli.check.baselines.folder import FolderBaseline  # noqa: PLC0415 - beside its siblings
 
     if not (folder / name).is_dir():
-        raise Failure(f"--against folder:{name}:1:1: there is no such folder")
+        raise Failure(f"--against:1:8: there is no folder {name!r}")
     return FolderBaseline(folder / name, config)
 
 
@@ -165,12 +167,16 @@ _OPENERS = {"usual": _usual, "git": _git, "folder": _folder, "file": _file, "loc
 
 def _inside(config: Config, folder: Path, name: str) -> str:
     path = (folder / name).resolve()
-    if not path.is_file():
-        raise Failure(f"{name}:1:1: there is no such file")
+    if not path.exists():
+        raise Failure(f"{name}:1:1: there is no such file or folder")
     try:
         return path.relative_to(config.root.resolve()).as_posix()
     except ValueError:
         raise Failure(f"{name}:1:1: is not in the project's folder {config.root}") from None
+
+
+def _is_in(path: str, name: str) -> bool:
+    return name in {".", path} or path.startswith(f"{name}/")
 
 
 def _prefix(root: Path) -> str:

@@ -114,7 +114,7 @@ def open_project(options: argparse.Namespace, subjects: Collection[str] = ()) ->
         if unknown:
             raise Failure(f"no file of the project stands for the subject {unknown[0]!r}")
         chosen, _ = tree.order([tree.by_subject[subject] for subject in subjects] if subjects else None)
-        named = [file.path for file in chosen] if subjects else ()
+        named = [file.path for file in chosen] if subjects else None
         checker = Checker(config, tree, baseline)
         report = checker.run(named, today=dt.datetime.now(tz=dt.UTC).date(), prior=findings)
         yield Project(config, client, tree, chosen, report)

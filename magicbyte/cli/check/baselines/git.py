@@ -36,11 +36,11 @@ class GitBaseline(Nothing):
             remedy = ": in CI, fetch it with the history (`fetch-depth: 0` of actions/checkout)"
             if config.source is not None and config.against == f"git:{ref}":
                 config.source.fail(problem + remedy, config.against)
-            raise Failure(f"--against git:{ref}:1:1: {problem}{remedy}")
+            raise Failure(f"--against:1:5: {problem}{remedy}")
         base = self._repository.merge_base(commit)
         if base is None:
             raise Failure(
-                f"--against git:{ref}:1:1: HEAD and {ref!r} share no commit"
+                f"--against:1:5: HEAD and {ref!r} share no commit"
                 + (": fetch the history (`fetch-depth: 0`)" if self._repository.is_shallow else "")
             )
         self._base = base
