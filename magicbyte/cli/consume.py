@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from magicbyte.cli.records import RecordLines
 from serdes.console import properties
-from serdes.console.client import open_client
 from serdes.console.kafka import consumer_config, producer_config
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 from serdes.console.plain import plain
-from serdes.console.reading import FieldReader
-from serdes.console.text import TextOptions
+
+if TYPE_CHECKING:
+    from serdes.console.reading import FieldReader
 
 PROGRAM = "magicbyte consume"
 
@@ -96,6 +95,7 @@ def _run(arguments: Sequence[str]) -> int:
     group = options.group or "magicbyte-consume"
     config = consumer_config(options.bootstrap_server, kafka, group=group, committing=options.group is not None)
     records = Records(PROGRAM, config, wanted, patience)
+    records.begin()
     line = _line(options, config)
     dead_letter = None
     if options.dlq_topic is not None:
@@ -109,6 +109,11 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:
+    from magicbyte.cli.records import RecordLines  # noqa: PLC0415 - while the consumer connects
+    from serdes.console.client import open_client  # noqa: PLC0415
+    from serdes.console.reading import FieldReader  # noqa: PLC0415
+    from serdes.console.text import TextOptions  # noqa: PLC0415
+
     given = properties.sort(properties.parse_pairs("--property", options.property), ("preserve.json.field.name",))
     client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
     text_options = TextOptions(

@@ -74,17 +74,7 @@ def _exchange(connection: HTTPConnection, parts: SplitResult, step: Send) -> Ans
     return Answer(response.status, response.read())
 
 
-#: Properties of the registry's client, beside those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`.
-CLIENT_PROPERTIES = frozenset(
-    {"max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec", "timeout"}
-    | {"proxy", "proxy.host", "proxy.port"}
-)
 _PREFIX = "schema.registry."
-
-
-def is_of_client(name: str) -> bool:
-    """Whether a property is one of the registry's client."""
-    return name.startswith((_PREFIX, "basic.auth.", "bearer.auth.")) or name in CLIENT_PROPERTIES
 
 
 def open_client(properties: Mapping[str, str], sasl: Mapping[str, object] | None = None) -> LeanClient:

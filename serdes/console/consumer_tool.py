@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import random
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -132,13 +132,14 @@ def _run(
     patience = float(kafka.pop("default.api.timeout.ms", PATIENCE * 1000)) / 1000
     if options.isolation_level is not None:
         kafka["isolation.level"] = options.isolation_level
-    name = group or f"console-consumer-{random.randrange(100000)}"  # noqa: S311  # a name, no secret
+    name = group or f"console-consumer-{int.from_bytes(os.urandom(4)) % 100000}"
     committing = group is not None and kafka.pop("enable.auto.commit", "true").lower() != "false"
     kafka.pop("enable.auto.commit", None)
     kafka["auto.offset.reset"] = reset
     config = consumer_config(bootstrap, kafka, group=name, committing=committing)
     # First, so that it connects while the rest is imported.
     records = Records(program, config, wanted, patience)
+    records.begin()
     line = _line(schema_type, given, config)
     dead_letter = None
     if options.dlq_topic is not None:

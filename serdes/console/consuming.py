@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from heapq import nlargest
+from threading import Thread
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message
 
 from serdes.console.outcome import BAD_DATA, EMPTY, NOT_DELIVERED, OK, Ended, tell
 from serdes.console.places import Cluster, Start, is_refusal
-from serdes.console.reading import Undecodable
+from serdes.console.undecodable import Undecodable
 
 #: How often new partitions and topics are looked for, in seconds.
 _LOOK_AGAIN = 5.0
@@ -80,10 +82,24 @@ class Records:
         self._looked = 0.0
         self._warned = False
         self._down_since: float | None = None
+        self._begun: Future[None] = Future()
+
+    def begin(self) -> None:
+        """Finds the topics and asks for their records, in the background; the records' reader can be made meanwhile."""
+        # A daemon: what ends the tool need not wait for a broker that does not answer.
+        Thread(target=self._begin, daemon=True).start()
+
+    def _begin(self) -> None:
+        try:
+            self._look(None if self._wanted.last else self._wanted.start)
+        except Exception as error:  # noqa: BLE001  # raised again by whoever asks for the records
+            self._begun.set_exception(error)
+        else:
+            self._begun.set_result(None)
 
     def __iter__(self) -> Iterator[list[Message]]:
         """Batches of records, each as soon as there is one; an empty one now and then."""
-        self._look(self._wanted.start)
+        self._begun.result()
         while not (self._wanted.until_end and self._reading and not self._unfinished):
             if time.monotonic() - self._looked > (_LOOK_AGAIN if self._reading else 1.0):
                 self._look(Start(OFFSET_BEGINNING))
@@ -96,7 +112,7 @@ class Records:
 
     def newest(self, count: int) -> list[Message]:
         """The newest records, in the order of their time."""
-        self._look(None)
+        self._begun.result()
         back = count
         while True:
             places = self._cluster.offsets(self._reading, Start(back=back))

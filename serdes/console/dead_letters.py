@@ -10,7 +10,7 @@ from confluent_kafka import Message
 from magicbyte.dead_letter import DeadLetter
 from serdes.console.outcome import NOT_DELIVERED, Ended
 from serdes.console.producing import Outbox, Record
-from serdes.console.reading import Undecodable
+from serdes.console.undecodable import Undecodable
 
 _STAGES = {"key": "KEY_CONVERTER", "value": "VALUE_CONVERTER"}
 

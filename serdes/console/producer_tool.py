@@ -11,14 +11,13 @@ from serdes.console import properties
 from serdes.console.lines import BadLine, LineFormat
 from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names_format, number, version_of
 from serdes.console.producing import DLQ, FAIL, SKIP, Record, Sending, ToRecord, produce
-from serdes.console.schemas import SCHEMA_PROPERTIES
 from serdes.error import ConfigError
 
 _LINE = (
     "parse.key", "key.separator", "parse.headers", "headers.delimiter", "headers.separator", "headers.key.separator",
     "null.marker", "ignore.error", "key.serializer", "value.serializer",
 )  # fmt: skip
-OWN = (*_LINE, *(f"{field}.{name}" for field in ("key", "value") for name in SCHEMA_PROPERTIES))
+OWN = (*_LINE, *(f"{field}.{name}" for field in ("key", "value") for name in properties.SCHEMA_PROPERTIES))
 
 #: Flags that are a Kafka property by another name.
 _KAFKA_FLAGS = {

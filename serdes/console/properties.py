@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from serdes.console.client import is_of_client
 from serdes.error import ConfigError
 from serdes.parsers import boolean
 
@@ -35,6 +34,29 @@ _JAVA_ONLY = (
     "specific.protobuf.value.type",
     "type.property",
 )
+
+
+#: Properties that say which schema a producer uses; `key.` or `value.` stands before them.
+SCHEMA_PROPERTIES = (
+    "schema",
+    "schema.file",
+    "schema.id",
+    "refs",
+    "metadata",
+    "rule.set",
+    "schema.full.name",
+)
+
+#: Properties of the registry's client, beside those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`.
+CLIENT_PROPERTIES = frozenset(
+    {"max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec", "timeout"}
+    | {"proxy", "proxy.host", "proxy.port"}
+)
+
+
+def is_of_client(name: str) -> bool:
+    """Whether a property is one of the registry's client."""
+    return name.startswith(("schema.registry.", "basic.auth.", "bearer.auth.")) or name in CLIENT_PROPERTIES
 
 
 @dataclass(frozen=True, slots=True)

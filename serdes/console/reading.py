@@ -10,29 +10,13 @@ from serdes import wire
 from serdes.client import RegistryClient
 from serdes.console.json_text import dumps
 from serdes.console.text import TextOptions, text_deserializer
-from serdes.error import SchemaNotFound, SerdesError, SerializationError
+from serdes.console.undecodable import Undecodable
+from serdes.error import SchemaNotFound, SerializationError
 from serdes.models import SchemaInfo
 from serdes.serialization import SerializationContext
 
 Headers = list[tuple[str, bytes | None]] | None
 ToText = Callable[[bytes], str]
-
-
-@dataclass(unsafe_hash=True)
-class Undecodable(SerdesError):
-    """A record whose key or value has no text: which, why, and how the bytes begin."""
-
-    part: str
-    reason: str
-    data: bytes
-    schema_id: int | None = None
-
-    def __str__(self) -> str:
-        more = " ..." if len(self.data) > _PREVIEW else ""
-        return f"{self.part}: {self.reason}; bytes: {self.data[:_PREVIEW].hex(' ')}{more}"
-
-
-_PREVIEW = 32
 
 
 @dataclass(slots=True)

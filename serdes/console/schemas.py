@@ -14,17 +14,6 @@ from serdes.error import ConfigError
 from serdes.parsers import integer
 from serdes.schema import Schema
 
-#: What follows `key.` or `value.`.
-SCHEMA_PROPERTIES = (
-    "schema",
-    "schema.file",
-    "schema.id",
-    "refs",
-    "metadata",
-    "rule.set",
-    "schema.full.name",
-)
-
 #: Settings that name one of the registry's schemas, so that none need be given.
 _NAMING = ("use.schema.id", "use.schema.guid", "use.latest.version", "use.latest.with.metadata")
 
