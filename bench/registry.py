@@ -60,7 +60,7 @@ READS: dict[str, list[bytes]] = {
         request("GET", f"/subjects/subject-{number}/versions/latest") for number in range(SUBJECTS)
     ],
     "GET /subjects/{s}/versions (not remembered)": [
-        request("GET", f"/subjects/subject-{number}/versions", headers={"Accept": "application/json"})
+        request("GET", f"/subjects/subject-{number}/versions", headers={"X-Request-ID": "bench"})
         for number in range(SUBJECTS)
     ],
     "POST /subjects/{s} (look-up)": [post(f"/subjects/subject-{number}", schema(number)) for number in range(SUBJECTS)],

@@ -126,8 +126,8 @@ class Bulk:
 class RememberedAnswers:
     """The fast path: answers GETs and look-ups of schemas again as long as the view stands where it stood.
 
-    What it answers is what the routes answered; it only spares asking them. Requests with an id of their own or an
-    unusual Accept go to the routes.
+    What it answers is what the routes answered; it only spares asking them. Requests with an id of their own go to the
+    routes.
     """
 
     def __init__(
@@ -154,22 +154,20 @@ class RememberedAnswers:
             await self.app(scope, receive, send)
             return
         method = scope["method"]
-        if method == "GET":
-            if not _is_plain(scope):
-                await self.app(scope, receive, send)
-                return
-            key: _Key = (scope["raw_path"], scope["query_string"], b"", b"")
-        elif method == "POST" and self._is_look_up(scope):
+        media_types = _media_types(scope)
+        if media_types is None or not (method == "GET" or (method == "POST" and self._is_look_up(scope))):
+            await self.app(scope, receive, send)
+            return
+        body = b""
+        if method == "POST":
             first = await receive()
             receive = _again(first, receive)
             if first["type"] != "http.request" or first.get("more_body"):
                 await self.app(scope, receive, send)
                 return
-            content_type = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
-            key = (scope["raw_path"], scope["query_string"], content_type, first.get("body", b""))
-        else:
-            await self.app(scope, receive, send)
-            return
+            # What cannot be read is no look-up, but must not be taken for a GET either.
+            body = first.get("body", b"") or b" "
+        key = (scope["raw_path"], scope["query_string"], media_types, body)
         offset = self._offset()
         known = self._answers.get(key)
         if known is not None and known.offset == offset:
@@ -180,7 +178,7 @@ class RememberedAnswers:
 
     def _is_look_up(self, scope: Scope) -> bool:
         """Tell whether a POST is a look-up that may be remembered, from its head alone."""
-        if scope["raw_path"].count(b"/") != 2 or not _is_plain(scope):  # /subjects/NAME
+        if scope["raw_path"].count(b"/") != 2:  # /subjects/NAME
             return False
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
         return bool(length.isdigit()) and int(length) <= self._longest
@@ -214,19 +212,24 @@ class RememberedAnswers:
         self._bytes -= gone.size if gone is not None else 0
 
 
-#: Raw path, query string, and of a look-up the content type and the body.
+#: Raw path, query string, media types, and the body of a look-up.
 _Key = tuple[bytes, bytes, bytes, bytes]
 #: About what an answer takes in memory besides its bytes.
 _OVERHEAD = 1500
 _REMEMBERED = (b"/schemas/ids/", b"/subjects/")
-_PLAIN_ACCEPTS = frozenset((b"*/*", V1.encode()))
 
 
-def _is_plain(scope: Scope) -> bool:
+def _media_types(scope: Scope) -> bytes | None:
+    """Accept and Content-Type as they were sent; None where the request has an id, and so wants to be seen."""
+    accept = content_type = b""
     for name, value in scope["headers"]:
-        if name == b"x-request-id" or (name == b"accept" and value not in _PLAIN_ACCEPTS):
-            return False
-    return True
+        if name == b"accept":
+            accept = value
+        elif name == b"content-type":
+            content_type = value
+        elif name == b"x-request-id":
+            return None
+    return b"%b\0%b" % (accept, content_type)
 
 
 def _again(first: Message, receive: Receive) -> Receive:

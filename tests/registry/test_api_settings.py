@@ -218,6 +218,17 @@ def test_a_remembered_answer_is_the_routes_own_until_something_is_written(api: A
     assert api("GET", "/subjects/s/versions/latest").json()["version"] == 2
 
 
+def test_a_remembered_answer_is_of_the_media_type_that_was_asked_for(api: Any) -> None:
+    api.register("s", '"int"')
+    for _ in range(2):
+        for media_type in ("application/json", "application/vnd.schemaregistry+json"):
+            answered = api("GET", "/schemas/ids/1", headers={"Accept": media_type})
+            assert (answered.status_code, answered.headers["content-type"]) == (200, media_type)
+        assert api("GET", "/schemas/ids/1", headers={"Accept": "text/html"}).status_code == 406
+        assert api("POST", "/subjects/s", {"schema": '"int"'}).json()["version"] == 1
+        assert api("POST", "/subjects/s").status_code == 422
+
+
 def test_health_and_metrics_tell_of_the_node(api: Any) -> None:
     api.register("s", '"int"')
     assert api("GET", "/health/live").json() == {"status": "UP"}
