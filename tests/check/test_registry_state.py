@@ -17,6 +17,8 @@ MONEY = 'syntax = "proto3"; package shop; message Money { int64 units = 1; }'
 ORDER = 'syntax = "proto3"; package shop; import "money.proto"; message Order { Money total = 1; }'
 FORM = '{"properties": {"address": {"$ref": "address.schema.json"}}}'
 
+REFERENCE = Reference("Address", "address", 1)
+
 
 @pytest.fixture
 def shop(project: Any, own_registry: str) -> Any:
@@ -197,6 +199,23 @@ def test_a_lock_file_of_the_registry_checks_offline(shop: Any, client: RegistryC
         assert [(each["file"], each["direction"], each["also"]) for each in findings] == [
             ("address.avsc", "FORWARD", [])
         ]
+
+
+def test_what_a_registry_has_already_is_accepted_whatever_came_before(
+    shop: Any, client: RegistryClient, own_registry: str
+):
+    client.register("address", SchemaText(AVRO, ADDRESS))
+    fields = '{"name": "address", "type": "Address"}'
+    client.put_config({"compatibility": "NONE"})
+    for other in (', {"name": "n", "type": "int"}', ""):
+        client.register("customer", SchemaText(AVRO, CUSTOMER.replace(fields, fields + other), (REFERENCE,)))
+    client.put_config({"compatibility": "FULL_TRANSITIVE"}, "customer")
+    assert client.check_compatibility("customer", SchemaText(AVRO, CUSTOMER, (REFERENCE,))).compatible is False
+    assert client.register("customer", SchemaText(AVRO, CUSTOMER, (REFERENCE,))).version == 2
+    assert shop.places("--against", own_registry) == (0, [])
+    shop.edit("customer.avsc", fields, f'{fields}, {{"name": "o", "type": "int", "default": 0}}')
+    code, findings = shop.check("--against", own_registry)
+    assert (code, [finding["version"] for finding in findings]) == (100, ["version 1"])
 
 
 def test_a_registry_is_needed_and_has_to_answer(project: Any):

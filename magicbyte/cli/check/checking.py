@@ -12,7 +12,7 @@ from compat.explain import Finding as Broken
 from compat.explain import explain
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Level, Policy
-from compat.schema import InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
+from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier
 from magicbyte.cli.check.config import Config, Declaration
 from magicbyte.cli.check.files import SchemaFile
@@ -154,15 +154,18 @@ class Checker:
             return None
         return {_key(broken) for broken in self._broken(schema, [version], level, policy)}
 
-    def _is(self, schema: ParsedSchema, dependencies: object, version: Earlier) -> bool:
-        if version.schema.schema_type != schema.schema_type or version.dependencies != dependencies:
+    def _is(self, schema: ParsedSchema, dependencies: Dependencies, version: Earlier) -> bool:
+        """Whether a schema is a version: the same text, or for a registry the same apart from layout."""
+        if version.schema.schema_type != schema.schema_type:
             return False
-        if version.schema.text == schema.source:
+        if version.schema.text == schema.source and version.dependencies == dependencies:
             return True
         if not self._baseline.keeps_versions:
             return False
         try:
-            return parse(version.schema, version.dependencies).canonical == schema.canonical
+            if parse(version.schema, version.dependencies).canonical != schema.canonical:
+                return False
+            return _canonical(schema.schema_type, version.dependencies) == _canonical(schema.schema_type, dependencies)
         except InvalidSchema:
             return False
 
@@ -208,6 +211,13 @@ class Checker:
                 left += outcome.borrowed
         lent = [replace(finding, also=tuple(also.get(index, ()))) for index, finding in enumerate(findings)]
         return lent + left
+
+
+def _canonical(schema_type: str, dependencies: Dependencies) -> dict[str, str]:
+    return {
+        each.name: parse(SchemaText(schema_type, each.text), dependencies[:index]).canonical
+        for index, each in enumerate(dependencies)
+    }
 
 
 def _key(broken: Broken) -> _Key:
