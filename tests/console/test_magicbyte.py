@@ -7,6 +7,10 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
+from magicbyte.cli import consume
+
 UNION = '{"type":"record","name":"r","fields":[{"name":"u","type":["null","string"],"default":null}]}'
 PROTO = 'syntax = "proto3"; message M { string f1 = 1; }'
 OBJECT = '{"type":"object","properties":{"f1":{"type":"string"}}}'
@@ -99,9 +103,10 @@ def test_from_a_time_and_to_a_dead_letter_topic(tools: Any, topic: str, send: An
 
 
 def test_wrong_calls(tools: Any, topic: str):
-    assert tools.run("magicbyte consume").code == 2
-    assert tools.magicbyte("consume", topic, "--last", "1", "--from-beginning").code == 2
-    assert tools.magicbyte("consume", topic, "--from-timestamp", "yesterday").code == 2
+    for wrong in ([], [topic, "--last", "1", "--from-beginning"], [topic, "--from-timestamp", "yesterday"]):
+        with pytest.raises(SystemExit) as end:
+            consume.main(wrong)
+        assert end.value.code == 2
     missing = tools.magicbyte("produce", f"{topic}-none", lines="1\n")
     assert missing.code == 1
     assert "40401" in missing.err
