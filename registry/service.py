@@ -6,6 +6,8 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -94,10 +96,10 @@ class Registry:
                 await asyncio.sleep(_ELECTION_SECONDS)
 
     async def _commit(self, operation: Operation, command: Command[T]) -> T:
-        future = asyncio.wrap_future(self.node.submit(command))
         try:
             # The command goes on where the wait is given up: its outcome is unknown then, never undone.
-            return await asyncio.wait_for(asyncio.shield(future), self.settings.write_timeout_ms / 1000)
+            async with asyncio.timeout(self.settings.write_timeout_ms / 1000):
+                return await _answer_of(self.node.submit(command))
         except TimeoutError:
             raise errors.OPERATION_TIMED_OUT(text=operation.timed_out) from None
         except RecordTooLarge:
@@ -107,3 +109,25 @@ class Registry:
         except LogError as error:
             log.error("a write failed: %s", error)  # noqa: TRY400  the log's own text says it all
             raise errors.STORE_FAILED(text=operation.failed.format(store=self._store)) from error
+
+
+def _answer_of(submitted: Future[T]) -> asyncio.Future[T]:
+    """A future of this event loop that ends as another thread's does; giving it up leaves the other alone."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[T] = loop.create_future()
+
+    def settle() -> None:
+        if answered.done():
+            return
+        error = submitted.exception()
+        if error is not None:
+            answered.set_exception(error)
+        else:
+            answered.set_result(submitted.result())
+
+    def tell(_submitted: Future[T]) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and nobody waits
+            loop.call_soon_threadsafe(settle)
+
+    submitted.add_done_callback(tell)
+    return answered
