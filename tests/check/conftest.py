@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 
 from magicbyte.cli.main import main
 from magicbyte.testing import running_registry
+from serdes.client import RegistryClient
+from serdes.error import RegistryError
 
 
 @dataclass
@@ -79,8 +82,23 @@ def registry_url() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture
-def own_registry() -> Iterator[str]:
-    """A registry with nothing in it."""
+@pytest.fixture(scope="module")
+def emptied_registry() -> Iterator[str]:
     with running_registry("memory:") as server:
         yield server.url
+
+
+@pytest.fixture
+def own_registry(emptied_registry: str) -> str:
+    """A registry with nothing in it."""
+    with RegistryClient(emptied_registry) as client:
+        for permanent in (False, True):
+            while subjects := client.subjects(deleted=permanent):
+                for subject in subjects:
+                    # What others refer to can be deleted after them.
+                    with suppress(RegistryError):
+                        client.delete_subject(subject, permanent=permanent)
+        for name in (None, "a", "address", "customer"):
+            with suppress(RegistryError):
+                client.delete_config(name)
+    return emptied_registry

@@ -14,8 +14,8 @@ import pytest
 
 from compat.level import LEVELS
 from compat.schema import AVRO, JSON, PROTOBUF, Reference, SchemaText
-from magicbyte.cli.check.baselines.lock import StateBaseline
-from magicbyte.cli.check.baselines.registry import fetch_state, registry_client
+from magicbyte.cli.check.baselines.lock import State, StateBaseline
+from magicbyte.cli.check.baselines.registry import registry_client
 from magicbyte.cli.check.checking import Checker
 from magicbyte.cli.check.config import Config, Entry
 from magicbyte.cli.check.files import SchemaFile
@@ -86,6 +86,7 @@ def test_the_registry_and_the_checker_agree(registry_url: str):
     assert len(every) > 500
     with registry_client(registry_url) as client:
         client.put_config({"compatibility": "NONE"})
+        held: dict[str, dict[int, SchemaText]] = {}
         for case in every:
             for side in ("new", "old"):
                 tree = tree_of(case, side)
@@ -93,28 +94,21 @@ def test_the_registry_and_the_checker_agree(registry_url: str):
                     if side == "old" or file.subject != case.name:
                         schema = SchemaText(file.schema_type, file.text, references(tree, file))
                         client.register(file.subject, schema)
-        baseline = StateBaseline("the registry", fetch_state(client, [case.name for case in every]))
-        for level in ("BACKWARD", "FORWARD_TRANSITIVE"):
+                        held[file.subject] = {1: schema}
+        baseline = StateBaseline("the registry", State(held))
+        # The other direction in one draft of each JSON case is enough: the drafts differ in what they have to compare.
+        other = [case for case in every if not case.name.endswith(tuple(DRAFTS)) or case.name.endswith("draft-07")]
+        for level, compared in (("BACKWARD", every), ("FORWARD_TRANSITIVE", other)):
             client.put_config({"compatibility": level})
             config = Config(Path(), level=LEVELS[level])
-            for case in every:
+            for case in compared:
                 tree = tree_of(case, "new")
                 schema = SchemaText(case.schema_type, case.new, references(tree, tree.files[0]))
                 verdict = client.check_compatibility(case.name, schema)
-                report = Checker(config, tree, Baseline(baseline)).run(["the schema"], today=dt.date(2026, 1, 1))
+                report = Checker(config, tree, baseline).run(["the schema"], today=dt.date(2026, 1, 1))
                 assert report.failed == (not verdict.compatible), (level, case.name)
                 told = {match[1] for message in verdict.messages if (match := RULE.match(message))}
                 assert {finding.rule for finding in report.findings} == told, (level, case.name)
-
-
-class Baseline(StateBaseline):
-    """What the registry holds, without its levels: each is set in turn."""
-
-    def __init__(self, held: StateBaseline) -> None:
-        super().__init__(held.name, held._state)
-
-    def default_terms(self) -> Any:
-        return self.terms("no such subject")
 
 
 @pytest.mark.parametrize("name", ["avro", "json", "protobuf"])
