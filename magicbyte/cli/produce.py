@@ -17,7 +17,7 @@ from serdes.console.kafka import producer_config
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 from serdes.console.producing import DLQ, FAIL, SKIP, Record, Sending, ToRecord, convert, open_source, produce
-from serdes.console.text import TextOptions
+from serdes.console.misfit import TextOptions
 from serdes.console.writing import Serialize, writer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext

@@ -9,7 +9,8 @@ from typing import Any
 from serdes import wire
 from serdes.client import RegistryClient
 from serdes.console.json_text import dumps
-from serdes.console.text import TextOptions, text_deserializer
+from serdes.console.misfit import TextOptions
+from serdes.console.text import text_deserializer
 from serdes.console.undecodable import Undecodable
 from serdes.error import SchemaNotFound, SerializationError
 from serdes.models import SchemaInfo

@@ -6,14 +6,12 @@ Avro is Avro JSON (unions tagged, or plain), JSON Schema is JSON, Protobuf is pr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from json import JSONDecodeError
 from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
-from serdes import wire
 from serdes.client import RegistryClient
 from serdes.config import (
     DeserializerConfig,
@@ -23,7 +21,9 @@ from serdes.config import (
     ProtobufSerializerConfig,
     SerializerConfig,
 )
+from serdes.console import protobuf_text
 from serdes.console.json_text import dumps, loads
+from serdes.console.misfit import BadText, TextOptions, Unfit
 from serdes.console.place import offset_of
 from serdes.deserializer import Decode, Deserializer, ReaderFormat, Resolved
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
@@ -31,33 +31,6 @@ from serdes.flow import Flow
 from serdes.schema import Schema
 from serdes.serialization import Context
 from serdes.serializer import Encoder, Serializer, WriterFormat
-
-
-@dataclass(unsafe_hash=True)
-class BadText(SerializationError):
-    """A text that is no datum of its schema: what is wrong, at which path, and at which of the text's characters."""
-
-    problem: str
-    offset: int
-    path: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.problem}" if self.path else self.problem
-
-
-@dataclass(frozen=True, slots=True)
-class TextOptions:
-    """What the schema does not say.
-
-    Attributes:
-        plain_unions: Avro JSON without tags, where missing fields take their defaults.
-        message: The full name of the Protobuf message to write; the file's first one unless named.
-        proto_names: Protobuf fields are shown under the schema's names, not in lowerCamelCase.
-    """
-
-    plain_unions: bool = False
-    message: str | None = None
-    proto_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +51,6 @@ class TextFormat:
     reading: type[DeserializerConfig]
 
 
-class _Unfit(Exception):
-    """A datum that does not fit: the place and the reason."""
-
-    def __init__(self, path: str, problem: str) -> None:
-        super().__init__(problem)
-        self.path = path
-
-
 def writer_form(own: Schema | None, schema_type: str, config: SerializerConfig, options: TextOptions) -> WriterFormat:
     """The part of a schema type in serializing texts with a schema of one's own, or with one the settings name."""
     text_format = TEXT_FORMATS[schema_type]
@@ -99,7 +64,7 @@ def writer_form(own: Schema | None, schema_type: str, config: SerializerConfig, 
         return text_format.encoder(schema, dependencies, config, options)
 
     name = text_format.record_name(text, options) if text else None
-    return WriterFormat(schema_type, name, own_schema, encoder, (ValueError, RecursionError, _Unfit), explain_text)
+    return WriterFormat(schema_type, name, own_schema, encoder, (ValueError, RecursionError, Unfit), explain_text)
 
 
 def text_serializer(
@@ -134,7 +99,7 @@ def text_deserializer(
         schema_type,
         lambda schema: text_format.record_name(schema, options),
         decoder,
-        (ValueError, RecursionError, _Unfit),
+        (ValueError, RecursionError, Unfit),
         _explain_payload,
         indexed=schema_type == PROTOBUF,
     )
@@ -274,7 +239,7 @@ def _validator(schema: SchemaText, dependencies: Dependencies, dialect: str) -> 
         try:
             validate(datum)
         except ValidationError as error:
-            raise _Unfit(data_path(error.instance_path), error.message) from error
+            raise Unfit(data_path(error.instance_path), error.message) from error
 
     return check
 
@@ -285,113 +250,14 @@ def _json_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa:
     return title(schema)
 
 
-def _protobuf(schema: SchemaText, dependencies: Dependencies) -> Any:
-    from compat.schema import InvalidSchema  # noqa: PLC0415
-    from serdes.protobuf_schema import parse  # noqa: PLC0415  # other types do without
-
-    try:
-        parsed = parse(schema, dependencies)
-        parsed.linked  # noqa: B018  # a name that leads nowhere is told now
-    except InvalidSchema as error:
-        raise SchemaCompileError(PROTOBUF, error.detail) from error
-    return parsed
-
-
-def _message_name(parsed: Any, options: TextOptions) -> str:
-    name: str | None = options.message or (parsed.message_name((0,)) if parsed.tree.messages else None)
-    if name is None:
-        raise SchemaCompileError(PROTOBUF, "it declares no message")
-    return name
-
-
-def _protobuf_encoder(
-    schema: SchemaText, dependencies: Dependencies, config: SerializerConfig, options: TextOptions
-) -> Encoder:
-    from google.protobuf import json_format  # noqa: PLC0415  # other types do without
-
-    assert isinstance(config, ProtobufSerializerConfig)
-    parsed = _protobuf(schema, dependencies)
-    name = _message_name(parsed, options)
-    try:
-        indexes = parsed.message_indexes(name)
-        made = parsed.message_class(name)
-    except KeyError as error:
-        raise SchemaCompileError(PROTOBUF, f"it declares no message {name}") from error
-    pool = made.DESCRIPTOR.file.pool
-
-    def encode(text: str) -> bytes:
-        try:
-            loads(text)  # for the place of what is not JSON
-            message = json_format.Parse(text, made(), descriptor_pool=pool)
-            if not text.lstrip().startswith("{") and name.rpartition(".")[0] != "google.protobuf":
-                raise _Unfit("$", f"expected an object of message {name}")
-            serialized: bytes = message.SerializeToString()
-        except json_format.ParseError as error:
-            raise _unfit_message(str(error)) from error
-        return serialized
-
-    return Encoder(encode, wire.write_indexes(indexes, zigzag=not config.plain_indexes))
-
-
-_FIELD = re.compile(r"Failed to parse (\S+) field: ")
-_NO_FIELD = re.compile(r'has no field named "([^"]+)"')
-
-
-def _unfit_message(problem: str) -> _Unfit:
-    """What the runtime says about a message, which names the fields on the way from the outermost."""
-    names = _FIELD.findall(problem)
-    reason = _FIELD.sub("", problem).partition("\n")[0].rstrip(".")
-    unknown = _NO_FIELD.search(reason)
-    if unknown:
-        names.append(unknown[1])
-    return _Unfit("$" + "".join(f".{name}" for name in names), reason)
-
-
-def _protobuf_decoder(
-    writer: Resolved, reader: Resolved | None, config: DeserializerConfig, options: TextOptions
-) -> Decode:
-    from google.protobuf import json_format  # noqa: PLC0415  # other types do without
-
-    from serdes.protobuf import decoder_of_schema  # noqa: PLC0415
-
-    assert isinstance(config, ProtobufDeserializerConfig)
-    decode_message = decoder_of_schema(writer, reader, zigzag=not config.plain_indexes)
-
-    def decode(message: bytes, offset: int) -> bytes:
-        try:
-            datum = decode_message(message, offset)
-            return dumps(
-                json_format.MessageToDict(
-                    datum,
-                    always_print_fields_with_no_presence=True,
-                    preserving_proto_field_name=options.proto_names,
-                    descriptor_pool=datum.DESCRIPTOR.file.pool,
-                )
-            )
-        except (json_format.Error, TypeError) as error:
-            raise PayloadError(str(error)) from error
-        except _decode_error() as error:
-            raise PayloadError(str(error)) from error
-
-    return decode
-
-
-def _decode_error() -> type[Exception]:
-    from google.protobuf.message import DecodeError  # noqa: PLC0415  # only where something went wrong
-
-    return DecodeError
-
-
-def _protobuf_name(schema: SchemaText, options: TextOptions) -> str | None:
-    from serdes.protobuf_schema import parse  # noqa: PLC0415  # other types do without
-
-    return options.message or parse(schema).full_name
-
-
 TEXT_FORMATS: Mapping[str, TextFormat] = {
     AVRO: TextFormat(_avro_encoder, _avro_decoder, _avro_name, SerializerConfig, DeserializerConfig),
     JSON: TextFormat(_json_encoder, _json_decoder, _json_name, JSONSerializerConfig, JSONDeserializerConfig),
     PROTOBUF: TextFormat(
-        _protobuf_encoder, _protobuf_decoder, _protobuf_name, ProtobufSerializerConfig, ProtobufDeserializerConfig
+        protobuf_text.encoder,
+        protobuf_text.decoder,
+        protobuf_text.record_name,
+        ProtobufSerializerConfig,
+        ProtobufDeserializerConfig,
     ),
 }

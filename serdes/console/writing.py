@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from serdes.client import RegistryClient
-from serdes.console.text import TEXT_FORMATS, TextOptions, explain_text, text_serializer, writer_form
+from serdes.console.misfit import TextOptions
+from serdes.console.text import TEXT_FORMATS, explain_text, text_serializer, writer_form
 from serdes.error import ConfigError
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
