@@ -19,7 +19,7 @@ TESTS_platform := tests/platform tests/structure
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test lint bench chaos fuzz lock clean
+.PHONY: demo up test test-clients lint bench chaos fuzz lock clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -30,6 +30,10 @@ up: $(JARS)
 test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	$(BIN)/python -P -m pytest $(TESTS) $(ARGS)
+
+# Clients in other languages against a running registry; says which it leaves out where Node or Go are missing.
+test-clients: $(INSTALLED)
+	$(BIN)/python -P tests/clients/run.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
