@@ -44,6 +44,24 @@ def test_subjects_of_files(subject: str, path: str, expected: str):
     assert Entry("**", subject).subject_of(path) == expected
 
 
+def test_files_with_other_endings_and_in_hidden_folders_are_found_where_an_entry_names_them(project: Any):
+    project.write(
+        "magicbyte.toml",
+        '[[subjects]]\nfiles = "*.schema"\ntype = "AVRO"\n[[subjects]]\nfile = ".hidden/b.avsc"\n'
+        '[[subjects]]\nfile = "c.txt"\n',
+    )
+    for path in ("a.schema", ".hidden/b.avsc"):
+        project.write(path, OLD)
+    project.write("c.txt", OLD)
+    project.commit()
+    for path in ("a.schema", ".hidden/b.avsc"):
+        project.write(path, NEW)
+    code, places = project.places()
+    assert code == 100
+    assert [place.replace(":1:", " ").split()[0] for place in places] == [".hidden/b.avsc", "a.schema", "c.txt"]
+    assert places[2] == "c.txt:1:1 INVALID_SCHEMA"  # nothing tells its type
+
+
 def test_pyproject_has_the_same_settings_and_the_nearest_file_decides(project: Any, monkeypatch: pytest.MonkeyPatch):
     project.write(
         "pyproject.toml", '[tool.magicbyte]\nfiles = "schemas/*.json"\n[tool.magicbyte.lint]\nrules = ["docs"]'

@@ -15,10 +15,10 @@ from compat.level import LEVELS, Level, Policy
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier
 from magicbyte.cli.check.config import Config, Declaration
-from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.files import SchemaFile, invalid
 from magicbyte.cli.check.findings import START, Checked, Finding, Report
 from magicbyte.cli.check.patterns import matches
-from magicbyte.cli.check.tree import Tree, invalid
+from magicbyte.cli.check.tree import Tree
 
 #: What holds where neither the project nor the baseline says anything.
 DEFAULT_LEVEL = LEVELS["BACKWARD"]

@@ -107,6 +107,12 @@ class Config:
             return None
         return next((entry for entry in self.entries if matches(entry.files, path)), None)
 
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """The ends of schema files' names: the usual ones, and those of the entries' patterns."""
+        own = (f".{entry.files.rpartition('.')[2]}" for entry in self.entries if "." in entry.files)
+        return tuple(dict.fromkeys((*TYPES, *(ending for ending in own if not any(sign in ending for sign in "*?/")))))
+
     def type_of(self, path: str, entry: Entry) -> str | None:
         """The schema type of a file, by its entry or its name's end."""
         return entry.schema_type or next((name for end, name in TYPES.items() if path.endswith(end)), None)

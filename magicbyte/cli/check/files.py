@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compat.schema import Position
+from compat.schema import InvalidSchema, Position
 from magicbyte.cli.check.config import Config, Entry
 from magicbyte.cli.check.findings import START, Finding
 from magicbyte.failure import Failure
@@ -35,13 +35,13 @@ class SchemaFile:
     entry: Entry
 
 
-def find_paths(folder: Path) -> Iterator[str]:
-    """The paths of all files in a folder that may be schemas, sorted; hidden folders are passed over."""
+def find_paths(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
+    """The paths of all files in a folder whose names end so; hidden folders are passed over."""
     for top, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
         inside = Path(top).relative_to(folder).as_posix()
         for name in sorted(names):
-            if name.endswith((".avsc", ".json", ".proto")):
+            if name.endswith(endings):
                 yield name if inside == "." else f"{inside}/{name}"
 
 
@@ -85,9 +85,12 @@ def working_files(config: Config, named: Iterable[str] = ()) -> tuple[list[Schem
     Raises:
         Failure: a file that the configuration or the user names is not there, or a file cannot be read.
     """
-    paths = list(find_paths(config.root))
+    paths = list(find_paths(config.root, config.endings))
     known = set(paths)
-    extra = tuple(path for path in named if path not in known or config.entry_of(path) is None)
+    # An entry may name a file where nobody would look for one.
+    hidden = {entry.files for entry in config.entries if (config.root / entry.files).is_file()} - known
+    paths = sorted({*paths, *hidden})
+    extra = tuple(path for path in named if config.entry_of(path) is None)
     if extra:
         from dataclasses import replace  # noqa: PLC0415 - seldom needed
 
@@ -126,6 +129,13 @@ def _shared_subjects(files: list[SchemaFile]) -> list[Finding]:
             remedy = "Give one of them another subject in the configuration, or exclude it."
             findings.append(Finding("DUPLICATE_SUBJECT", file.path, START, message, remedy, subject=file.subject))
     return findings
+
+
+def invalid(file: SchemaFile, error: InvalidSchema) -> Finding:
+    """The finding of a schema that its type's parser refuses."""
+    remedy = "The registry refuses such a schema (error 42201): mend it at this place."
+    position = error.position or START
+    return Finding("INVALID_SCHEMA", file.path, position, f"{error.detail}.", remedy, subject=file.subject)
 
 
 def _no_text(path: str, subject: str, error: UnicodeDecodeError) -> Finding:

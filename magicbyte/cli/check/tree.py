@@ -10,7 +10,7 @@ from typing import Protocol
 
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, Dependency, InvalidSchema, Position, SchemaText
 from magicbyte.cli.check.config import Link
-from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.files import SchemaFile, invalid
 from magicbyte.cli.check.findings import START, Finding
 from magicbyte.cli.check.mentions import Contents, Mention, read_contents
 
@@ -286,13 +286,6 @@ class Tree:
         for file in self.files:
             found.setdefault(posixpath.basename(file.path), []).append(file)
         return found
-
-
-def invalid(file: SchemaFile, error: InvalidSchema) -> Finding:
-    """The finding of a schema that its type's parser refuses."""
-    remedy = "The registry refuses such a schema (error 42201): mend it at this place."
-    position = error.position or START
-    return Finding("INVALID_SCHEMA", file.path, position, f"{error.detail}.", remedy, subject=file.subject)
 
 
 _FINDERS: dict[str, Callable[[Tree, SchemaFile, Mention], tuple[str, SchemaFile] | None]] = {

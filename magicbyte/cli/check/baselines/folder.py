@@ -36,7 +36,11 @@ class FolderBaseline(Nothing):
 
     @cached_property
     def _tree(self) -> Tree:
-        read = read_files(self._config, find_paths(self._folder), lambda path: (self._folder / path).read_bytes())
+        read = read_files(
+            self._config,
+            find_paths(self._folder, self._config.endings),
+            lambda path: (self._folder / path).read_bytes(),
+        )
         return Tree(read[0], import_roots=self._config.import_roots)
 
 

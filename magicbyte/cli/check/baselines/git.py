@@ -29,7 +29,7 @@ class GitBaseline(Nothing):
 
     def __init__(self, ref: str, config: Config) -> None:
         self._config = config
-        self._repository = Repository(config.root)
+        self._repository = Repository(config.root, config.endings)
         commit = self._repository.commit(ref)
         if commit is None:
             problem = f"git has no ref {ref!r}"
@@ -122,7 +122,7 @@ class GitBaseline(Nothing):
 def usual_ref(config: Config) -> str | None:
     """The branch that work is usually merged into; None where the project is in no git repository or has none."""
     try:
-        repository = Repository(config.root)
+        repository = Repository(config.root, config.endings)
     except Failure:
         return None
     return next((ref for ref in USUAL if repository.commit(ref) is not None), None)

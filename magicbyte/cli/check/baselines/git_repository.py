@@ -11,8 +11,6 @@ from pathlib import Path
 
 from magicbyte.failure import Failure
 
-#: The end of a schema file's name; also what git is asked about.
-PATTERNS = ("*.avsc", "*.proto", "*.json", "*.toml")
 _HEADER = re.compile(rb"[0-9a-f]{40,64} (?P<kind>\w+) (?P<size>\d+)|.* (?:missing|ambiguous)")
 
 
@@ -29,12 +27,17 @@ class Change:
 class Repository:
     """The repository that a folder is in; paths start at that folder.
 
+    Args:
+        folder: The folder.
+        endings: What the names of schema files end in.
+
     Raises:
         Failure: there is no git, or the folder is in no repository.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, endings: tuple[str, ...]) -> None:
         self._folder = folder
+        self._endings = endings
         shown = self._try("rev-parse", "--show-prefix")
         if shown is None:
             raise Failure(f"{folder} is in no git repository; name another baseline with --against")
@@ -65,7 +68,7 @@ class Repository:
         for line in listed.split(b"\0"):
             about, _, path = line.partition(b"\t")
             name = path.decode("utf-8", "surrogateescape")
-            if name.endswith(tuple(pattern[1:] for pattern in PATTERNS)) and about.split()[1] == b"blob":
+            if name.endswith((*self._endings, ".toml")) and about.split()[1] == b"blob":
                 found[name.removeprefix(self.prefix)] = about.split()[2].decode()
         return found
 
@@ -88,9 +91,9 @@ class Repository:
     def changes(self, commit: str) -> Iterator[Change]:
         """Every change of a schema file in the history of a commit's branch, newest first, with renames."""
         options = ["--first-parent", "--diff-merges=first-parent", "--raw", "-M", "-z", "--no-abbrev", "--relative"]
-        answer = self._run("log", *options, "--format=%x01%H", commit, "--", *PATTERNS[:-1]).decode(
-            "utf-8", "surrogateescape"
-        )
+        answer = self._run(
+            "log", *options, "--format=%x01%H", commit, "--", *(f"*{ending}" for ending in self._endings)
+        ).decode("utf-8", "surrogateescape")
         for part in answer.split("\1")[1:]:
             hash_, *words = [word.lstrip("\n") for word in part.split("\0")]
             yield from _parse_changes(hash_.strip(), iter(words))
