@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.console.outcome import carried_out
 
 
+#: Objects made between two collections of garbage: what modules make as they load is none.
+_OBJECTS = 50_000
+
+
 def _producer(program: str, schema_type: str) -> int:
+    gc.set_threshold(_OBJECTS)
     from serdes.console.producer_tool import run  # noqa: PLC0415  # a consumer needs none of it
 
     return carried_out(program, lambda: run(program, schema_type, sys.argv[1:]))
 
 
 def _consumer(program: str, schema_type: str) -> int:
+    gc.set_threshold(_OBJECTS)
     from serdes.console.consumer_tool import run  # noqa: PLC0415  # a producer needs none of it
 
     return carried_out(program, lambda: run(program, schema_type, sys.argv[1:]))
