@@ -8,7 +8,6 @@ import sys
 from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.console.outcome import carried_out
 
-
 #: Objects made between two collections of garbage: what modules make as they load is none.
 _OBJECTS = 50_000
 
