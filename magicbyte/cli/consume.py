@@ -111,8 +111,8 @@ def _run(arguments: Sequence[str]) -> int:
 def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:
     from magicbyte.cli.records import RecordLines  # noqa: PLC0415 - while the consumer connects
     from serdes.console.client import open_client  # noqa: PLC0415
-    from serdes.console.reading import FieldReader  # noqa: PLC0415
     from serdes.console.misfit import TextOptions  # noqa: PLC0415
+    from serdes.console.reading import FieldReader  # noqa: PLC0415
 
     given = properties.sort(properties.parse_pairs("--property", options.property), ("preserve.json.field.name",))
     client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)

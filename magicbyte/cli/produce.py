@@ -14,10 +14,10 @@ from serdes.client import RegistryClient
 from serdes.console import properties
 from serdes.console.client import open_client
 from serdes.console.kafka import producer_config
+from serdes.console.misfit import TextOptions
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 from serdes.console.producing import DLQ, FAIL, SKIP, Record, Sending, ToRecord, convert, open_source, produce
-from serdes.console.misfit import TextOptions
 from serdes.console.writing import Serialize, writer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
