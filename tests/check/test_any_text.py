@@ -58,7 +58,7 @@ def test_any_text_ends_in_findings_at_places_that_exist(file: str, data: st.Data
         # One type at a time: a.avsc, a.schema.json and a.proto would share a subject.
         config = Config(new, lint=LINT_RULES, exclude=tuple(name for name in TEXTS if not name.endswith(file[1:])))
         files, findings = working_files(config)
-        baseline = FolderBaseline(old, config)
+        baseline = FolderBaseline(old, config, "old")
         report = Checker(config, Tree(files), baseline).run(today=dt.date(2026, 1, 1), prior=findings)
         for finding in report.findings:
             lines = (new / finding.file).read_text().split("\n")

@@ -122,6 +122,7 @@ def test_a_folder_and_a_file_as_baselines(project: Any):
     assert project.places("--against", "../old") == expected
     assert project.places("--against", "folder:../old") == expected
     assert project.places("customer.avsc", "--against", "../old/customer.avsc") == expected
+    assert project.check("--against", "../old")[1][0]["version"] == "../old"
     out = project.run("check", "--against", "../old", "--compatibility", "full_transitive")[1]
     assert "levels cannot be transitive" in out
 

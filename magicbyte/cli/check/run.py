@@ -139,13 +139,13 @@ def _folder(name: str, config: Config, folder: Path) -> Baseline:
 
     if not (folder / name).is_dir():
         raise Failure(f"--against:1:8: there is no folder {name!r}")
-    return FolderBaseline(folder / name, config)
+    return FolderBaseline(folder / name, config, name)
 
 
 def _file(name: str, config: Config, folder: Path) -> Baseline:
     from magicbyte.cli.check.baselines.folder import FileBaseline  # noqa: PLC0415 - beside its siblings
 
-    return FileBaseline(folder / name, config)
+    return FileBaseline(folder / name, config, name)
 
 
 def _lock(name: str, _: Config, folder: Path) -> Baseline:

@@ -18,8 +18,8 @@ from magicbyte.cli.check.tree import Tree
 class FolderBaseline(Nothing):
     """A copy of the project's files as they were: each stands where it stands in the project."""
 
-    def __init__(self, folder: Path, config: Config) -> None:
-        self.name = str(folder)
+    def __init__(self, folder: Path, config: Config, name: str) -> None:
+        self.name = name
         self._folder = folder
         self._config = replace(config, root=folder)
         self._transitive = False
@@ -47,11 +47,10 @@ class FolderBaseline(Nothing):
 class FileBaseline(FolderBaseline):
     """One file, which is the earlier version of whatever is checked."""
 
-    def __init__(self, file: Path, config: Config) -> None:
-        super().__init__(file.parent, replace(config, entries=(Entry(file.name), *config.entries), exclude=()))
-        self.name = str(file)
+    def __init__(self, file: Path, config: Config, name: str) -> None:
+        super().__init__(file.parent, replace(config, entries=(Entry(file.name), *config.entries), exclude=()), name)
         self._file = file.name
-        read_text(file, str(file))
+        read_text(file, name)
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
         """The file."""
