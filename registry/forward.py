@@ -46,9 +46,9 @@ class Forwarder:
     async def __call__(self, request: Request, _error: Exception) -> Response:
         """Answer a request that this node can't take, as an exception handler of NotLeader."""
         if FORWARDED in request.headers:
-            return error_response(request, errors.UNKNOWN_LEADER())
+            return error_response(request, _no_leader(request))
         deadline = time.monotonic() + _LEADER_SECONDS
-        failure: ApiError = errors.UNKNOWN_LEADER()
+        failure = _no_leader(request)
         while time.monotonic() < deadline:
             url = await asyncio.to_thread(self._node.leader_url)
             if url is not None:
@@ -94,11 +94,25 @@ class _LeaderChanged(Exception):
     """Another node leads now: the answer that is waited for will not come, or not hold."""
 
 
+#: First segment of a settings path -> what the reference calls it when there is no leader, and when one is gone.
+_SETTINGS = {"config": ("compatibility level", "config"), "mode": ("mode", "mode")}
+_VERBS = {"POST": "register", "PUT": "update", "DELETE": "delete"}
+
+
+def _noun(request: Request) -> str:
+    return str(request.scope["path"]).strip("/").partition("/")[0]
+
+
+def _no_leader(request: Request) -> ApiError:
+    found = _SETTINGS.get(_noun(request))
+    if found is None:
+        return errors.UNKNOWN_LEADER()
+    return errors.UPDATE_WITHOUT_LEADER(text=f"Failed to {_VERBS[request.method]} {found[0]}")
+
+
 def _failed(request: Request) -> ApiError:
-    nouns = {"mode": "mode", "config": "config"}
-    verbs = {"POST": "register", "PUT": "update", "DELETE": "delete"}
-    noun = nouns.get(request.url.path.strip("/").partition("/")[0], "schema")
-    return errors.FORWARDING_FAILED(operation=f"{verbs.get(request.method, 'update')} {noun}")
+    _, name = _SETTINGS.get(_noun(request), ("", "schema"))
+    return errors.FORWARDING_FAILED(operation=f"{_VERBS.get(request.method, 'update')} {name}")
 
 
 def _relayed(answered: httpx.Response) -> Response:
