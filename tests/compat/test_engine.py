@@ -131,7 +131,7 @@ def test_a_schema_without_a_version_is_told_by_its_text_alone():
 
 # length of the text in UTF-16 code units, whether it is cut
 @pytest.mark.parametrize(("filler", "cut"), [("a", False), ("aa", True), ("😀", True)])
-def test_long_texts_are_cut_as_java_counts(filler: str, cut: bool):  # noqa: FBT001 - a column
+def test_long_texts_are_cut_as_java_counts(filler: str, cut: bool):
     doc = "x" * (10_239 - len('{"type":"record","name":"R","doc":"","fields":[]}')) + filler
     text = json.dumps(
         {"type": "record", "name": "R", "doc": doc, "fields": []}, separators=(",", ":"), ensure_ascii=False
