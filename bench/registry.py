@@ -123,7 +123,7 @@ def kafka_log(bootstrap_servers: str) -> Log:
     prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
     log = KafkaLog(client, topic, topic)
     log.open_writer()
-    log.append([Record(b"first", None, 0)], -1)
+    log.settle([Record(b"first", None, 0)], -1)
     return log
 
 

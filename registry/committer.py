@@ -107,7 +107,12 @@ class Committer:
         """
         with self.applying:
             for entry in self._log.read(self._view.offset):
-                self._view.apply(entry)
+                self._apply(entry)
+
+    def _apply(self, entry: LogEntry) -> None:
+        """Apply an entry that nobody has applied yet; `applying` is held."""
+        if entry.offset > self._view.offset:
+            self._view.apply(entry)
 
     def _run(self) -> None:
         stopping = False
@@ -143,11 +148,13 @@ class Committer:
 
     def _decide_and_append(self, batch: Sequence[_Waiting]) -> list[_Decided]:
         for _ in range(self._most_attempts):
-            now = int(time.time() * 1000)
-            decided, records = self._decide(batch, now)
+            after = self._view.offset
+            decided, records = self._decide(batch, int(time.time() * 1000))
+            if self._view.offset != after:
+                # A reader caught up meanwhile: what was decided, and what was refused, rests on a view that moved.
+                continue
             if not records:
                 return decided
-            after = self._view.offset
             try:
                 last = self._log.append(records, after)
             except WriteConflict:
@@ -192,13 +199,13 @@ class Committer:
         first = last - len(records) + 1
         with self.applying:
             for index, record in enumerate(records):
-                self._view.apply(LogEntry(first + index, record.key, record.value, record.timestamp))
+                self._apply(LogEntry(first + index, record.key, record.value, record.timestamp))
 
     def _found(self, records: Sequence[Record], after: int) -> bool:
         """Bring the view up to date and tell whether the records were the first that came."""
         came: list[tuple[bytes | None, bytes | None]] = []
         with self.applying:
             for entry in self._log.read(after):
-                self._view.apply(entry)
+                self._apply(entry)
                 came.append((entry.key, entry.value))
         return came[: len(records)] == [(record.key, record.value) for record in records]

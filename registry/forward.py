@@ -12,6 +12,7 @@ from fastapi import Request, Response
 from magicbyte.http.errors import ApiError
 from registry import errors
 from registry.http.answers import error_response
+from registry.log.port import LeadershipLost
 from registry.node import Node
 from registry.settings import RegistrySettings
 
@@ -43,10 +44,12 @@ class Forwarder:
         """Close the connections."""
         await self._client.aclose()
 
-    async def __call__(self, request: Request, _error: Exception) -> Response:
+    async def __call__(self, request: Request, error: Exception) -> Response:
         """Answer a request that this node can't take, as an exception handler of NotLeader."""
         if FORWARDED in request.headers:
             return error_response(request, _no_leader(request))
+        if isinstance(error, LeadershipLost) and not _may_repeat(request):
+            return error_response(request, _failed(request))
         deadline = time.monotonic() + _LEADER_SECONDS
         failure = _no_leader(request)
         while time.monotonic() < deadline:
@@ -56,10 +59,10 @@ class Forwarder:
                     answered = await self._send(request, url)
                 except httpx.ConnectError:
                     failure = _failed(request)
-                except (httpx.HTTPError, _LeaderChanged) as error:
-                    log.warning("%s did not answer %s: %r", url, request.url.path, error)
+                except (httpx.HTTPError, _LeaderChanged) as lost:
+                    log.warning("%s did not answer %s: %r", url, request.url.path, lost)
                     failure = _failed(request)
-                    if request.method not in _REPEATABLE:
+                    if not _may_repeat(request):
                         break
                 else:
                     if answered.status_code != 500 or b'"error_code":50004' not in answered.content:
@@ -88,6 +91,11 @@ class Forwarder:
             return sending.result()
         finally:
             sending.cancel()
+
+
+def _may_repeat(request: Request) -> bool:
+    """Whether a request that may have taken effect already has the same answer when it is sent again."""
+    return request.method in _REPEATABLE and "if-match" not in request.headers
 
 
 class _LeaderChanged(Exception):

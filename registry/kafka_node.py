@@ -14,7 +14,7 @@ from magicbyte.settings import SettingsError
 from registry.committer import Command, Committer
 from registry.log.kafka import KafkaLog
 from registry.log.leader import Election
-from registry.log.port import BEGINNING, LogError, NotLeader
+from registry.log.port import BEGINNING, LeadershipLost, LogError, NotLeader
 from registry.log.topic import prepare_topic
 from registry.node import Status, long_lived_objects
 from registry.settings import RegistrySettings
@@ -64,6 +64,8 @@ class KafkaNode:
         self._moved = threading.Condition()
         self._stopping = threading.Event()
         self._replayed = False
+        #: The position up to which the view holds everything; the reader's own runs ahead of it.
+        self._seen = 0
         self._problem = ""
         self._cluster_id = ""
 
@@ -74,6 +76,7 @@ class KafkaNode:
         with long_lived_objects():
             self._committer.catch_up()
         self._replayed = True
+        self._seen = self._log.position
         log.info("log replayed to offset %d in %.3f s", self.view.offset, time.perf_counter() - started)
         self._committer.start()
         self._follower.start()
@@ -109,10 +112,10 @@ class KafkaNode:
             return
         end = self._log.end_position(committed=False)
         with self._moved:
-            if self._moved.wait_for(lambda: self._log.position >= end or self._leads, _SYNC_SECONDS):
+            if self._moved.wait_for(lambda: self._seen >= end or self._leads, _SYNC_SECONDS):
                 return
         # What is still open by now was answered to nobody.
-        if self._log.position < self._log.end_position():
+        if self._seen < self._log.end_position():
             raise LogError(f"the log was not read to {end} within {_SYNC_SECONDS:.0f} s")
 
     def cluster_id(self) -> str:
@@ -127,11 +130,13 @@ class KafkaNode:
         lag: int | None = None
         try:
             end = self._log.end_position(timeout=_STATUS_SECONDS)
-            lag = 0 if self._leads else max(0, end - self._log.position)
+            lag = 0 if self._leads else max(0, end - self._seen)
         except LogError as error:
             problem = problem or str(error)
         if not self._follower.is_alive():
             problem = "the thread that reads the log has ended"
+        elif self._eligible and not self._election.is_alive:
+            problem = "the thread of the election has ended"
         elif leader_url is None:
             problem = problem or "no node leads; writes are refused"
         return Status(
@@ -159,6 +164,7 @@ class KafkaNode:
             with self._committer.applying:
                 for entry in self._log.follow(self.view.offset, _FOLLOW_SECONDS):
                     self.view.apply(entry)
+                self._seen = self._log.position
             self._problem = ""
         except LogError as error:
             self._problem = str(error)
@@ -178,6 +184,7 @@ class KafkaNode:
         try:
             self._open()
             self._leads = True
+            self._problem = ""
         finally:
             self._taking_over = False
         with self._moved:
@@ -191,24 +198,42 @@ class KafkaNode:
         log.info("follows again at offset %d", self.view.offset)
 
     def _open(self) -> None:
-        """Open the writer, which ends what was under way, and leave nothing aborted that could be mistaken."""
-        self._log.open_writer()
-        self._committer.catch_up()
-        # Whoever writes in transactions has left a NOOP first; where there is none, nothing can have been aborted.
-        settled = self.view.settled_offset
-        aborted = [] if settled == BEGINNING else self._log.aborted_since(settled)
-        written = amends(self.view, aborted, int(time.time() * 1000))
-        self._committer.apply(written, self._log.append(written, self.view.offset))
+        """Open the writer, which ends what was under way, and leave nothing aborted that could be mistaken.
+
+        Raises:
+            LogError: The writer is closed again.
+        """
+        try:
+            self._log.open_writer()
+            self._committer.catch_up()
+            # Whoever writes in transactions has left a mark first; where there is none, nothing can have been aborted.
+            settled = self.view.settled_offset
+            aborted = [] if settled == BEGINNING else self._log.aborted_since(settled)
+            written = amends(self.view, aborted, int(time.time() * 1000))
+            self._committer.apply(written, self._log.settle(written, self.view.offset))
+        except LogError:
+            self._log.close_writer()
+            raise
         if aborted:
             log.warning("made amends for %d records of aborted transactions", len(aborted))
 
     # The committer's thread
 
     def _recover(self) -> None:
-        """Find out what came of a transaction, as its owner still: else two nodes would fence each other for ever."""
-        if not self._election.owns():
-            raise NotLeader("another node leads now")
-        self._open()
+        """Find out what came of a transaction, as its owner still: else two nodes would fence each other for ever.
+
+        Raises:
+            LogError: Nobody can tell now; the node asks for the leadership again.
+        """
+        try:
+            if not self._election.owns():
+                raise LeadershipLost("this node may not lead any more; whether the write happened is unknown")
+            self._open()
+        except LogError:
+            self._leads = False
+            self._log.close_writer()
+            self._election.rejoin()
+            raise
 
     def _fenced(self) -> None:
         """Another node has opened the writer: this one does not lead, whatever it believed."""

@@ -47,6 +47,11 @@ def in_context(context: str, name: str) -> str:
     return name if _QUALIFIED.fullmatch(name) else str(SubjectName(context, name))
 
 
+def subject_in(context: str, name: str) -> str:
+    """The subject that a name means within a context, in its one wire form."""
+    return str(parse_subject(in_context(context, name)))
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """What a schema id stands for: the text and all else that identity is computed from."""

@@ -162,7 +162,7 @@ def long_lived_objects() -> Iterator[None]:
 def _problem_of(action: Callable[[], None]) -> str:
     try:
         action()
-    except LogError as error:
-        log.warning("the log can't be read: %s", error)
+    except Exception as error:  # the thread that keeps the view up to date must not end
+        log.warning("the log can't be read: %s", error, exc_info=not isinstance(error, LogError))
         return str(error)
     return ""

@@ -10,7 +10,7 @@ import orjson
 
 from compat.schema import AVRO, Reference
 from registry.contract import Metadata, RuleSet
-from registry.model import Config, Content, Version
+from registry.model import MAX_VERSION, Config, Content, Version
 
 SCHEMA = "SCHEMA"
 CONFIG = "CONFIG"
@@ -22,6 +22,8 @@ NOOP = "NOOP"
 #: The highest id ever given in a context, written where deleting records would let it be forgotten. The reference does
 #: not know this key type and passes such a record over.
 ID_MARK = "MAGICBYTE_ID_MARK"
+#: Written by each new leader behind what it had to settle; it has a value, so that compaction keeps the last one.
+SETTLED = "MAGICBYTE_SETTLED"
 
 
 class Key(NamedTuple):
@@ -56,6 +58,7 @@ _SHAPES = {
     CLEAR_SUBJECT: _Shape("subject"),
     NOOP: _Shape(None, needs_about=False),
     ID_MARK: _Shape("context"),
+    SETTLED: _Shape(None, needs_about=False),
 }
 
 
@@ -169,7 +172,12 @@ def decode_version(key: Key, value: dict[str, Any], timestamp: int) -> Version:
         rule_set = RuleSet.from_json(value["ruleSet"]) if value.get("ruleSet") is not None else None
     except (KeyError, TypeError, ValueError) as error:
         raise Undecodable(f"a SCHEMA value is malformed: {error!r}") from None
-    content = Content(sys.intern(value.get("schemaType") or AVRO), text, references, metadata, rule_set)
+    schema_type = value.get("schemaType") or AVRO
+    if not isinstance(schema_type, str):
+        raise Undecodable("a schemaType is a string")
+    if any(abs(reference.version) > MAX_VERSION for reference in references):
+        raise Undecodable("a reference's version has 32 bits")
+    content = Content(sys.intern(schema_type), text, references, metadata, rule_set)
     return Version(key.subject, key.version, schema_id, content, bool(value.get("deleted")), timestamp)
 
 
@@ -200,6 +208,11 @@ def encode_deletion(subject: str, highest_version: int) -> bytes:
 def encode_clearing(subject: str) -> bytes:
     """The value of a CLEAR_SUBJECT record."""
     return orjson.dumps({"subject": subject})
+
+
+def encode_settled() -> bytes:
+    """The value of a new leader's mark."""
+    return b"{}"
 
 
 def encode_id_mark(context: str, highest_id: int) -> bytes:

@@ -20,6 +20,7 @@ from registry.model import (
     context_of,
     in_context,
     parse_subject,
+    subject_in,
 )
 from registry.view import View
 
@@ -88,7 +89,7 @@ def resolve_alias(view: View, subject: str) -> str:
 
 def reference_target(view: View, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
     """The version that a reference from a context means."""
-    subject = in_context(context, reference.subject)
+    subject = subject_in(context, reference.subject)
     if reference.version == LATEST:
         return view.latest(subject)
     version = view.version(subject, reference.version)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from registry import errors
 from registry.committer import Command
 from registry.decide import Terms
-from registry.log.port import LogError, NotLeader, RecordTooLarge
+from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.node import Node
 from registry.operations import Operation
 from registry.settings import RegistrySettings
@@ -87,6 +87,8 @@ class Registry:
         while True:
             try:
                 return await self._commit(operation, command)
+            except LeadershipLost:
+                raise
             except NotLeader:
                 if await asyncio.to_thread(self.node.leader_url) is not None:
                     raise

@@ -12,7 +12,7 @@ from registry.view import View
 
 
 def amends(view: View, aborted: Iterable[LogEntry], now: int) -> list[Record]:
-    """Records that settle what aborted transactions left, ending in a NOOP that says so.
+    """Records that settle what aborted transactions left, ending in a mark that says so.
 
     Readers that ignore transactions (Confluent's, Karapace's, MirrorMaker) take aborted records for real. So each key
     that was written there is written again with its committed value, or a tombstone where it has none; and the ids that
@@ -20,7 +20,7 @@ def amends(view: View, aborted: Iterable[LogEntry], now: int) -> list[Record]:
 
     Args:
         view: The committed state.
-        aborted: The aborted records since the last NOOP.
+        aborted: The aborted records since the last such mark.
         now: In ms since the epoch.
     """
     keys: dict[bytes, Key] = {}
@@ -42,8 +42,14 @@ def amends(view: View, aborted: Iterable[LogEntry], now: int) -> list[Record]:
         for context, most in sorted(highest.items())
         if most > view.highest_id(context)
     ]
-    found += [Record(raw, committed_value(view, key), now) for raw, key in keys.items() if key.keytype != records.NOOP]
-    found.append(Record(view.key_bytes(Key(records.NOOP)), None, now))
+    for raw, key in keys.items():
+        found.append(Record(raw, committed_value(view, key), now))
+        if key.keytype == records.DELETE_SUBJECT and key.subject is not None:
+            # Whoever believed the aborted deletion takes the subject's living versions for deleted.
+            for each in view.live_versions(key.subject):
+                raw_key = view.key_bytes(Key(records.SCHEMA, each.subject, each.number))
+                found.append(Record(raw_key, records.encode_version(each), now))
+    found.append(Record(view.key_bytes(Key(records.SETTLED)), records.encode_settled(), now))
     return found
 
 
@@ -74,13 +80,9 @@ def _context(view: View, key: Key) -> bytes | None:
 
 
 def _deletion(view: View, key: Key) -> bytes | None:
-    """A deletion of all versions up to the first that lives, which deletes nothing that is not deleted already."""
+    """A deletion up to the highest deleted version; what lives below it is written again behind it."""
     assert key.subject is not None
-    highest = 0
-    for version in view.versions(key.subject):
-        if not version.deleted:
-            break
-        highest = version.number
+    highest = max((each.number for each in view.versions(key.subject) if each.deleted), default=0)
     return records.encode_deletion(key.subject, highest) if highest else None
 
 
@@ -93,6 +95,10 @@ def _nothing(_view: View, _key: Key) -> bytes | None:
     return None
 
 
+def _settled(_view: View, _key: Key) -> bytes | None:
+    return records.encode_settled()
+
+
 _VALUES = {
     records.SCHEMA: _schema,
     records.CONFIG: _config,
@@ -102,4 +108,5 @@ _VALUES = {
     records.CLEAR_SUBJECT: _nothing,
     records.ID_MARK: _id_mark,
     records.NOOP: _nothing,
+    records.SETTLED: _settled,
 }

@@ -12,7 +12,7 @@ from typing import Any
 from registry import records
 from registry.identity import digest_of
 from registry.log.port import BEGINNING, LogEntry, Offset
-from registry.model import DEFAULT_CONTEXT, MODES, Config, Content, Version, context_of, parse_subject
+from registry.model import DEFAULT_CONTEXT, MODES, Config, Content, Version, context_of, parse_subject, subject_in
 from registry.overlay import Table, layer_over
 from registry.records import Key, Undecodable
 
@@ -47,7 +47,7 @@ class Tables:
         self.configs: Table[str | None, Config] = layer_over(base.configs if base else None)
         self.modes: Table[str | None, str] = layer_over(base.modes if base else None)
         self.contexts: Table[str, bool] = layer_over(base.contexts if base else None)
-        self.raw_keys: Table[Key, bytes] = layer_over(base.raw_keys if base else None)
+        self.raw_keys: Table[Key, tuple[bytes, ...]] = layer_over(base.raw_keys if base else None)
 
 
 class View:
@@ -62,7 +62,7 @@ class View:
     def __init__(self, base: View | None = None) -> None:
         self._base = base
         self.offset: Offset = base.offset if base else BEGINNING
-        #: The last NOOP: where a leader had settled all that was written before.
+        #: The last mark of a new leader: where it had settled all that was written before.
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
         #: The last entries that were applied, for those who follow the changes.
         self.recent: deque[LogEntry] = deque(maxlen=RECENT_ENTRIES)
@@ -162,7 +162,12 @@ class View:
 
         Compaction compares bytes, so an update or tombstone of a record from another writer must repeat its own.
         """
-        return self._raw_keys.get(key) or records.encode_key(key)
+        forms = self._raw_keys.get(key)
+        return forms[-1] if forms else records.encode_key(key)
+
+    def key_forms(self, key: Key) -> tuple[bytes, ...]:
+        """All bytes under which the log may hold the key: a removal must reach every one of them."""
+        return self._raw_keys.get(key) or (records.encode_key(key),)
 
     # The mutator
 
@@ -174,14 +179,22 @@ class View:
             handler = _HANDLERS.get(key.keytype)
             if handler:
                 handler(self, key, value, entry)
-            if entry.key is not None and entry.key != records.encode_key(key):
-                self._raw_keys[key] = entry.key
+            self._remember_key(key, entry.key)
         except Undecodable as error:
             self._pass_over("undecodable", entry, str(error))
+        except Exception as error:  # noqa: BLE001  no record may stop the reader
+            self._pass_over("undecodable", entry, f"{error!r}")
         if self._base is None:
             self.recent.append(entry)
         # Last, so that whoever sees the offset sees all that it stands for.
         self.offset = entry.offset
+
+    def _remember_key(self, key: Key, raw: bytes | None) -> None:
+        """Note the bytes of a key where they are not ours alone, the latest last."""
+        ours = records.encode_key(key)
+        forms = self._raw_keys.get(key)
+        if raw is not None and (forms or raw != ours):
+            self._raw_keys[key] = (*(form for form in forms or (ours,) if form != raw), raw)
 
     def _pass_over(self, reason: str, entry: LogEntry, detail: str) -> None:
         self.passed_over[reason] += 1
@@ -199,10 +212,13 @@ class View:
         same_id = self.with_id(context, version.schema_id)
         others = [each for each in same_id if each.number != version.number or each.subject != version.subject]
         if others:
-            if others[0].content != version.content:
+            known = others[0].content
+            if known.schema_type != version.content.schema_type or digest_of(known) != digest_of(version.content):
                 self._pass_over("id conflict", entry, f"id {version.schema_id} already stands for another schema")
                 return
-            version = replace(version, content=others[0].content)
+            # Equal identity is not quite equal content: null and empty fields count alike.
+            same = known == version.content
+            version = replace(version, content=known if same else replace(version.content, text=known.text))
         self._remove(version.subject, version.number)
         self._put(context, version)
 
@@ -217,8 +233,7 @@ class View:
             digest += version.content.schema_type.encode()
         self._digests[_fingerprint(context, digest)] = version.schema_id
         self._highest_ids[context] = max(self.highest_id(context), version.schema_id)
-        for reference in version.content.references:
-            target = (reference.subject, reference.version)
+        for target in _targets(version):
             mine = (version.subject, version.number)
             if mine not in (present := self._referrers.get(target, ())):
                 self._referrers[target] = (*present, mine)
@@ -238,8 +253,7 @@ class View:
             self._ids[identity] = remaining
         else:
             self._ids.pop(identity, None)
-        for reference in version.content.references:
-            target = (reference.subject, reference.version)
+        for target in _targets(version):
             self._referrers[target] = tuple(
                 each for each in self._referrers.get(target, ()) if each != (subject, number)
             )
@@ -292,7 +306,7 @@ class View:
         mode = None if value is None else value.get("mode")
         if mode is None:
             self._modes.pop(key.subject, None)
-        elif mode in MODES:
+        elif isinstance(mode, str) and mode in MODES:
             self._modes[key.subject] = mode
         else:
             raise Undecodable(f"unknown mode {mode!r}")
@@ -304,7 +318,7 @@ class View:
         else:
             self._contexts[key.subject] = True
 
-    def _apply_noop(self, _key: Key, _value: dict[str, Any] | None, entry: LogEntry) -> None:
+    def _apply_settled(self, _key: Key, _value: dict[str, Any] | None, entry: LogEntry) -> None:
         self.settled_offset = entry.offset
 
     def _apply_id_mark(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
@@ -322,9 +336,15 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
     records.CONTEXT: View._apply_context,  # noqa: SLF001
     records.DELETE_SUBJECT: View._apply_deletion,  # noqa: SLF001
     records.CLEAR_SUBJECT: View._apply_clearing,  # noqa: SLF001
-    records.NOOP: View._apply_noop,  # noqa: SLF001
+    records.SETTLED: View._apply_settled,  # noqa: SLF001
     records.ID_MARK: View._apply_id_mark,  # noqa: SLF001
 }
+
+
+def _targets(version: Version) -> list[SubjectVersion]:
+    """The versions that a version refers to, within its own context where a reference names none."""
+    context = context_of(version.subject)
+    return [(subject_in(context, each.subject), each.version) for each in version.content.references]
 
 
 def _number(version: Version) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from compat.level import LEVELS
 from registry import errors, records
 from registry.contract import InvalidRuleSet, Metadata, RuleSet
-from registry.decide.decision import Decision, Terms, require_writable, tombstones
+from registry.decide.decision import Decision, Terms, require_writable, tombstone, tombstones
 from registry.log.port import Record
 from registry.model import (
     CONFIG_NAMES,
@@ -50,6 +50,15 @@ def decide_put_config(view: View, now: int, *, subject: str | None, update: Mapp
         return Decision(config)
     key = Key(records.CONFIG, subject)
     return Decision(config, (Record(view.key_bytes(key), records.encode_config(key, config), now),))
+
+
+def checked_config(value: Mapping[str, Any]) -> Config:
+    """A whole config by the names of GET answers, checked as an update is.
+
+    Raises:
+        ApiError: 400, 42203, 42210.
+    """
+    return Config(**{field: _checked(field, value[name]) for field, name in CONFIG_NAMES.items() if name in value})
 
 
 def _checked(field: str, value: Any) -> Any:
@@ -127,9 +136,9 @@ def decide_delete_config(view: View, now: int, *, subject: str | None, terms: Te
         if subject is not None:
             raise errors.SUBJECT_NOT_FOUND(subject=subject)
         return Decision(effective_config(view, None, terms.default_level))
-    record = Record(view.key_bytes(Key(records.CONFIG, subject)), None, now)
+    removal = tuple(tombstone(view, Key(records.CONFIG, subject), now))
     answer = stored if subject is not None else effective_config(view, None, terms.default_level)
-    return Decision(answer, (record,))
+    return Decision(answer, removal)
 
 
 def decide_put_mode(
@@ -144,7 +153,7 @@ def decide_put_mode(
         raise errors.MODE_IMMUTABLE()
     key = view.key_bytes(Key(records.MODE, subject))
     if name is None:
-        found = () if view.mode(subject) is None else (Record(key, None, now),)
+        found = () if view.mode(subject) is None else tuple(tombstone(view, Key(records.MODE, subject), now))
         return Decision(None, found)
     mode = MODES.get(name.upper())
     if mode is None:
@@ -185,12 +194,16 @@ def _matching(view: View, target: str | None) -> list[str]:
     return [name for name in view.subjects() if context_of(name) == wanted.context]
 
 
-def decide_delete_mode(view: View, now: int, *, subject: str | None, recursive: bool) -> Decision[str | None]:
+def decide_delete_mode(
+    view: View, now: int, *, subject: str | None, terms: Terms, recursive: bool
+) -> Decision[str | None]:
     """Remove the mode of a subject or context, with `recursive` those of its subjects too; answers the one removed.
 
     Raises:
-        ApiError: 40401.
+        ApiError: 40401, 42205.
     """
+    if not terms.modes_mutable:
+        raise errors.MODE_IMMUTABLE()
     stored = view.mode(subject)
     if stored is None and not recursive:
         if subject is None:
@@ -198,9 +211,10 @@ def decide_delete_mode(view: View, now: int, *, subject: str | None, recursive: 
         raise errors.SUBJECT_NOT_FOUND(subject=subject)
     targets = [subject, *(_matching(view, subject) if recursive else [])]
     found = [
-        Record(view.key_bytes(Key(records.MODE, target)), None, now)
+        record
         for target in dict.fromkeys(targets)
         if view.mode(target) is not None
+        for record in tombstone(view, Key(records.MODE, target), now)
     ]
     return Decision(stored, tuple(found))
 
@@ -215,12 +229,13 @@ def decide_delete_context(view: View, now: int, *, context: str) -> Decision[Non
         raise errors.CONTEXT_NOT_EMPTY(context=context)
     owner = str(SubjectName(context, ""))
     found = [
-        Record(view.key_bytes(key), None, now)
+        record
         for key, present in (
             (Key(records.CONTEXT, context), context in view.contexts()),
             (Key(records.CONFIG, owner), view.config(owner) is not None),
             (Key(records.MODE, owner), view.mode(owner) is not None),
         )
         if present
+        for record in tombstone(view, key, now)
     ]
     return Decision(None, tuple(found))

@@ -49,11 +49,17 @@ def require_writable(view: View, subject: str | None) -> None:
         raise errors.READ_ONLY(subject=name, context=qualified_context(name))
 
 
+def tombstone(view: View, key: Key, now: int) -> list[Record]:
+    """Records that remove a key, in each of the forms that the log may hold it in."""
+    return [Record(form, None, now) for form in view.key_forms(key)]
+
+
 def tombstones(view: View, removed: Sequence[Version], now: int) -> list[Record]:
     """Records that hard delete versions, and marks for the ids that would otherwise be forgotten."""
     found = [
-        Record(view.key_bytes(Key(records.SCHEMA, each.subject, each.number)), None, now)
+        record
         for each in sorted(removed, key=lambda version: -version.number)
+        for record in tombstone(view, Key(records.SCHEMA, each.subject, each.number), now)
     ]
     for context in sorted({context_of(each.subject) for each in removed}):
         highest = view.highest_id(context)
@@ -65,9 +71,9 @@ def tombstones(view: View, removed: Sequence[Version], now: int) -> list[Record]
 
 def settings_tombstones(view: View, subject: str, now: int) -> list[Record]:
     """Records that remove the config and the mode of a subject, where it has them."""
-    found = []
+    found: list[Record] = []
     if view.config(subject) is not None:
-        found.append(Record(view.key_bytes(Key(records.CONFIG, subject)), None, now))
+        found += tombstone(view, Key(records.CONFIG, subject), now)
     if view.mode(subject) is not None:
-        found.append(Record(view.key_bytes(Key(records.MODE, subject)), None, now))
+        found += tombstone(view, Key(records.MODE, subject), now)
     return found

@@ -56,7 +56,7 @@ def decide_delete_subject(view: View, now: int, *, subject: str, permanent: bool
         found = tombstones(view, concerned, now)
     else:
         key = view.key_bytes(Key(records.DELETE_SUBJECT, subject))
-        found = [Record(key, records.encode_deletion(subject, live[-1].number), now)]
+        found = [Record(key, records.encode_deletion(subject, versions[-1].number), now)]
     found += settings_tombstones(view, subject, now)
     return Decision([version.number for version in concerned], tuple(found))
 

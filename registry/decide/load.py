@@ -9,6 +9,7 @@ from typing import Any
 from compat.formats import FORMATS
 from magicbyte.http.errors import ApiError
 from registry import errors, records
+from registry.decide.configure import checked_config, decide_put_mode
 from registry.decide.decision import Decision, Terms, require_writable
 from registry.decide.prepare import Registration, canonicalize
 from registry.identity import guid_of
@@ -110,24 +111,21 @@ def _config(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> lis
     subject, value = _optional_subject(line), line.get("config")
     if not isinstance(value, dict):
         raise Undecodable("a config needs an object `config`")
-    try:
-        config = Config.from_json(value)
-    except TypeError as error:
-        raise Undecodable(f"malformed: {error}") from None
+    config = checked_config(value)
     if config == view.config(subject):
         return []
+    require_writable(view, subject)
     key = Key(records.CONFIG, subject)
     return [Record(view.key_bytes(key), records.encode_config(key, config), now)]
 
 
-def _mode(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+def _mode(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[Record]:
     subject, mode = _optional_subject(line), line.get("mode")
     if not isinstance(mode, str) or mode not in MODES:
         raise errors.INVALID_MODE()
     if mode == view.mode(subject):
         return []
-    key = Key(records.MODE, subject)
-    return [Record(view.key_bytes(key), records.encode_mode(key, mode), now)]
+    return list(decide_put_mode(view, now, subject=subject, name=mode, terms=terms, force=True).records)
 
 
 def _subject(line: Mapping[str, Any]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from compat.engine import Previous, Verdict, check, reserved_field_messages
 from compat.level import LEVELS, Policy
 from registry import errors, records
 from registry.contract import RESERVED_PROPERTY, InvalidRuleSet, Metadata, RuleSet
-from registry.decide.decision import Decision, Terms, require_writable
+from registry.decide.decision import Decision, Terms, require_writable, tombstone
 from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
 from registry.log.port import Record
 from registry.lookup import find_registered, loosely_same
@@ -32,7 +33,11 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
     config = effective_config(view, request.subject, terms.default_level)
     next_number = 1 + max((version.number for version in view.versions(request.subject)), default=0)
     request = write_tags(view, request, config, terms)
-    wanted = request if mode.imports else inherit(view, request, config, next_number)
+    if mode.imports:
+        # An import is stored as it comes.
+        wanted, config = replace(request, normalize=False), replace(config, normalize=False)
+    else:
+        wanted = inherit(view, request, config, next_number)
     _validate_rules(wanted.content.rule_set)
     candidate = canonicalize(view, wanted, config, terms, strict=not mode.imports)
     if not mode.imports:
@@ -117,7 +122,7 @@ def judge(
         mine = _property(candidate.content.metadata, group)
         earlier = [each for each in earlier if _property(each.content.metadata, group) == mine]
     previous = [Previous(each.number, partial(load, view, each, terms)) for each in earlier]
-    level = LEVELS[config.compatibility_level or terms.default_level]
+    level = LEVELS.get(config.compatibility_level or "", LEVELS[terms.default_level])
     policy = Policy.LENIENT if config.compatibility_policy == Policy.LENIENT else Policy.STRICT
     validate_fields = terms.validate_fields if config.validate_fields is None else config.validate_fields
     reserved: list[str] = []
@@ -173,7 +178,13 @@ def _write(
         and each.number < number
         and not view.referrers(subject, each.number)
     ]
-    found.extend(Record(view.key_bytes(Key(records.SCHEMA, subject, each.number)), None, now) for each in superseded)
+    for each in superseded:
+        found += tombstone(view, Key(records.SCHEMA, subject, each.number), now)
+    highest = view.highest_id(context)
+    if occupied is not None and occupied.schema_id == highest != schema_id:
+        # The record that is written over is the last that tells of this id.
+        mark = view.key_bytes(Key(records.ID_MARK, context))
+        found.insert(0, Record(mark, records.encode_id_mark(context, highest), now))
     return Decision(version, tuple(found))
 
 

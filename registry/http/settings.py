@@ -94,7 +94,7 @@ async def put_mode(request: Request) -> Response:
 async def delete_mode(request: Request) -> Response:
     """Remove the mode of a subject or context; answers what it was."""
     subject, recursive = settings_subject_of(request), flag(request, "recursive")
-    command = partial(decide_delete_mode, subject=subject, recursive=recursive)
+    command = partial(decide_delete_mode, subject=subject, terms=registry_of(request).terms, recursive=recursive)
     removed: str | None = await registry_of(request).write(operations.DELETE_MODE, command)
     return answer(request, {} if removed is None else {"mode": removed})
 

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from magicbyte.kafka import Config
 from registry.log.port import (
+    LeadershipLost,
     LogEntry,
     LogError,
     NotLeader,
@@ -18,6 +19,7 @@ from registry.log.port import (
     OutcomeUnknown,
     Record,
     RecordTooLarge,
+    WriteConflict,
 )
 
 log = logging.getLogger("magicbyte.registry.kafka")
@@ -126,6 +128,8 @@ class KafkaLog:
         self._reader = TopicReader(client, topic, isolation="read_committed")
         self._reading = threading.Lock()
         self._producer: Producer | None = None
+        #: The last record of the open writer's own; None until it has settled what was there before.
+        self._tail: Offset | None = None
         self.max_record_bytes = 1024 * 1024
         #: Called where an append finds that another writer has been opened.
         self.on_fenced: Callable[[], None] = _nothing
@@ -223,13 +227,31 @@ class KafkaLog:
                 "linger.ms": 0,
                 "message.max.bytes": max(self.max_record_bytes + 65_536, 1_000_000),
                 "delivery.timeout.ms": 10_000,
+                # A batch over the topic's limit would be refused although each of its records is small.
+                "batch.size": min(1_000_000, self.max_record_bytes),
             }
         )
         try:
             producer.init_transactions(_TRANSACTION_SECONDS)
         except KafkaException as error:
             raise LogError(f"no transaction for {self._transactional_id!r} can be had: {_text(error)}") from error
-        self._producer = producer
+        self._producer, self._tail = producer, None
+
+    def settle(self, records: Sequence[Record], after: Offset) -> Offset:
+        """The first append of a writer that has just been opened; others are refused until it is done.
+
+        Args:
+            records: What makes amends for the writers before; may be none.
+            after: The last offset that the writer has read.
+
+        Returns:
+            The offset of the last record in the log.
+
+        Raises:
+            LogError: As `append`.
+        """
+        self._tail = self._write(records) if records else after
+        return self._tail
 
     def close_writer(self) -> None:
         """Write no more; the broker aborts what is open when another writer comes."""
@@ -237,11 +259,23 @@ class KafkaLog:
         if producer is not None:
             producer.purge()
 
-    def append(self, records: Sequence[Record], after: Offset) -> Offset:  # noqa: ARG002  the fence takes its place
-        """Write the records in one transaction; see `Log.append`."""
+    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+        """Write the records in one transaction; see `Log.append`.
+
+        The fence keeps other nodes' writers out; `after` keeps out what was decided before this writer was opened.
+        """
+        if self._producer is None or self._tail is None:
+            raise NotLeader("this node does not write the log now")
+        if after != self._tail:
+            raise WriteConflict(f"this writer's last record is at {self._tail}, not at {after}")
+        self._tail = self._write(records)
+        return self._tail
+
+    def _write(self, records: Sequence[Record]) -> Offset:
         producer = self._producer
         if producer is None:
             raise NotLeader("this node does not write the log now")
+        committing = False
         offsets: list[Offset] = []
         failures: list[KafkaError] = []
 
@@ -262,21 +296,26 @@ class KafkaLog:
                     timestamp=record.timestamp,
                     on_delivery=on_delivery,
                 )
+            committing = True
             producer.commit_transaction(_TRANSACTION_SECONDS)
         except (KafkaException, BufferError) as error:
-            raise self._failure(error, failures) from error
+            raise self._failure(producer, error, failures, committing=committing) from error
         if len(offsets) != len(records):
             raise OutcomeUnknown("the broker did not confirm every record")
         return max(offsets)
 
-    def _failure(self, error: Exception, failures: Sequence[KafkaError]) -> LogError:
+    def _failure(
+        self, producer: Producer, error: Exception, failures: Sequence[KafkaError], *, committing: bool
+    ) -> LogError:
         codes = [failure.code() for failure in failures]
         if isinstance(error, KafkaException):
             codes.append(error.args[0].code())
         if any(code in _FENCED for code in codes):
-            self._producer = None
-            self.on_fenced()
-            return NotLeader(f"another node writes {self._topic} now: {_text(error)}")
+            if self._producer is producer:
+                self._producer = None
+                self.on_fenced()
+            kind = LeadershipLost if committing else NotLeader
+            return kind(f"another node writes {self._topic} now: {_text(error)}")
         if KafkaError.MSG_SIZE_TOO_LARGE in codes:
             return self._abort(RecordTooLarge("the broker takes no record of this size"))
         return OutcomeUnknown(f"the transaction did not end well: {_text(error)}")

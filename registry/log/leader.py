@@ -20,6 +20,8 @@ _REQUEST_SECONDS = 5.0
 #: How old an answer about who leads may be.
 _FRESH_SECONDS = 0.5
 _RETRY_SECONDS = 1.0
+#: How long a node that leaves goes on talking to the group; less was seen not to reach it.
+_LEAVE_SECONDS = 0.6
 #: The group protocol of Confluent's nodes, whose leader is not fenced by ours.
 _FOREIGN_PROTOCOL = "sr"
 
@@ -74,6 +76,11 @@ class Election:
         if self._thread.is_alive():
             self._thread.join()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the election's thread runs."""
+        return self._thread.is_alive()
+
     def rejoin(self) -> None:
         """Give the partition up and ask for it again: another node writes although this one thought it led."""
         self._rejoin.set()
@@ -110,9 +117,10 @@ class Election:
             try:
                 self._refuse_foreign_members()
                 self._take_part()
-            except (KafkaException, LogError) as error:
+            except Exception as error:  # a node whose election ended would be read-only, and silent about it
                 self.problem = str(error)
-                log.warning("no part in the election: %s; trying again", error)
+                known = isinstance(error, KafkaException | LogError)
+                log.warning("no part in the election: %s; trying again", error, exc_info=not known)
                 self._stopping.wait(_RETRY_SECONDS)
             finally:
                 self._lose()
@@ -153,7 +161,16 @@ class Election:
                     self._win()
         finally:
             self._lose()
+            if self._stopping.is_set():
+                self._leave(consumer)
             consumer.close()
+
+    def _leave(self, consumer: Consumer) -> None:
+        """Give the partition up now: a static member that only closes keeps it until its session times out."""
+        consumer.unsubscribe()
+        deadline = time.monotonic() + _LEAVE_SECONDS
+        while time.monotonic() < deadline:
+            consumer.poll(_POLL_SECONDS)
 
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         consumer.incremental_assign(partitions)
@@ -171,8 +188,9 @@ class Election:
 
     def _win(self) -> None:
         try:
+            self._refuse_foreign_members()
             self._on_elected()
-        except LogError as error:
+        except (KafkaException, LogError) as error:
             self.problem = f"taking over failed: {error}"
             log.warning("taking over failed: %s; trying again", error)
             self._stopping.wait(_RETRY_SECONDS)

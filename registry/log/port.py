@@ -48,6 +48,10 @@ class NotLeader(LogError):
     """This node may not write the log now."""
 
 
+class LeadershipLost(NotLeader):
+    """This node may not write any more, and nobody can tell whether the append that found it out happened."""
+
+
 class RecordTooLarge(LogError):
     """A record is larger than the log takes."""
 

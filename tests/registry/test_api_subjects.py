@@ -213,6 +213,19 @@ def test_registering_a_deleted_schema_again_gives_a_new_version_and_the_old_id(a
     assert api("GET", "/subjects/s/versions?deleted=true").json() == [2]
 
 
+def test_a_deletion_after_an_undeletion_covers_all_versions_in_any_replay(api: Any) -> None:
+    for text in ('"int"', '"long"', '"double"'):
+        api.register("s", text)
+    api("DELETE", "/subjects/s")
+    api("POST", "/subjects/s/versions/2/undelete")
+    assert api("DELETE", "/subjects/s").json() == [2]
+    last = list(api.log.read(-1))[-1]
+    assert (last.key, last.value) == (
+        b'{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}',
+        b'{"subject":"s","version":3}',
+    )
+
+
 def test_undeleting_brings_versions_back(api: Any) -> None:
     api.register("s", USER)
     api("DELETE", "/subjects/s")

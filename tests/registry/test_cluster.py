@@ -304,7 +304,7 @@ def test_what_an_aborted_transaction_wrote_is_made_good(kafka: str) -> None:
         (b'{"keytype":"MAGICBYTE_ID_MARK","context":".","magic":0}', b'{"context":".","maxId":8}'),
         (key % 1, committed),
         (key % 2, None),
-        (b'{"keytype":"NOOP","magic":0}', None),
+        (b'{"keytype":"MAGICBYTE_SETTLED","magic":0}', b"{}"),
     ]
 
 

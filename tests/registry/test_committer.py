@@ -128,6 +128,27 @@ def test_compatibility_is_decided_again_after_another_writer(committer: Committe
     assert raised.value.kind is errors.INCOMPATIBLE_SCHEMA
 
 
+def test_what_was_decided_on_a_view_that_moved_is_decided_again(log: FaultyLog, view: View) -> None:
+    """Another node appends, and a reader of this one catches up, while a command is being decided."""
+    committer = Committer(log, view)
+    theirs = b'{"subject":"t","version":1,"id":1,"schemaType":"AVRO","schema":"\\"int\\"","deleted":false}'
+    overtaken: list[bool] = []
+
+    def command(overlay: View, now: int) -> Decision[Any]:
+        decision: Decision[Any] = registration("s", '"string"')(overlay, now)
+        if not overtaken:
+            overtaken.append(True)
+            MemoryLog.append(log, [Record(b'{"keytype":"SCHEMA","subject":"t","version":1,"magic":1}', theirs, 0)], -1)
+            committer.catch_up()
+        return decision
+
+    committer.start()
+    assert committer.submit(command).result(5).schema_id == 2
+    committer.stop()
+    assert view.passed_over == {}
+    assert [each.subject for each in view.with_id(".", 2)] == ["s"]
+
+
 def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, view: View) -> None:
     committer = Committer(log, view)
     waiting = [committer.submit(registration("a", '"int"')), committer.submit(registration("b", '"int"'))]

@@ -91,6 +91,9 @@ def test_the_second_text_for_an_id_is_passed_over() -> None:
         (schema_key("s", 1), {"id": "1", "schema": "x"}),
         (schema_key("s", 1), {"id": 1, "schema": "x", "references": [{"name": "n"}]}),
         (schema_key("s", 1), {"id": 1, "schema": "x", "metadata": []}),
+        (schema_key("s", 1), {"id": 1, "schema": "x", "schemaType": 5}),
+        (schema_key("s", 1), {"id": 1, "schema": "x", "references": [{"name": "n", "subject": "r", "version": 2**31}]}),
+        ({"keytype": "MODE", "subject": "s", "magic": 0}, {"mode": []}),
         ({"keytype": "CONFIG", "subject": "s", "magic": 0}, {"defaultMetadata": 7}),
         ({"keytype": "MODE", "subject": "s", "magic": 0}, {"mode": "SLEEP"}),
         ({"keytype": "DELETE_SUBJECT", "subject": "s", "magic": 0}, {"version": None}),
@@ -107,6 +110,8 @@ def test_raw_keys_of_other_writers_are_repeated() -> None:
     legacy = b'{"subject":"a","version":1,"magic":1,"keytype":"SCHEMA"}'
     view = view_of((legacy, schema("a", 1, 1, "x")[1]))
     assert view.key_bytes(Key("SCHEMA", "a", 1)) == legacy
+    both = (b'{"keytype":"SCHEMA","subject":"a","version":1,"magic":1}', legacy)
+    assert view.key_forms(Key("SCHEMA", "a", 1)) == both
     assert view.key_bytes(Key("SCHEMA", "a", 2)) == b'{"keytype":"SCHEMA","subject":"a","version":2,"magic":1}'
 
 
@@ -141,6 +146,27 @@ def test_referrers_are_found_until_they_are_gone() -> None:
     assert [(each.subject, each.number) for each in view.referrers("base", 1)] == [("a", 1)]
     view.apply(LogEntry(2, _bytes(schema_key("a", 1)), None, 0))
     assert view.referrers("base", 1) == []
+
+
+def test_a_reference_from_a_context_means_that_contexts_subject() -> None:
+    reference = [{"name": "n", "subject": "common", "version": 1}]
+    view = view_of(
+        schema("common", 1, 1, "x"),
+        schema(":.c:common", 1, 1, "y"),
+        schema(":.c:user", 1, 2, "z", references=reference),
+    )
+    assert [each.subject for each in view.referrers(":.c:common", 1)] == [":.c:user"]
+    assert view.referrers("common", 1) == []
+
+
+def test_contents_of_one_identity_share_an_id_and_a_text() -> None:
+    bare = {"domainRules": [{"name": "r", "mode": "WRITE", "type": "CEL", "kind": "CONDITION"}]}
+    empty = {"domainRules": [{**bare["domainRules"][0], "doc": ""}]}
+    view = view_of(schema("a", 1, 1, "x" * 50, ruleSet=bare), schema("b", 1, 1, "x" * 50, ruleSet=empty))
+    first, second = view.with_id(".", 1)
+    assert view.passed_over == {}
+    assert first.content != second.content
+    assert first.content.text is second.content.text
 
 
 def test_an_overlay_leaves_its_base_as_it_is() -> None:
