@@ -64,6 +64,8 @@ class TopicReader:
                 "fetch.message.max.bytes": 4 * 1024 * 1024,
                 "queued.min.messages": 20_000,
                 "queued.max.messages.kbytes": 16 * 1024,
+                # A full queue is looked at again after this; the default of 1 s would be most of a replay.
+                "fetch.queue.backoff.ms": 2,
                 # A commit's marker is noticed by the empty fetch after it, and a follower's sync waits for that.
                 "fetch.wait.max.ms": 20,
             }
