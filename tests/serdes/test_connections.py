@@ -67,6 +67,20 @@ def serving(expected: str | None = None, context: ssl.SSLContext | None = None) 
         thread.join()
 
 
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """ca.pem, and server.pem and client.pem signed by it, each with a .key."""
@@ -84,6 +98,10 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
             .not_valid_before(NOW - dt.timedelta(hours=1))
             .not_valid_after(NOW + dt.timedelta(hours=1))
             .add_extension(x509.BasicConstraints(ca=name == "ca", path_length=None), critical=True)
+            # Python 3.13 asks for these by default.
+            .add_extension(_usage(signs_certificates=name == "ca"), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False)
             .add_extension(
                 x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False
             )
