@@ -20,7 +20,6 @@ from registry.http.answers import answer, config_object, config_update_object
 from registry.http.request import body_of, flag, page, registry_of, settings_subject_of
 from registry.model import DEFAULT_CONTEXT, Config
 from registry.resolve import effective_config, effective_mode
-from registry.view import View
 
 router = APIRouter()
 
@@ -129,8 +128,3 @@ def context_name(encoded: str) -> str:
         raise errors.CONTEXT_WITH_COLON(context=name)
     bare = name.removeprefix(":").removesuffix(":")
     return bare if bare.startswith(".") else f".{bare}"
-
-
-def exists(view: View, context: str) -> bool:
-    """Tell whether a context has ever been written to."""
-    return context == DEFAULT_CONTEXT or context in view.contexts()
