@@ -23,7 +23,7 @@ from magicbyte.process import temporary_folder
 from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_registry
 from registry.log.kafka import KafkaLog
-from registry.log.port import Log, Record
+from registry.log.port import BEGINNING, Log, Offset, Record
 from registry.log.sql import SqlLog
 from registry.log.topic import prepare_topic
 
@@ -82,7 +82,7 @@ def bench_reads(targets: Sequence[Target], repeats: int, seconds: float) -> None
 
 
 def bench_registrations(
-    storage: str, targets: Sequence[Target], open_log: Callable[[], Log], repeats: int, seconds: float
+    storage: str, targets: Sequence[Target], open_log: Callable[[], OpenLog], repeats: int, seconds: float
 ) -> None:
     template = post("/subjects/new-##########/versions", schema("##########"))
     for clients in CLIENTS:
@@ -98,11 +98,15 @@ def bench_registrations(
         )
 
 
-def bare_group_commit(open_log: Callable[[], Log], clients: int, seconds: float) -> Sample:
+#: An empty log of one's own, and the offset of the last record in it.
+OpenLog = tuple[Log, Offset]
+
+
+def bare_group_commit(open_log: Callable[[], OpenLog], clients: int, seconds: float) -> Sample:
     """The log alone: batches of one record a client, appended one after another; no HTTP, no schema."""
-    log = open_log()
+    log, after = open_log()
     records = [Record(uuid.uuid4().bytes, schema(number).encode(), 0) for number in range(clients)]
-    after, commits, latencies = log.end(), 0, []
+    commits, latencies = 0, []
     started, cpu = time.perf_counter(), time.process_time()
     while time.perf_counter() - started < seconds:
         began = time.perf_counter()
@@ -117,18 +121,17 @@ def bare_group_commit(open_log: Callable[[], Log], clients: int, seconds: float)
     return Sample(written / elapsed, p50, p99, cpu / written * 1e6, 0)
 
 
-def kafka_log(bootstrap_servers: str) -> Log:
+def kafka_log(bootstrap_servers: str) -> OpenLog:
     topic = f"bare-{uuid.uuid4()}"
     client = {"bootstrap.servers": bootstrap_servers}
     prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
     log = KafkaLog(client, topic, topic)
     log.open_writer()
-    log.settle([Record(b"first", None, 0)], -1)
-    return log
+    return log, log.settle([Record(b"first", None, 0)], BEGINNING)
 
 
-def sqlite_log(folder: Path) -> Log:
-    return SqlLog(f"sqlite:///{folder}/{uuid.uuid4()}.db")
+def sqlite_log(folder: Path) -> OpenLog:
+    return SqlLog(f"sqlite:///{folder}/{uuid.uuid4()}.db"), BEGINNING
 
 
 @contextmanager
