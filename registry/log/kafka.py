@@ -127,7 +127,7 @@ class KafkaLog:
             isolation: Consumer({**client, "group.id": "magicbyte-reader", "isolation.level": isolation})
             for isolation in _ISOLATIONS
         }
-        self._reader = TopicReader(client, topic, isolation="read_committed")
+        self._reader: TopicReader | None = None
         self._reading = threading.Lock()
         self._producer: Producer | None = None
         #: The last record of the open writer's own; None until it has settled what was there before.
@@ -162,7 +162,17 @@ class KafkaLog:
     @property
     def position(self) -> int:
         """How far the log has been read."""
-        return self._reader.position
+        return self._reader.position if self._reader is not None else 0
+
+    def _reader_at(self, after: Offset) -> TopicReader:
+        """The reader, about to go on after an offset; `_reading` is held.
+
+        It is made when it is first needed: a consumer that is connected before it is given a partition of a topic it
+        has not heard of looks the topic up at its next scan, up to a second later.
+        """
+        self._reader = self._reader or TopicReader(self._client, self._topic, isolation="read_committed")
+        self._reader.seek(after)
+        return self._reader
 
     def read(self, after: Offset) -> Iterator[LogEntry]:
         """The committed entries up to the present end; see `Log.read`.
@@ -174,14 +184,14 @@ class KafkaLog:
         deadline = time.monotonic() + _READ_SECONDS
         settled = time.monotonic() + _SETTLE_SECONDS
         with self._reading:
-            self._reader.seek(after)
-            while self._reader.position < end:
-                entries = self._reader.poll(_POLL_SECONDS)
+            reader = self._reader_at(after)
+            while reader.position < end:
+                entries = reader.poll(_POLL_SECONDS)
                 yield from entries
                 if entries:
                     deadline = time.monotonic() + _READ_SECONDS
                     settled = time.monotonic() + _SETTLE_SECONDS
-                elif time.monotonic() > settled and self._reader.position >= self.end_position():
+                elif time.monotonic() > settled and reader.position >= self.end_position():
                     break
                 elif time.monotonic() > deadline:
                     raise LogError(f"{self._topic} was not read to its end at {end} in time")
@@ -189,8 +199,7 @@ class KafkaLog:
     def follow(self, after: Offset, timeout: float) -> list[LogEntry]:
         """The entries that come after an offset within a time, in seconds."""
         with self._reading:
-            self._reader.seek(after)
-            return self._reader.poll(timeout)
+            return self._reader_at(after).poll(timeout)
 
     def aborted_since(self, after: Offset) -> list[LogEntry]:
         """The entries after an offset that only read_uncommitted readers see: those of aborted transactions."""
@@ -345,7 +354,8 @@ class KafkaLog:
         for asker in self._askers.values():
             asker.close()
         with self._reading:
-            self._reader.close()
+            if self._reader is not None:
+                self._reader.close()
 
 
 def _nothing() -> None:
