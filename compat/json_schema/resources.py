@@ -65,13 +65,16 @@ class Resources:
         self._anchors: dict[tuple[str, str], Target] = {}
         self._starts: dict[int, Resource] = {}
         self.root = self._add(raw, "", foreign=False)
-        # A name counts as it is, with `./` before it, and relative to the schema's own `$id`.
         self._texts: dict[str, str] = {}
         self._names: dict[str, str] = {}
         for dependency in dependencies:
             self._texts.setdefault(dependency.name, dependency.text)
-            for spelling in (dependency.name, f"./{dependency.name}", _join(self.root.uri, dependency.name)):
+            for spelling in self._spellings(dependency.name):
                 self._names.setdefault(spelling, dependency.name)
+
+    def _spellings(self, name: str) -> tuple[str, str, str]:
+        """What a `$ref` may call a dependency: its name, with `./` before it, and relative to the schema's `$id`."""
+        return name, f"./{name}", _join(self.root.uri, name)
 
     def at(self, raw: Any, enclosing: Resource) -> Resource:
         """The resource that a schema belongs to: one that starts at it, or the enclosing one."""
@@ -112,8 +115,9 @@ class Resources:
         except json_text.InvalidJson as error:
             raise Unresolved(f"the referenced schema '{name}' is not JSON: {error}") from None
         resource = self._add(raw, _defragmented(name), foreign=True)
-        for spelling in [spelling for spelling, known in self._names.items() if known == name]:
-            self._by_uri.setdefault(spelling, resource)
+        for spelling in self._spellings(name):
+            if self._names[spelling] == name:
+                self._by_uri.setdefault(spelling, resource)
         return resource
 
     def _metaschema(self, address: str) -> Resource:
