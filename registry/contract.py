@@ -89,7 +89,7 @@ class Metadata:
 class Rule:
     """One rule of a rule set; None is not set."""
 
-    name: str
+    name: str | None
     doc: str | None = None
     kind: str | None = None
     mode: str | None = None
@@ -126,11 +126,13 @@ class Rule:
             TypeError: The value is not of a rule's shape.
         """
         _require(isinstance(value, dict), "a rule must be an object")
-        params = value.get("params") or {}
+        params, disabled = value.get("params") or {}, value.get("disabled")
         _require(isinstance(params, dict), "rule.params must be an object")
+        _require(isinstance(disabled, bool | None), "rule.disabled must be a boolean")
         optional = {
             field_name: _optional(value.get(name), f"rule.{name}")
             for field_name, name in (
+                ("name", "name"),
                 ("doc", "doc"),
                 ("kind", "kind"),
                 ("mode", "mode"),
@@ -141,10 +143,9 @@ class Rule:
             )
         }
         return cls(
-            name=_optional(value.get("name"), "rule.name") or "",
             tags=_strings(value.get("tags") or (), "rule.tags"),
             params={key: _text(text, f"rule.params.{key}") for key, text in params.items()},
-            disabled=bool(value.get("disabled", False)),
+            disabled=bool(disabled),
             **optional,
         )
 
@@ -163,6 +164,8 @@ class Rule:
 MIGRATION_MODES = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
 DATA_MODES = frozenset({"WRITE", "READ", "WRITEREAD"})
 _BOTH_WAYS = frozenset({"UPDOWN", "WRITEREAD"})
+KINDS = ("TRANSFORM", "CONDITION")
+PLACES = ("ALL", "CLIENT", "GATEWAY", "SERVER", "NONE")
 _NAME = re.compile(r"[^\W\d]|_")
 _NAME_MAX = 256
 
@@ -208,12 +211,14 @@ class RuleSet:
         return cls(lists[0], lists[1], lists[2], _optional(value.get("enableAt"), "ruleSet.enableAt"))
 
     def validate(self) -> None:
-        """Check names, types and modes.
+        """Check names, types, kinds and modes, and where the rules are to be executed.
 
         Raises:
             InvalidRuleSet: A rule is wrong.
         """
-        seen: set[str] = set()
+        if self.enable_at is not None and self.enable_at not in PLACES:
+            raise InvalidRuleSet(f"Rules can only be enabled at {', '.join(PLACES)}")
+        seen: set[str | None] = set()
         for list_name, rules, modes in self.groups:
             for rule in rules:
                 _check_name(rule.name)
@@ -222,6 +227,8 @@ class RuleSet:
                 seen.add(rule.name)
                 if not rule.type:
                     raise InvalidRuleSet("Missing rule type")
+                if rule.kind is not None and rule.kind not in KINDS:
+                    raise InvalidRuleSet(f"Rules can only be of kind {', '.join(KINDS)}")
                 if rule.mode not in modes:
                     label = list_name.removesuffix("Rules").capitalize()
                     ordered = ("UPGRADE, DOWNGRADE, UPDOWN", "WRITE, READ, WRITEREAD")[modes is DATA_MODES]
@@ -256,10 +263,10 @@ class RuleSet:
             digest.update(self.enable_at.encode())
 
 
-def _check_name(name: str) -> None:
-    if not name:
+def _check_name(name: str | None) -> None:
+    if name is None:
         raise InvalidRuleSet("Missing rule name")
-    if not name.strip():
+    if not name:
         raise InvalidRuleSet("Empty rule name")
     if len(name) > _NAME_MAX:
         raise InvalidRuleSet("Rule name too long")

@@ -144,7 +144,7 @@ def decide_delete_config(view: View, now: int, *, subject: str | None, terms: Te
 def decide_put_mode(
     view: View, now: int, *, subject: str | None, name: str | None, terms: Terms, force: bool
 ) -> Decision[str | None]:
-    """Set the mode of a subject, a context or everything (None); a name of None clears it.
+    """Set the mode of a subject, a context or everything (None); a name of None clears it. Answers the name as given.
 
     Raises:
         ApiError: 42204, 42205, 42206.
@@ -164,7 +164,7 @@ def decide_put_mode(
     if mode.name == "IMPORT" and not force and effective_mode(view, subject).name != "IMPORT":
         removals = _clear_for_import(view, subject, now)
     record = Record(key, records.encode_mode(Key(records.MODE, subject), mode.name), now)
-    return Decision(mode.name, (*removals, record))
+    return Decision(name, (*removals, record))
 
 
 def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
@@ -206,9 +206,7 @@ def decide_delete_mode(
         raise errors.MODE_IMMUTABLE()
     stored = view.mode(subject)
     if stored is None and not recursive:
-        if subject is None:
-            return Decision(effective_mode(view, None).name)
-        raise errors.SUBJECT_NOT_FOUND(subject=subject)
+        raise errors.SUBJECT_NOT_FOUND(subject=subject or "")
     targets = [subject, *(_matching(view, subject) if recursive else [])]
     found = [
         record

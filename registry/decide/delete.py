@@ -27,10 +27,9 @@ def decide_delete_version(view: View, now: int, *, subject: str, number: int | N
     if permanent and not version.deleted:
         raise errors.VERSION_NOT_SOFT_DELETED(subject=subject, version=version.number)
     _require_unreferenced(view, [version], permanent=permanent)
-    if permanent:
-        return Decision(version.number, tuple(tombstones(view, [version], now)))
-    found = [_rewritten(view, version, deleted=True, now=now)]
-    if all(each is version for each in view.live_versions(subject)):
+    found = tombstones(view, [version], now) if permanent else [_rewritten(view, version, deleted=True, now=now)]
+    staying = view.versions(subject) if permanent else view.live_versions(subject)
+    if all(each is version for each in staying):
         found += settings_tombstones(view, subject, now)
     return Decision(version.number, tuple(found))
 

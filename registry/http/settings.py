@@ -73,7 +73,7 @@ async def get_mode(request: Request) -> Response:
 @router.route("/mode", methods=["PUT"])
 @router.route("/mode/{subject}", methods=["PUT"])
 async def put_mode(request: Request) -> Response:
-    """Set the mode of a subject or context; null clears it."""
+    """Set the mode of a subject or context; null clears it. Answers the request's own words."""
     registry, body = registry_of(request), await body_of(request)
     name = body.get("mode")
     if name is not None and not isinstance(name, str):
@@ -85,7 +85,8 @@ async def put_mode(request: Request) -> Response:
         terms=registry.terms,
         force=flag(request, "force"),
     )
-    return answer(request, {"mode": await registry.write(operations.UPDATE_MODE, command)})
+    set_mode: str | None = await registry.write(operations.UPDATE_MODE, command)
+    return answer(request, {} if set_mode is None else {"mode": set_mode})
 
 
 @router.route("/mode", methods=["DELETE"])

@@ -127,14 +127,14 @@ async def list_versions(request: Request) -> Response:
     negated, only, with_deleted = (flag(request, name) for name in ("deletedAsNegative", "deletedOnly", "deleted"))
 
     def look_up(view: View) -> list[Version] | None:
-        versions = [each for each in list(view.versions(subject)) if with_deleted or each.deleted == only or negated]
-        return versions or None
+        versions = list(view.versions(subject))
+        visible = [each for each in versions if (each.deleted if only else with_deleted or not each.deleted)]
+        # What is shown negated does not make a subject be there.
+        return (versions if negated else visible) if visible else None
 
     found = await registry.find(look_up)
     if found is None:
         raise errors.SUBJECT_NOT_FOUND(subject=subject)
-    if only and not negated:
-        found = [each for each in found if each.deleted]
     numbers = [-each.number if negated and each.deleted else each.number for each in found]
     settings = registry.settings
     limits = {"default_limit": settings.version_search_default_limit, "max_limit": settings.version_search_max_limit}

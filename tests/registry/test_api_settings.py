@@ -103,10 +103,14 @@ def test_a_mode_is_read_set_and_removed(api: Any) -> None:
     assert api("GET", "/mode").json() == {"mode": "READWRITE"}
     message = "Subject 's' does not have subject-level mode configured"
     assert api("GET", "/mode/s").json() == error(40409, message)
-    assert api("PUT", "/mode/s", {"mode": "readonly"}).json() == {"mode": "READONLY"}
+    assert api("PUT", "/mode/s", {"mode": "readonly"}).json() == {"mode": "readonly"}
     assert api("GET", "/mode/s").json() == {"mode": "READONLY"}
     assert api("DELETE", "/mode/s").json() == {"mode": "READONLY"}
     assert api("DELETE", "/mode/s").json() == error(40401, "Subject 's' not found.")
+    assert api("DELETE", "/mode").json() == error(40401, "Subject '' not found.")
+    api("PUT", "/mode", {"mode": "READONLY"})
+    assert api("PUT", "/mode", {"mode": None}).json() == {}
+    assert api("GET", "/mode").json() == {"mode": "READWRITE"}
 
 
 def test_a_read_only_subject_takes_no_writes(api: Any) -> None:

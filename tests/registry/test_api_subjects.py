@@ -192,9 +192,24 @@ def test_deleting_softly_and_then_for_good(api: Any) -> None:
     assert api("DELETE", "/subjects/s").json() == error(40404, message)
     assert (api("GET", "/subjects").json(), api("GET", "/subjects?deleted=true").json()) == ([], ["s"])
     assert api("GET", "/subjects?deletedOnly=true").json() == ["s"]
+    assert api("GET", "/subjects/s/versions?deletedAsNegative=true").json() == error(40401, "Subject 's' not found.")
+    assert api("GET", "/subjects/s/versions?deletedAsNegative=true&deleted=true").json() == [-1, -2]
     assert api("DELETE", "/subjects/s?permanent=true").json() == [1, 2]
     assert api("GET", "/subjects?deleted=true").json() == []
     assert api("GET", "/schemas/ids/1").status_code == 404
+
+
+def test_settings_go_with_the_last_version(api: Any) -> None:
+    for permanent in ("", "?permanent=true"):
+        api.register("s", USER)
+        api("PUT", "/config/s", {"compatibility": "NONE"})
+        api("PUT", "/mode/s", {"mode": "READWRITE"})
+        if permanent:
+            api("DELETE", "/subjects/s/versions/latest")
+            api("PUT", "/config/s", {"compatibility": "NONE"})
+        assert api("DELETE", f"/subjects/s/versions/{'2' if permanent else '1'}{permanent}").status_code == 200
+        assert api("GET", "/config/s").json()["error_code"] == 40408
+        assert api("GET", "/mode/s").json()["error_code"] == 40409
 
 
 def test_an_id_once_given_is_never_given_again(api: Any, make_api: Callable[..., Any]) -> None:
@@ -285,7 +300,6 @@ def test_a_reference_that_leads_nowhere(api: Any, references: Any, detail: str) 
         ({"schema": '"int"', "references": {}}, 400, 400, "references must be an array, not an object"),
         ({"schema": '"int"', "references": [1]}, 400, 400, "references[0] must be an object, not an integer"),
         ({"schema": '"int"', "version": True}, 400, 400, "version must be an integer, not a boolean"),
-        ({"schema": '"int"', "ruleSet": {"domainRules": [{}]}}, 422, 42210, "Missing rule name"),
         (["schema"], 400, 400, "the body must be a JSON object, not an array"),
         (None, 422, 422, "The request body may not be null"),
     ],
@@ -295,6 +309,39 @@ def test_a_body_that_is_refused(api: Any, body: Any, status: int, code: int, mes
     answered = api.client.post("/subjects/s/versions", json=body, headers=headers)
     assert (answered.status_code, answered.json()["error_code"]) == (status, code)
     assert answered.json()["message"].startswith(message)
+
+
+RULE = {"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL"}
+
+
+@pytest.mark.parametrize(
+    ("rule_set", "code", "message"),
+    [
+        ({"domainRules": [RULE | {"name": None}]}, 42210, "Missing rule name"),
+        ({"domainRules": [RULE | {"name": ""}]}, 42210, "Empty rule name"),
+        ({"domainRules": [RULE | {"name": "a" * 257}]}, 42210, "Rule name too long"),
+        ({"domainRules": [RULE | {"name": "1a"}]}, 42210, "Illegal initial character in rule name: 1a"),
+        ({"domainRules": [RULE | {"name": "a.b"}]}, 42210, "Illegal character in rule name: a.b"),
+        ({"domainRules": [RULE | {"type": None}]}, 42210, "Missing rule type"),
+        ({"domainRules": [RULE], "encodingRules": [RULE]}, 42210, "Found rule with duplicate name 'r'"),
+        ({"migrationRules": [RULE]}, 42210, "Migration rules can only be UPGRADE, DOWNGRADE, UPDOWN"),
+        ({"domainRules": [RULE | {"mode": "UPDOWN"}]}, 42210, "Domain rules can only be WRITE, READ, WRITEREAD"),
+        ({"encodingRules": [RULE | {"mode": None}]}, 42210, "Encoding rules can only be WRITE, READ, WRITEREAD"),
+        (
+            {"domainRules": [RULE | {"onSuccess": "a,b"}]},
+            42210,
+            "Multiple actions only valid with WRITEREAD and UPDOWN",
+        ),
+        ({"domainRules": [RULE | {"kind": "WISH"}]}, 42210, "Rules can only be of kind TRANSFORM, CONDITION"),
+        ({"enableAt": "HOME"}, 42210, "Rules can only be enabled at ALL, CLIENT, GATEWAY, SERVER, NONE"),
+        ({"domainRules": [RULE | {"disabled": "no"}]}, 400, "rule.disabled must be a boolean"),
+        ({"domainRules": [RULE | {"tags": "PII"}]}, 400, "rule.tags must be an array of strings"),
+    ],
+)
+def test_a_rule_set_that_is_refused(api: Any, rule_set: Any, code: int, message: str) -> None:
+    answered = api.register("s", '"int"', ruleSet=rule_set)
+    assert (answered.status_code, answered.json()) == (422 if code == 42210 else 400, error(code, message))
+    assert api("PUT", "/config/s", {"defaultRuleSet": rule_set}).json() == error(code, message)
 
 
 @pytest.mark.parametrize("raw", [b"{", b"", b"   ", b'{"schema": "\\ud800"', b"\xff\xfe", b"[" * 100_000])

@@ -18,8 +18,11 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.routing import Route
 
+from magicbyte.http import errors as http_errors
 from magicbyte.http.application import load_contract
+from magicbyte.http.errors import ErrorKind
 from magicbyte.testing.servers import running_registry
+from registry import errors
 from registry.app import ROUTERS
 
 
@@ -33,6 +36,12 @@ def test_every_route_is_in_the_contract_and_the_contract_has_no_other() -> None:
     }
     documented = {(method, path) for path, item in load_contract("registry.yaml")["paths"].items() for method in item}
     assert served == documented
+
+
+def test_every_error_is_in_the_contract_and_the_contract_has_no_other() -> None:
+    table = [each for module in (errors, http_errors) for each in vars(module).values() if isinstance(each, ErrorKind)]
+    listed = load_contract("registry.yaml")["components"]["schemas"]["Error"]["properties"]["error_code"]["enum"]
+    assert sorted({kind.code for kind in table}) == sorted(listed)
 
 
 def test_the_contract_is_served(api: Any) -> None:
