@@ -83,12 +83,19 @@ def dumps(value: Any, *, sort_keys: bool = False) -> str:
         value: What `loads` returns.
         sort_keys: Whether every object's keys come in the order of Java's strings (UTF-16 code units).
     """
-    return _with_upper_case_escapes(_sorted_text(value) if sort_keys else _text(value))
+    return upper_case_escapes(_sorted_text(value) if sort_keys else _text(value))
 
 
 def quote(text: str) -> str:
     """The JSON string literal of a text, as Jackson prints it: non-ASCII as it is, control characters in upper case."""
-    return _with_upper_case_escapes(encode_basestring(text))
+    return upper_case_escapes(encode_basestring(text))
+
+
+def upper_case_escapes(text: str) -> str:
+    """A JSON text with the escapes of control characters as Jackson prints them."""
+    if "\\u00" not in text:
+        return text
+    return _ESCAPED_CONTROL.sub(lambda found: found[0] if found[0] == "\\\\" else f"\\u{found[0][2:].upper()}", text)
 
 
 def java_order(text: str) -> bytes:
@@ -170,12 +177,6 @@ def _scalar_text(value: Any) -> str:
         # Jackson quotes the doubles that JSON has no number for.
         return double_text(value) if math.isfinite(value) else f'"{double_text(value)}"'
     return str(value)
-
-
-def _with_upper_case_escapes(text: str) -> str:
-    if "\\u00" not in text:
-        return text
-    return _ESCAPED_CONTROL.sub(lambda found: found[0] if found[0] == "\\\\" else f"\\u{found[0][2:].upper()}", text)
 
 
 def _is_deeper(value: Any, depth: int) -> bool:

@@ -11,7 +11,6 @@ from compat.schema import Pointer
 
 NO_PROPS: Props = {}
 _NAME_START = re.compile(r"[A-Za-z_]")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Refused(ValueError):
@@ -24,7 +23,8 @@ class Refused(ValueError):
 
 def name_fault(name: str) -> str | None:
     """What is wrong with a name; None for a letter or underscore followed by letters, digits and underscores."""
-    if _NAME.fullmatch(name):
+    # An ASCII identifier of Python's is just that.
+    if name.isascii() and name.isidentifier():
         return None
     if not name:
         return "Empty name"

@@ -79,17 +79,17 @@ class _Walk:
     def begin(self, reader: Node, writer: Node, path: str) -> _Found | _Comparison:
         """What a pair differs in, or the comparison that will tell."""
         while True:
-            if isinstance(reader, Array) and isinstance(writer, Array):
+            if reader.__class__ is Array and writer.__class__ is Array:
                 reader, writer, path = reader.items, writer.items, f"{path}/items"
-            elif isinstance(reader, Map) and isinstance(writer, Map):
+            elif reader.__class__ is Map and writer.__class__ is Map:
                 reader, writer, path = reader.values, writer.values, f"{path}/values"
             else:
                 break
-        if isinstance(writer, Union):
+        if writer.__class__ is Union:
             return self._from_union(reader, writer, path)
-        if isinstance(reader, Union):
+        if reader.__class__ is Union:
             return self._into_union(reader, writer, path)
-        if isinstance(reader, Primitive) and isinstance(writer, Primitive) and reader.type in PROMOTIONS[writer.type]:
+        if reader.__class__ is Primitive and writer.__class__ is Primitive and reader.type in PROMOTIONS[writer.type]:
             return []
         if isinstance(reader, NAMED) and isinstance(writer, NAMED) and reader.__class__ is writer.__class__:
             return self._named(reader, writer, path)
@@ -98,7 +98,7 @@ class _Walk:
     def _from_union(self, reader: Node, writer: Union, path: str) -> _Comparison:
         """Every branch that may have been written must fit."""
         found: _Found = []
-        union = reader if isinstance(reader, Union) else None
+        union = reader if reader.__class__ is Union else None
         weight = 1 + _weight(reader)
         for index, branch in enumerate(writer.branches):
             self._count(weight)
@@ -116,7 +116,7 @@ class _Walk:
 
     def _into_union(self, reader: Union, writer: Node, path: str) -> _Found | _Comparison:
         """Some branch of the reader's must fit what was written."""
-        if not isinstance(writer, Primitive):
+        if writer.__class__ is not Primitive:
             return self._search(reader, writer, path)
         if not reader.types.isdisjoint(PROMOTIONS[writer.type]):
             return []
@@ -162,7 +162,7 @@ class _Walk:
         found = [
             difference for rule in NAMED_RULES[reader.type] for difference in rule(reader, writer, path, self._places)
         ]
-        if isinstance(reader, Record) and isinstance(writer, Record):
+        if reader.__class__ is Record and writer.__class__ is Record:
             self._judged[key] = []
             return self._fields(reader, writer, path, found)
         self._judged[key] = found
@@ -180,7 +180,7 @@ class _Walk:
             if written is None:
                 if field.has_default:
                     continue
-                if not (isinstance(field.type, Enum) and field.type.default is not None):
+                if not (field.type.__class__ is Enum and field.type.default is not None):
                     found += reader_field_missing_default_value(reader, field, index, writer, path, self._places)
                     continue
                 written_type: Node = writer
@@ -206,9 +206,9 @@ def _fits_plainly(reader: Node, writer: Node) -> bool:
     kind = writer.__class__
     if kind is Primitive:
         readable = PROMOTIONS[writer.type]
-        return reader.type in readable or (isinstance(reader, Union) and not reader.types.isdisjoint(readable))
-    if isinstance(writer, Union):
-        return _types_fit(reader.types if isinstance(reader, Union) else frozenset({reader.type}), writer.types)
+        return reader.type in readable or (reader.__class__ is Union and not reader.types.isdisjoint(readable))
+    if writer.__class__ is Union:
+        return _types_fit(reader.types if reader.__class__ is Union else frozenset({reader.type}), writer.types)
     fits = _PLAIN_FITS.get(kind)
     return fits is not None and reader.__class__ is kind and fits(reader, writer)
 
@@ -247,9 +247,9 @@ _PLAIN_FITS: dict[type, Callable[..., bool]] = {
 
 def _weight(node: Node) -> int:
     """About how many steps it takes to compare a type with another of its kind, types inside it aside."""
-    if isinstance(node, Record):
+    if node.__class__ is Record:
         return len(node.fields) + len(node.aliases)
-    return len(node.symbols) + len(node.aliases) if isinstance(node, Enum) else 0
+    return len(node.symbols) + len(node.aliases) if node.__class__ is Enum else 0
 
 
 def _written_field(field: Field, index: int, writer: Record) -> Field | None:

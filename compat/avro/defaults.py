@@ -32,8 +32,13 @@ _PRIMITIVE_DEFAULTS = {
 
 def is_default(node: Node, value: Any) -> bool:
     """Whether a JSON value is a default of a type; of a union, that of any branch (Avro library 1.9 and later)."""
-    if isinstance(node, Primitive):
+    if node.__class__ is Primitive:
         return _PRIMITIVE_DEFAULTS[node.type](value)
+    if node.__class__ is Union:
+        # Most defaults of unions are of a primitive branch, which takes no walk to tell.
+        for branch in node.branches:
+            if branch.__class__ is Primitive and _PRIMITIVE_DEFAULTS[branch.type](value):
+                return True
     return run(_fits(node, value, {}))
 
 
@@ -44,7 +49,7 @@ def double_default(text: str) -> float | None:
 
 
 def _fits(node: Node, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
-    if isinstance(node, Primitive):
+    if node.__class__ is Primitive:
         return _PRIMITIVE_DEFAULTS[node.type](value)
     # Without this memory a value nested in unions of look-alike records would be tried exponentially often.
     key = (id(node), id(value))

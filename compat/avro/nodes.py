@@ -1,13 +1,17 @@
 """The types an Avro schema is made of, as values.
 
 Nodes are compared by identity: a recursive record contains itself, and a named type that is used twice is one node.
+They are msgspec's structs, for those are made ten times as fast as frozen dataclasses, and a schema is many nodes;
+those that no cycle can lead through are none of the garbage collector's (`gc=False`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 PRIMITIVE_TYPES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 COMPLEX_TYPES = frozenset({"record", "enum", "array", "map", "union", "fixed"})
@@ -27,8 +31,7 @@ class _NoDefault:
 NO_DEFAULT: Final = _NoDefault()
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True, gc=False):
     """A name and its namespace; the namespace is None where there is none."""
 
     name: str
@@ -46,16 +49,14 @@ class Name:
         return self.name if self.space is None else f"{self.space}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Primitive:
+class Primitive(Struct, frozen=True, eq=False, gc=False):
     """null, boolean, int, long, float, double, bytes or string."""
 
     type: str
     props: Props
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Array:
+class Array(Struct, frozen=True, eq=False):
     """A sequence of values of one type."""
 
     type: ClassVar[str] = "array"
@@ -63,8 +64,7 @@ class Array:
     props: Props
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Map:
+class Map(Struct, frozen=True, eq=False):
     """Values of one type by string keys."""
 
     type: ClassVar[str] = "map"
@@ -72,8 +72,7 @@ class Map:
     props: Props
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Union:
+class Union(Struct, frozen=True, eq=False):
     """A value of one of several types; `types` are those of the branches, such as null and record."""
 
     type: ClassVar[str] = "union"
@@ -81,8 +80,7 @@ class Union:
     types: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fixed:
+class Fixed(Struct, frozen=True, eq=False, gc=False):
     """So many bytes."""
 
     type: ClassVar[str] = "fixed"
@@ -93,8 +91,7 @@ class Fixed:
     props: Props
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Enum:
+class Enum(Struct, frozen=True, eq=False, gc=False):
     """One of several symbols; `default` is what a reader takes for a symbol it does not know."""
 
     type: ClassVar[str] = "enum"
@@ -106,8 +103,7 @@ class Enum:
     props: Props
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Field:
+class Field(Struct, frozen=True, eq=False):
     """A member of a record; `default` is NO_DEFAULT or a JSON value."""
 
     name: str
@@ -124,8 +120,7 @@ class Field:
         return self.default is not NO_DEFAULT
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Record:
+class Record(Struct, frozen=True, eq=False):
     """Named fields in order.
 
     A record exists before its fields do, since they may be of its own type: the parser sets them once, with `complete`.
@@ -138,18 +133,18 @@ class Record:
     aliases: tuple[Name, ...]
     props: Props
     fields: tuple[Field, ...] = ()
-    by_name: Mapping[str, Field] = field(default_factory=dict)
+    by_name: Mapping[str, Field] = {}
     is_complete: bool = False
 
-    def complete(self, fields: tuple[Field, ...]) -> None:
-        """Sets the fields; the one change in a record's life."""
-        object.__setattr__(self, "fields", fields)
-        object.__setattr__(self, "by_name", {member.name: member for member in fields})
-        object.__setattr__(self, "is_complete", True)
+    def complete(self, by_name: Mapping[str, Field]) -> None:
+        """Sets the fields, given by name and in order; the one change in a record's life."""
+        force_setattr(self, "fields", tuple(by_name.values()))
+        force_setattr(self, "by_name", by_name)
+        force_setattr(self, "is_complete", True)
 
 
 Named = Record | Enum | Fixed
-#: The same for isinstance, which takes twice as long with the union.
+#: The same for isinstance. Where many nodes are looked at `node.__class__ is Record` takes a third of its time.
 NAMED = (Record, Enum, Fixed)
 Node = Primitive | Array | Map | Union | Fixed | Enum | Record
 
@@ -161,6 +156,8 @@ def type_name(node: Node) -> str:
 
 def branch_name(node: Node) -> str:
     """What tells a union's branches apart: a full name, or the type where there is none."""
+    if node.__class__ is Primitive:
+        return node.type
     return node.name.full if isinstance(node, NAMED) else node.type
 
 

@@ -72,9 +72,10 @@ class Parser:
             raise InvalidSchema(AVRO, str(refused), position) from None
 
     def _node(self, value: Any, space: str | None) -> Node:
-        if value.__class__ is str:
-            return self._find(value, space)
-        if value.__class__ is dict:
+        shape = value.__class__
+        if shape is str:
+            return Primitive(value, NO_PROPS) if value in PRIMITIVE_TYPES else self._find(value, space)
+        if shape is dict:
             kind = value.get("type")
             if kind.__class__ is not str:
                 raise Refused(f"No type: {dumps(value)}", value)
@@ -82,34 +83,30 @@ class Parser:
                 return Primitive(kind, props_of(value, _SCHEMA_RESERVED))
             build = _BUILDERS.get(kind)
             return self._find(kind, space, value) if build is None else build(self, value, space)
-        if value.__class__ is list:
+        if shape is list:
             return self._union(value, space)
         raise Refused(f"Schema not yet supported: {dumps(value)}", value)
 
     def _find(self, name: str, space: str | None, at: Any = None) -> Node:
-        found = self._known(name, space)
+        found = self._named(name, space)
         if found is not None:
             return found
         raise Refused(f"Undefined name: {dumps(name)}" if at is None else f"Type not supported: {name}", at)
 
-    def _known(self, name: str, space: str | None) -> Node | None:
-        if name in PRIMITIVE_TYPES:
-            return Primitive(name, NO_PROPS)
+    def _named(self, name: str, space: str | None) -> Node | None:
         # A plain name is one of the namespace around it, or else of none.
         return self.names.get(Name.of(name, space).full) or self.names.get(name)
 
     def _union(self, value: list[Any], space: str | None) -> Union:
-        branches = []
-        names = set()
+        branches: dict[str, Node] = {}
         for element in value:
             branch = self._node(element, space)
-            branches.append(branch)
             name = branch_name(branch)
-            if name in names:
+            if name in branches:
                 raise Refused(f"Duplicate in union:{name}", value)
-            names.add(name)
-        union = Union(tuple(branches), frozenset([branch.type for branch in branches]))
-        if "union" in names:
+            branches[name] = branch
+        union = Union(tuple(branches.values()), frozenset([branch.type for branch in branches.values()]))
+        if "union" in branches:
             raise Refused(f"Nested union: {print_node(union)}", value)
         return union
 
@@ -171,45 +168,35 @@ class Parser:
         # The fields may be of this type; where it is defined already, they must be as they were.
         self.names.setdefault(name.full, record)
         fields: dict[str, Field] = {}
+        space = name.space
         for member in members:
-            new = self._field(member, name.space)
+            new = self._field(member, space)
             if new.name in fields:
                 shown = f"{new.name} type:{type_name(new.type)} pos:{len(fields)}"
                 old = fields[new.name]
                 place = f"{old.name} type:{type_name(old.type)} pos:{list(fields).index(new.name)}"
                 raise Refused(f"Duplicate field {new.name} in record {name.full}: {shown} and {place}.", member)
             fields[new.name] = new
-        record.complete(tuple(fields.values()))
+        record.complete(fields)
         return self._define(record, value)
 
     def _field(self, value: Any, space: str | None) -> Field:
-        if value.__class__ is not dict or value.get("name").__class__ is not str:
+        if value.__class__ is not dict or (name := value.get("name")).__class__ is not str:
             raise Refused(f"No field name: {dumps(value)}", value)
-        name = value["name"]
-        if "type" not in value:
-            raise Refused(f"No field type: {dumps(value)}", value)
         node = self._field_type(value, name, space)
         self._check_name(name, value)
-        order = value.get("order", "ascending")
-        if order.__class__ is not str or order.lower() not in _ORDERS:
-            raise Refused(f"Invalid order for field {name}: {dumps(order)}", value)
-        default = value.get("default", NO_DEFAULT)
-        if default.__class__ is str and node.type in ("float", "double"):
-            default = double_default(default)
-            if default is None:
-                raise Refused(f"For input string: {dumps(value['default'])}", value)
-        if self._strict and default is not NO_DEFAULT and not is_default(node, default):
-            raise Refused(f"Invalid default for field {name}: {dumps(default)} not a {print_node(node)}", value)
+        order = "ascending" if "order" not in value else _order_of(value, name)
+        default = self._default(value, name, node) if "default" in value else NO_DEFAULT
         aliases = alias_texts(value)
-        return Field(
-            name, node, default, order.lower(), text_of(value, "doc"), aliases, props_of(value, _FIELD_RESERVED)
-        )
+        return Field(name, node, default, order, text_of(value, "doc"), aliases, props_of(value, _FIELD_RESERVED))
 
     def _field_type(self, value: dict[str, Any], name: str, space: str | None) -> Node:
+        if "type" not in value:
+            raise Refused(f"No field type: {dumps(value)}", value)
         given = value["type"]
-        if given.__class__ is not str:
+        if given.__class__ is not str or given in PRIMITIVE_TYPES:
             return self._node(given, space)
-        found = self._known(given, space)
+        found = self._named(given, space)
         if found is None:
             raise Refused(
                 f'{dumps(given)} is not a defined name. The type of the "{name}" field must be a defined name '
@@ -217,6 +204,16 @@ class Parser:
                 value,
             )
         return found
+
+    def _default(self, value: dict[str, Any], name: str, node: Node) -> Any:
+        default = value["default"]
+        if default.__class__ is str and node.type in ("float", "double"):
+            default = double_default(default)
+            if default is None:
+                raise Refused(f"For input string: {dumps(value['default'])}", value)
+        if self._strict and not is_default(node, default):
+            raise Refused(f"Invalid default for field {name}: {dumps(default)} not a {print_node(node)}", value)
+        return default
 
     def _define(self, node: Named, at: dict[str, Any]) -> Named:
         """The type under its name: the one defined before, where both are the same."""
@@ -260,6 +257,13 @@ _BUILDERS = {
     "array": Parser._array,  # noqa: SLF001
     "map": Parser._map,  # noqa: SLF001
 }
+
+
+def _order_of(value: dict[str, Any], name: str) -> str:
+    order = value["order"]
+    if order.__class__ is not str or order.lower() not in _ORDERS:
+        raise Refused(f"Invalid order for field {name}: {dumps(order)}", value)
+    return str(order.lower())
 
 
 def _definition(node: Named) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from json.encoder import encode_basestring
 from typing import Any
 
 from compat.avro.defaults import is_default
@@ -30,7 +31,7 @@ from compat.avro.nodes import (
     Union,
 )
 from compat.avro.stackless import run
-from compat.json_text import dumps, java_order, quote
+from compat.json_text import dumps, java_order, upper_case_escapes
 
 #: What is still to be printed: text as it stands, or a type and the namespace around it.
 _Part = str | tuple[Node, str | None]
@@ -55,71 +56,87 @@ def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = Fals
             done.append(part)
             continue
         node, space = part
+        text = _nameless(node, normalized=normalized)
+        if text is not None:
+            done.append(text)
+            continue
         if isinstance(node, NAMED):
-            if node.name.full in names or (only_outermost and done):
-                done.append(quote(_mention(node.name, space, names)))
+            full = node.name.full
+            if full in names or (only_outermost and done):
+                done.append(encode_basestring(_mention(node.name, space, names)))
                 continue
-            names.add(node.name.full)
-        parts = list(_PRINTERS[node.__class__](node, space, normalized=normalized))
-        parts.reverse()
-        todo += parts
-    return "".join(done)
+            names.add(full)
+        todo += reversed(_PRINTERS[node.__class__](node, space, normalized=normalized))
+    return upper_case_escapes("".join(done))
 
 
-def _primitive(node: Primitive, _space: str | None, *, normalized: bool) -> Iterable[_Part]:
+def _nameless(node: Node, *, normalized: bool) -> str | None:
+    """The text of a type in which no other can be but primitive ones, at once; None for another."""
+    if node.__class__ is Primitive:
+        return _primitive(node, normalized=normalized)
+    if node.__class__ is Union and node.types <= PRIMITIVE_TYPES:
+        return f"[{','.join([_primitive(branch, normalized=normalized) for branch in node.branches])}]"
+    return None
+
+
+def _primitive(node: Any, *, normalized: bool) -> str:
     if not node.props:
-        return (f'"{node.type}"',)
-    return (f'{{"type":"{node.type}"{_props(node, node.props, normalized=normalized)}}}',)
+        return f'"{node.type}"'
+    return f'{{"type":"{node.type}"{_props(node, node.props, normalized=normalized)}}}'
 
 
-def _array(node: Array, space: str | None, *, normalized: bool) -> Iterable[_Part]:
-    return '{"type":"array","items":', (node.items, space), _props(node, node.props, normalized=normalized), "}"
+def _array(node: Array, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    return '{"type":"array","items":', (node.items, space), _props(node, node.props, normalized=normalized) + "}"
 
 
-def _map(node: Map, space: str | None, *, normalized: bool) -> Iterable[_Part]:
-    return '{"type":"map","values":', (node.values, space), _props(node, node.props, normalized=normalized), "}"
+def _map(node: Map, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    return '{"type":"map","values":', (node.values, space), _props(node, node.props, normalized=normalized) + "}"
 
 
-def _union(node: Union, space: str | None, **_: bool) -> Iterable[_Part]:
+def _union(node: Union, space: str | None, **_: bool) -> Sequence[_Part]:
+    parts: list[_Part] = []
     separator = "["
     for branch in node.branches:
-        yield separator
-        yield branch, space
+        parts += separator, (branch, space)
         separator = ","
-    yield "]" if node.branches else "[]"
+    parts.append("]")
+    return parts
 
 
-def _fixed(node: Fixed, space: str | None, *, normalized: bool) -> Iterable[_Part]:
+def _fixed(node: Fixed, space: str | None, *, normalized: bool) -> Sequence[_Part]:
     return (
         f'{{"type":"fixed"{_header(node, space, normalized=normalized)},"size":{node.size}',
         _footer(node, normalized=normalized),
     )
 
 
-def _enum(node: Enum, space: str | None, *, normalized: bool) -> Iterable[_Part]:
-    default = "" if node.default is None else f',"default":{quote(node.default)}'
-    symbols = ",".join(map(quote, node.symbols))
+def _enum(node: Enum, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    default = "" if node.default is None else f',"default":{encode_basestring(node.default)}'
+    symbols = ",".join(map(encode_basestring, node.symbols))
     return (
         f'{{"type":"enum"{_header(node, space, normalized=normalized)},"symbols":[{symbols}]{default}',
         _footer(node, normalized=normalized),
     )
 
 
-def _record(node: Record, space: str | None, *, normalized: bool) -> Iterable[_Part]:
+def _record(node: Record, space: str | None, *, normalized: bool) -> Sequence[_Part]:
     kind = "error" if node.is_error and not normalized else "record"
-    yield f'{{"type":"{kind}"{_header(node, space, normalized=normalized)},"fields":['
+    parts: list[_Part] = [f'{{"type":"{kind}"{_header(node, space, normalized=normalized)},"fields":[']
     separator = ""
     for field in node.fields:
-        yield f'{separator}{{"name":{quote(field.name)},"type":'
-        yield field.type, node.name.space
-        yield _field_footer(field, normalized=normalized)
+        before = f'{separator}{{"name":{encode_basestring(field.name)},"type":'
+        after = _field_footer(field, normalized=normalized)
+        text = _nameless(field.type, normalized=normalized)
+        if text is None:
+            parts += before, (field.type, node.name.space), after
+        else:
+            parts.append(before + text + after)
         separator = ","
-    yield "]"
-    yield _footer(node, normalized=normalized)
+    parts.append("]" + _footer(node, normalized=normalized))
+    return parts
 
 
-_PRINTERS: Mapping[type, Callable[..., Iterable[_Part]]] = {
-    Primitive: _primitive,
+_PRINTERS: Mapping[type, Callable[..., Sequence[_Part]]] = {
     Array: _array,
     Map: _map,
     Union: _union,
@@ -131,11 +148,11 @@ _PRINTERS: Mapping[type, Callable[..., Iterable[_Part]]] = {
 
 def _header(node: Named, space: str | None, *, normalized: bool) -> str:
     """Name, namespace where it is not the one around, and doc."""
-    header = f',"name":{quote(node.name.name)}'
+    header = f',"name":{encode_basestring(node.name.name)}'
     if node.name.space != space:
-        header += f',"namespace":{quote(node.name.space or "")}'
+        header += f',"namespace":{encode_basestring(node.name.space or "")}'
     if node.doc or (node.doc is not None and not normalized):
-        header += f',"doc":{quote(node.doc)}'
+        header += f',"doc":{encode_basestring(node.doc)}'
     return header
 
 
@@ -143,12 +160,12 @@ def _footer(node: Named, *, normalized: bool) -> str:
     footer = _props(node, node.props, normalized=normalized)
     if node.aliases:
         aliases = sorted(node.aliases, key=lambda alias: java_order(alias.full)) if normalized else node.aliases
-        footer += f',"aliases":[{",".join([quote(_alias(alias, node.name.space)) for alias in aliases])}]'
+        footer += f',"aliases":[{",".join([encode_basestring(_alias(alias, node.name.space)) for alias in aliases])}]'
     return footer + "}"
 
 
 def _field_footer(field: Field, *, normalized: bool) -> str:
-    footer = "" if field.doc is None else f',"doc":{quote(field.doc)}'
+    footer = "" if field.doc is None else f',"doc":{encode_basestring(field.doc)}'
     if field.default is not NO_DEFAULT:
         default = run(_typed(field.type, field.default)) if normalized else field.default
         footer += f',"default":{dumps(default, sort_keys=normalized)}'
@@ -156,7 +173,7 @@ def _field_footer(field: Field, *, normalized: bool) -> str:
         footer += f',"order":"{field.order}"'
     if field.aliases:
         aliases = sorted(field.aliases, key=java_order) if normalized else field.aliases
-        footer += f',"aliases":[{",".join(map(quote, aliases))}]'
+        footer += f',"aliases":[{",".join(map(encode_basestring, aliases))}]'
     return footer + _props(None, field.props, normalized=normalized) + "}"
 
 
@@ -171,7 +188,7 @@ def _props(node: Node | None, props: Mapping[str, Any], *, normalized: bool) -> 
             if props["logicalType"] == "decimal":
                 first += ["precision", "scale"] if props.get("scale") else ["precision"]
             keys = [*first, *(key for key in keys if key not in first)]
-    return "".join([f",{quote(key)}:{dumps(props[key], sort_keys=normalized)}" for key in keys])
+    return "".join([f",{encode_basestring(key)}:{dumps(props[key], sort_keys=normalized)}" for key in keys])
 
 
 def _mention(name: Name, space: str | None, names: set[str]) -> str:
