@@ -32,6 +32,12 @@ def header(scope: Scope, name: bytes) -> str | None:
     return None
 
 
+def list_header(scope: Scope, name: bytes) -> str | None:
+    """The values of a request header that holds a list, those of all its lines; `name` in lower case."""
+    values = [bytes(value).decode("latin-1") for key, value in scope["headers"] if key == name]
+    return ", ".join(values) if values else None
+
+
 class EncodedPath:
     """Routes on the path as it was sent, so that `%2F` within a segment is not taken for a separator.
 

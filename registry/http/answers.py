@@ -56,7 +56,9 @@ def registered_object(version: Version, text: str | None = None) -> dict[str, An
 def schema_string_object(version: Version, text: str | None = None, *, with_subject: bool) -> dict[str, Any]:
     """A content as GET by id answers it."""
     where = {"subject": version.subject, "version": version.number} if with_subject else {}
-    return where | _content(version, text)
+    content = _content(version, text)
+    # Here the text comes before what belongs to it.
+    return where | {name: content[name] for name in ("guid", "schemaType", "schema")} | content
 
 
 def _content(version: Version, text: str | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, answer, header
+from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, answer, header, list_header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ApiError
 from magicbyte.http.negotiation import choose, consumes
 from registry.errors import REQUEST_TIMED_OUT
@@ -34,7 +34,7 @@ class Negotiation:
         if scope["type"] != "http" or scope["path"].startswith(_UNNEGOTIATED):
             await self.app(scope, receive, send)
             return
-        media_type = choose(header(scope, b"accept"), PRODUCED)
+        media_type = choose(list_header(scope, b"accept"), PRODUCED)
         if media_type is None:
             await answer(send, 406, NOT_ACCEPTABLE().body())
             return
@@ -224,7 +224,7 @@ def _media_types(scope: Scope) -> bytes | None:
     accept = content_type = b""
     for name, value in scope["headers"]:
         if name == b"accept":
-            accept = value
+            accept += b"," + value
         elif name == b"content-type":
             content_type = value
         elif name == b"x-request-id":

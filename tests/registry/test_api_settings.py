@@ -189,6 +189,12 @@ def test_the_media_type_of_an_answer(api: Any, accept: str | None, status: int, 
     assert (answered.status_code, answered.headers["content-type"]) == (status, media_type)
 
 
+def test_accepts_in_several_lines_are_one_list(api: Any) -> None:
+    for path in ("/subjects", "/schemas/types"):
+        answered = api.client.get(path, headers=[("Accept", "text/html"), ("Accept", "application/json")])
+        assert (answered.status_code, answered.headers["content-type"]) == (200, "application/json")
+
+
 @pytest.mark.parametrize(
     ("content_type", "status"),
     [

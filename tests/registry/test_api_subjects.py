@@ -17,6 +17,8 @@ INCOMPATIBLE = (
     "{oldSchema: '" + USER + "'}, {validateFields: 'false', compatibility: 'BACKWARD'}]"
 )
 
+RULE = {"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL"}
+
 
 def error(code: int, message: str) -> dict[str, Any]:
     return {"error_code": code, "message": message}
@@ -170,6 +172,31 @@ def test_a_schema_is_read_by_id_and_guid(api: Any) -> None:
     assert api("GET", f"/schemas/guids/{registered['guid']}/ids").json() == [{"context": ".", "id": 1}]
 
 
+def test_answers_have_their_keys_in_the_references_order(api: Any) -> None:
+    api.register("base", '{"type":"enum","name":"E","symbols":["A"]}')
+    body = {
+        "schema": '{"type":"record","name":"R","fields":[{"name":"e","type":"E","confluent:tags":["PII"]}]}',
+        "references": [{"name": "E", "subject": "base", "version": 1}],
+        "metadata": {"properties": {"a": "b"}},
+        "ruleSet": {"domainRules": [RULE]},
+    }
+    extras = ["references", "metadata", "ruleSet"]
+    for method, path, keys in (
+        ("POST", "/subjects/s/versions", ["id", "version", "guid", "schemaType", *extras, "schema", "ts", "deleted"]),
+        (
+            "GET",
+            "/subjects/s/versions/1?findTags=*",
+            ["subject", "version", "id", "guid", "schemaType", *extras, "schema", "schemaTags", "ts", "deleted"],
+        ),
+        (
+            "GET",
+            "/schemas/ids/2?subject=s&findTags=*",
+            ["subject", "version", "guid", "schemaType", "schema", *extras, "schemaTags", "ts", "deleted"],
+        ),
+    ):
+        assert list(api(method, path, body if method == "POST" else None).json()) == keys
+
+
 def test_deleting_softly_and_then_for_good(api: Any) -> None:
     api.register("s", USER)
     api.register("s", USER_2)
@@ -309,9 +336,6 @@ def test_a_body_that_is_refused(api: Any, body: Any, status: int, code: int, mes
     answered = api.client.post("/subjects/s/versions", json=body, headers=headers)
     assert (answered.status_code, answered.json()["error_code"]) == (status, code)
     assert answered.json()["message"].startswith(message)
-
-
-RULE = {"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL"}
 
 
 @pytest.mark.parametrize(
