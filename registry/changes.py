@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import records
-from registry.log.port import LogEntry
 from registry.model import parse_subject
-from registry.records import Key, Undecodable
-from registry.view import RECENT_ENTRIES, View
+from registry.records import Key
+from registry.view import RECENT_ENTRIES, Applied, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +52,14 @@ def _concerns(change: Change, prefix: str) -> bool:
     return subject.startswith(prefix)
 
 
-def change_of(entry: LogEntry) -> Change | None:
+def change_of(entry: Applied) -> Change | None:
     """What an entry means; None where it means nothing to followers."""
-    try:
-        key = records.decode_key(entry.key)
-        value = None if entry.value is None else records.decode_value(entry.value)
-    except Undecodable:
-        return None
-    read = _READERS.get(key.keytype)
-    found = next(read(key, value), None) if read else None
+    read = _READERS.get(entry.key.keytype)
+    found = next(read(entry.key, entry.value), None) if read else None
     if found is None:
         return None
     kind, details = found
-    return Change(entry.offset, kind, key.subject, {**details, "ts": entry.timestamp})
+    return Change(entry.offset, kind, entry.key.subject, {**details, "ts": entry.timestamp})
 
 
 _Read = Iterator[tuple[str, dict[str, Any]]]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 
-from compat.schema import Reference, SchemaText
+from compat.schema import AVRO, Reference, SchemaText
 from registry.contract import Metadata, RuleSet
 
 DEFAULT_CONTEXT = "."
@@ -67,6 +67,19 @@ class Content:
         """The part that a parser needs."""
         return SchemaText(self.schema_type, self.text, self.references)
 
+    def with_text(self, text: str) -> Content:
+        """This content with another text."""
+        return Content(self.schema_type, text, self.references, self.metadata, self.rule_set)
+
+
+#: A content as it is kept: a plain Avro schema, as most are, is its text alone, which takes half the room beside it.
+Kept = Content | str
+
+
+def kept_form(content: Content) -> Kept:
+    """The form in which a content is kept."""
+    return content.text if content == Content(AVRO, content.text) else content
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -76,7 +89,7 @@ class Version:
         subject: The subject in wire form.
         number: From 1.
         schema_id: The id within the subject's context.
-        content: Shared by all versions with the same id.
+        kept: The content, in the form that `kept_form` gives it.
         deleted: True after a soft delete.
         timestamp: When the record was written, in ms since the epoch.
     """
@@ -84,9 +97,24 @@ class Version:
     subject: str
     number: int
     schema_id: int
-    content: Content
+    kept: Kept
     deleted: bool
     timestamp: int
+
+    @property
+    def content(self) -> Content:
+        """What the schema id stands for."""
+        return self.kept if isinstance(self.kept, Content) else Content(AVRO, self.kept)
+
+    @property
+    def text(self) -> str:
+        """The content's text."""
+        return self.kept.text if isinstance(self.kept, Content) else self.kept
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The content's references."""
+        return self.kept.references if isinstance(self.kept, Content) else ()
 
 
 @dataclass(frozen=True, slots=True)

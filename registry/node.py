@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -157,6 +159,14 @@ def long_lived_objects() -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
+        _give_back_memory()
+
+
+def _give_back_memory() -> None:
+    """Let the system have what a replay has freed again, where the C library can (glibc); it would keep it else."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def _problem_of(action: Callable[[], None]) -> str:

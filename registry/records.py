@@ -10,7 +10,7 @@ import orjson
 
 from compat.schema import AVRO, Reference
 from registry.contract import Metadata, RuleSet
-from registry.model import MAX_VERSION, Config, Content, Version
+from registry.model import MAX_VERSION, Config, Content, Kept, Version, kept_form
 
 SCHEMA = "SCHEMA"
 CONFIG = "CONFIG"
@@ -64,6 +64,8 @@ _SHAPES = {
 
 def encode_key(key: Key) -> bytes:
     """The key's bytes; their order matters, for compaction compares them."""
+    if key.keytype == SCHEMA and key.version is not None:
+        return b'{"keytype":"SCHEMA","subject":%b,"version":%d,"magic":1}' % (orjson.dumps(key.subject), key.version)
     shape = _SHAPES[key.keytype]
     parts: dict[str, Any] = {"keytype": key.keytype, **dict(shape.before)}
     if shape.about is not None and key.subject is not None:
@@ -163,22 +165,33 @@ def decode_version(key: Key, value: dict[str, Any], timestamp: int) -> Version:
     schema_id, text = value.get("id"), value.get("schema")
     if type(schema_id) is not int or not isinstance(text, str):
         raise Undecodable("a SCHEMA value needs an id and a schema")
-    try:
-        references = tuple(
-            Reference(str(each["name"]), str(each["subject"]), int(each["version"]))
-            for each in value.get("references") or ()
-        )
-        metadata = Metadata.from_json(value["metadata"]) if value.get("metadata") is not None else None
-        rule_set = RuleSet.from_json(value["ruleSet"]) if value.get("ruleSet") is not None else None
-    except (KeyError, TypeError, ValueError) as error:
-        raise Undecodable(f"a SCHEMA value is malformed: {error!r}") from None
+    return Version(key.subject, key.version, schema_id, _kept(value, text), bool(value.get("deleted")), timestamp)
+
+
+def _kept(value: dict[str, Any], text: str) -> Kept:
     schema_type = value.get("schemaType") or AVRO
+    if schema_type == AVRO and value.keys().isdisjoint(_BESIDES):
+        return text
     if not isinstance(schema_type, str):
         raise Undecodable("a schemaType is a string")
-    if any(abs(reference.version) > MAX_VERSION for reference in references):
+    try:
+        references = tuple(map(_reference, value.get("references") or ()))
+        metadata = Metadata.from_json(value.get("metadata"))
+        rule_set = RuleSet.from_json(value.get("ruleSet"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise Undecodable(f"a SCHEMA value is malformed: {error!r}") from None
+    return kept_form(Content(sys.intern(schema_type), text, references, metadata, rule_set))
+
+
+#: What a plain schema does not have.
+_BESIDES = frozenset({"references", "metadata", "ruleSet"})
+
+
+def _reference(value: dict[str, Any]) -> Reference:
+    version = int(value["version"])
+    if abs(version) > MAX_VERSION:
         raise Undecodable("a reference's version has 32 bits")
-    content = Content(sys.intern(schema_type), text, references, metadata, rule_set)
-    return Version(key.subject, key.version, schema_id, content, bool(value.get("deleted")), timestamp)
+    return Reference(str(value["name"]), str(value["subject"]), version)
 
 
 def _about(key: Key, rest: dict[str, Any]) -> bytes:

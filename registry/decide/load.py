@@ -14,7 +14,7 @@ from registry.decide.decision import Decision, Terms, require_writable
 from registry.decide.prepare import Registration, canonicalize
 from registry.identity import guid_of
 from registry.log.port import LogEntry, Record
-from registry.model import DEFAULT_CONTEXT, MODES, Config, Content, Version, context_of, parse_subject
+from registry.model import DEFAULT_CONTEXT, MODES, Config, Content, Version, context_of, kept_form, parse_subject
 from registry.records import Key, Undecodable
 from registry.resolve import qualified_context
 from registry.view import View
@@ -78,7 +78,7 @@ def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list
     key = Key(records.SCHEMA, subject, number)
     # The timestamp is that of the import, as it is of the record.
     version = records.decode_version(key, dict(line), now)
-    version = replace(version, content=_content(view, version, line, terms))
+    version = replace(version, kept=kept_form(_content(view, version, line, terms)))
     context = context_of(subject)
     holder = view.content_with_id(context, version.schema_id)
     present = view.version(subject, number)

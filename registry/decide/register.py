@@ -14,7 +14,7 @@ from registry.decide.decision import Decision, Terms, require_writable, tombston
 from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
 from registry.log.port import Record
 from registry.lookup import find_registered, loosely_same
-from registry.model import DEFAULT_CONTEXT, LATEST, Config, Content, Version, context_of
+from registry.model import DEFAULT_CONTEXT, LATEST, Config, Content, Version, context_of, kept_form
 from registry.records import Key
 from registry.resolve import effective_config, effective_mode, qualified_context
 from registry.view import View
@@ -164,7 +164,7 @@ def _write(
         raise errors.ID_OVERWRITE(id=occupied.schema_id, context=qualified_context(subject))
     if occupied is not None and not occupied.deleted and occupied.schema_id != schema_id:
         raise errors.ID_MISMATCH(id=schema_id, expected=occupied.schema_id)
-    version = Version(subject, number, schema_id, content, deleted=False, timestamp=now)
+    version = Version(subject, number, schema_id, kept_form(content), deleted=False, timestamp=now)
     value = records.encode_version(version)
     found: list[Record] = []
     if context != DEFAULT_CONTEXT and context not in view.contexts():

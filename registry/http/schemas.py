@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Any
 from urllib.parse import unquote
@@ -108,19 +109,25 @@ async def list_versions_by_id(request: Request) -> Response:
 @router.route("/schemas/guids/{guid}", methods=["GET"])
 async def get_by_guid(request: Request) -> Response:
     """The schema that a guid stands for."""
-    guid = unquote(request.path_params["guid"])
-    found = await registry_of(request).find(lambda view: next(iter(_with_guid(view, guid).values()), None))
+    found = next(iter((await _find_by_guid(request)).values()), None)
     if found is None:
-        raise errors.ID_NOT_FOUND(id=guid)
+        raise errors.ID_NOT_FOUND(id=unquote(request.path_params["guid"]))
     return answer(request, schema_string_object(found, text_in_form(request, found), with_subject=False))
 
 
 @router.route("/schemas/guids/{guid}/ids", methods=["GET"])
 async def list_ids_by_guid(request: Request) -> Response:
     """The contexts that know a guid, each with its id."""
-    guid = unquote(request.path_params["guid"])
-    found = await registry_of(request).find(lambda view: _with_guid(view, guid) or None)
-    return answer(request, [{"context": context, "id": each.schema_id} for context, each in (found or {}).items()])
+    found = await _find_by_guid(request)
+    return answer(request, [{"context": context, "id": each.schema_id} for context, each in found.items()])
+
+
+async def _find_by_guid(request: Request) -> dict[str, Version]:
+    """The versions that carry the guid of the path, one for each context."""
+    registry, guid = registry_of(request), unquote(request.path_params["guid"])
+    # The first to ask by guid waits for the index; other requests go on.
+    await asyncio.to_thread(registry.view.index_digests)
+    return await registry.find(lambda view: _with_guid(view, guid) or None) or {}
 
 
 def _with_guid(view: View, guid: str) -> dict[str, Version]:
@@ -131,9 +138,9 @@ def _with_guid(view: View, guid: str) -> dict[str, Version]:
         return {}
     found = {}
     for context in (DEFAULT_CONTEXT, *view.contexts()):
-        schema_id = view.id_of_digest(context, digest)
-        if schema_id is not None:
-            found[context] = view.with_id(context, schema_id)[0]
+        versions = view.with_digest(context, digest)
+        if versions:
+            found[context] = versions[0]
     return found
 
 

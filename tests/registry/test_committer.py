@@ -267,8 +267,7 @@ def test_the_live_view_is_the_replayed_view_and_no_id_has_two_meanings(
 
 
 def contents_of(view: View) -> dict[str, Any]:
-    tables = view.tables
-    return {
-        name: {key: tables_of[key] for key in tables_of if tables_of[key]}
-        for name, tables_of in ((name, dict(getattr(tables, name))) for name in vars(tables))
-    }
+    found = {}
+    for name, table in vars(view.tables).items():
+        found[name] = {key: table.get(key) for key in table if table.get(key)}
+    return found

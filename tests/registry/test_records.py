@@ -124,4 +124,4 @@ def test_a_version_is_read_as_it_was_written(value: bytes) -> None:
 
 def test_a_version_of_an_old_server_is_avro_and_live() -> None:
     value = {"subject": "s", "version": 1, "id": 7, "schema": '"string"'}
-    assert records.decode_version(Key("SCHEMA", "s", 1), value, 0) == Version("s", 1, 7, CONTENT, False, 0)
+    assert records.decode_version(Key("SCHEMA", "s", 1), value, 0) == Version("s", 1, 7, CONTENT.text, False, 0)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -48,10 +49,53 @@ def test_versions_are_found_by_subject_number_and_id() -> None:
     assert view.offset == 2
 
 
-def test_a_text_under_two_subjects_is_kept_once() -> None:
-    view = view_of(schema("a", 1, 1, "x" * 100), schema("b", 1, 1, "x" * 100))
+def test_a_text_is_kept_once_whoever_has_it() -> None:
+    tagged = {"metadata": {"properties": {"owner": "me"}}}
+    view = view_of(
+        schema("a", 1, 1, "x" * 100),
+        schema("b", 1, 1, "x" * 100),
+        schema("b", 2, 2, "x" * 100, **tagged),
+        schema(":.c:a", 1, 1, "x" * 100),
+        schema("j", 1, 3, "x" * 100, schemaType="JSON"),
+    )
     first, second = view.with_id(".", 1)
-    assert first.content is second.content
+    others = [*view.with_id(".", 2), *view.with_id(".c", 1), *view.with_id(".", 3)]
+    assert first.text is second.text
+    assert all(each.text is first.text for each in others)
+    assert [view.id_of(".", each.content) for each in (first, others[0], others[2])] == [1, 2, 3]
+    assert view.id_of(".c", first.content) == 1
+    assert view.id_of(".c", others[0].content) is None
+
+
+def test_a_content_is_found_under_the_id_that_it_was_given_last_while_a_version_carries_it() -> None:
+    view = view_of(schema("a", 1, 7, "x"), schema("a", 2, 9, "x"))
+    content = view.with_id(".", 7)[0].content
+    assert view.id_of(".", content) == 9
+    view.apply(LogEntry(2, _bytes(schema_key("a", 2)), None, 0))
+    assert view.id_of(".", content) == 7
+    view.apply(LogEntry(3, _bytes(schema_key("a", 1)), None, 0))
+    assert view.id_of(".", content) is None
+
+
+def test_versions_are_found_by_digest_before_and_after_the_index_is_made() -> None:
+    view = view_of(schema("a", 1, 1, "x"), schema(":.c:a", 1, 5, "x"), schema("b", 1, 2, "y"))
+    x, y = hashlib.md5(b"x").digest(), hashlib.md5(b"y").digest()
+    assert [each.subject for each in view.with_digest(".", x)] == ["a"]
+    assert [each.schema_id for each in view.with_digest(".c", x)] == [5]
+    assert view.with_digest(".c", y) == ()
+    view.apply(LogEntry(3, *map(_bytes, schema(":.c:b", 1, 6, "y")), 0))
+    assert [each.schema_id for each in view.with_digest(".c", y)] == [6]
+    view.apply(LogEntry(4, _bytes(schema_key("b", 1)), None, 0))
+    assert view.with_digest(".", y) == ()
+
+
+def test_ids_far_apart_are_found_as_well() -> None:
+    ids = [1, 63, 64, 2**31 - 1, 0]
+    view = view_of(*(schema("a", number, each, str(each)) for number, each in enumerate(ids, 1)))
+    assert [view.with_id(".", each)[0].number for each in ids] == [1, 2, 3, 4, 5]
+    assert [view.with_id(".", each) for each in (2, 65, 2**31)] == [(), (), ()]
+    assert sorted(view.tables.ids) == [0, 1, 63, 64, 2**31 - 1]
+    assert (0 in view.tables.ids, 2 in view.tables.ids) == (True, False)
 
 
 def test_a_tombstone_removes_the_version_and_an_id_that_nobody_carries() -> None:
