@@ -31,13 +31,14 @@ class Dialect:
 
 
 def _outcomes(outcomes: Sequence[Outcome]) -> bytes:
-    return b",".join([_outcome(*outcome) for outcome in outcomes])
-
-
-def _outcome(partition: int | None, offset: int | None, code: int | None, error: str | None) -> bytes:
-    if partition is not None and offset is not None:
-        return b'{"partition":%d,"offset":%d,"error_code":null,"error":null}' % (partition, offset)
-    return b'{"partition":null,"offset":null,"error_code":%d,"error":%b}' % (code or 0, orjson.dumps(error))
+    return b",".join(
+        [
+            b'{"partition":%d,"offset":%d,"error_code":null,"error":null}' % (partition, offset)  # type: ignore[str-format]
+            if code is None
+            else b'{"partition":null,"offset":null,"error_code":%d,"error":%b}' % (code, orjson.dumps(error))
+            for partition, offset, code, error in outcomes
+        ]
+    )
 
 
 def _number(value: int | None) -> bytes:

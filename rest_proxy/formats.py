@@ -19,6 +19,7 @@ class EmbeddedFormat:
 
     Attributes:
         name: As it stands in media types and in `format` of a consumer's configuration.
+        base64: Keys and values are base64 throughout, which the parser of requests can take apart.
         prepare: What is done to the text of a whole request first.
         encode: From the JSON text of a key or value to the record's bytes; None is a tombstone.
         decode: From the record's bytes to JSON text.
@@ -28,6 +29,7 @@ class EmbeddedFormat:
     """
 
     name: str
+    base64: bool = False
     prepare: Callable[[bytes], bytes] | None = None
     encode: Callable[[bytes], bytes | None] | None = None
     decode: Callable[[bytes | None], bytes] | None = None
@@ -66,7 +68,7 @@ def _shown(text: bytes, limit: int = 64) -> str:
     return shown if len(shown) <= limit else f"{shown[:limit]}…"
 
 
-BINARY = EmbeddedFormat("binary", encode=_base64_to_bytes, decode=_bytes_to_base64)
+BINARY = EmbeddedFormat("binary", base64=True, encode=_base64_to_bytes, decode=_bytes_to_base64)
 JSON = EmbeddedFormat("json", prepare=compact, encode=_json_to_bytes, decode=bytes_to_json)
 AVRO = EmbeddedFormat("avro", schema_type="AVRO", compile=codecs.avro, conversion="Avro")
 JSONSCHEMA = EmbeddedFormat("jsonschema", schema_type="JSON", compile=codecs.json_schema)

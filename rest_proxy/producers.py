@@ -189,16 +189,14 @@ class Producers:
         Raises:
             ApiError: RECORD_TOO_LARGE naming the record; BUFFER_FULL.
         """
-        size = RECORD_OVERHEAD * len(records)
-        most = self._max_record_bytes
-        for index, (key, value, _) in enumerate(records):
-            record_size = (len(key) if key is not None else 0) + (len(value) if value is not None else 0)
-            if record_size > most:
-                raise RECORD_TOO_LARGE(
-                    detail=f"records[{index}] is {record_size} bytes when serialized which is larger than "
-                    f"{self._max_record_bytes}, which is the value of the max.request.size configuration."
-                )
-            size += record_size
+        sizes = [(len(key) if key else 0) + (len(value) if value else 0) for key, value, _ in records]
+        largest = max(sizes)
+        if largest > self._max_record_bytes:
+            raise RECORD_TOO_LARGE(
+                detail=f"records[{sizes.index(largest)}] is {largest} bytes when serialized which is larger than "
+                f"{self._max_record_bytes}, which is the value of the max.request.size configuration."
+            )
+        size = sum(sizes) + RECORD_OVERHEAD * len(sizes)
         self.budget.take(size)
         try:
             return self._lane(acks).send(topic, records, size)

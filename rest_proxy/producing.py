@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from msgspec.json import Decoder
+
 from compat.schema import Reference
 from rest_proxy import requests
 from rest_proxy.cluster import Cluster
@@ -24,8 +26,9 @@ from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome, Producers, Record, Sending, unknown_outcome
 from rest_proxy.schemas import Schemas, Source, Writer
 
-_RAW_REQUEST = requests.reader_of(requests.RawProduceRequest)
-_DATA_REQUEST = requests.reader_of(requests.DataProduceRequest)
+_BYTES_REQUEST: Decoder[requests.BytesProduceRequest] = requests.reader_of(requests.BytesProduceRequest)
+_RAW_REQUEST: Decoder[requests.RawProduceRequest] = requests.reader_of(requests.RawProduceRequest)
+_DATA_REQUEST: Decoder[requests.DataProduceRequest] = requests.reader_of(requests.DataProduceRequest)
 _MAX_PARTITION = 2**31 - 1
 
 Encode = Callable[[Any], bytes | None]
@@ -63,25 +66,25 @@ class Producing:
         """
         if "\0" in request.topic:
             raise INVALID_ENTITY(detail="topic must not hold a null character")
-        parsed: requests.RawProduceRequest | requests.DataProduceRequest
-        if request.form.encode is not None:
-            body = request.body if request.form.prepare is None else request.form.prepare(request.body)
-            parsed = requests.read(_RAW_REQUEST, body)
-        else:
-            parsed = requests.read(_DATA_REQUEST, request.body)
+        parsed = _parse(request.form, request.body)
         records = parsed.records
         if not records:
             raise INVALID_ENTITY(detail=f"records must not be empty (was {'[]' if records is not None else 'null'})")
         await self._check_partitions(request, records)
-        if request.form.encode is not None:
-            encode_key = encode_value = request.form.encode
-            ids: tuple[int | None, int | None] = (None, None)
+        ids: tuple[int | None, int | None] = (None, None)
+        if isinstance(parsed, requests.BytesProduceRequest):
+            encoded = _as_they_are(request, records)
+        elif request.form.encode is not None:
+            encoded = _encode(request, records, request.form.encode, request.form.encode)
         else:
             key_writer, value_writer = await self._writers(request, parsed, records)
             ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
-            encode_key = key_writer.encode if key_writer else _only_null
-            encode_value = value_writer.encode if value_writer else _only_null
-        encoded = _encode(request, records, encode_key, encode_value)
+            encoded = _encode(
+                request,
+                records,
+                key_writer.encode if key_writer else _only_null,
+                value_writer.encode if value_writer else _only_null,
+            )
         sending = self.producers.send(request.topic, encoded, request.acks)
         outcomes = await self._outcomes(sending, request.timeout_ms)
         return _status(outcomes), request.dialect.produced(outcomes, *ids)
@@ -130,6 +133,19 @@ class Producing:
         )
 
 
+def _parse(
+    form: EmbeddedFormat, body: bytes
+) -> requests.BytesProduceRequest | requests.RawProduceRequest | requests.DataProduceRequest:
+    if form.base64:
+        try:
+            return _BYTES_REQUEST.decode(body)
+        except (ValueError, RecursionError):
+            pass  # padding is left out, or something is wrong: the longer way knows what
+    if form.encode is None:
+        return requests.read(_DATA_REQUEST, body)
+    return requests.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
+
+
 def _source(
     text: str | None,
     schema_id: int | None,
@@ -144,6 +160,13 @@ def _source(
         raise INVALID_ENTITY(detail=f"{side}_schema_id must be between 0 and {2**31 - 1} (was {schema_id})")
     named = tuple(Reference(one.name, one.subject, one.version) for one in references or ())
     return Source(text, schema_id, named)
+
+
+def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
+    otherwise = -1 if request.partition is None else request.partition
+    return [
+        (record.key, record.value, otherwise if record.partition is None else record.partition) for record in records
+    ]
 
 
 def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode_value: Encode) -> list[Record]:

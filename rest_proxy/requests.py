@@ -27,7 +27,7 @@ class SchemaReference(Struct, forbid_unknown_fields=True):
     version: int
 
 
-class RawRecord(Struct, forbid_unknown_fields=True):
+class RawRecord(Struct, forbid_unknown_fields=True, gc=False):
     """A record whose key and value stay JSON text."""
 
     key: Raw = MISSING
@@ -35,7 +35,15 @@ class RawRecord(Struct, forbid_unknown_fields=True):
     partition: int | None = None
 
 
-class DataRecord(Struct, forbid_unknown_fields=True):
+class BytesRecord(Struct, forbid_unknown_fields=True, gc=False):
+    """A record whose key and value are base64, with the padding that belongs there, or null."""
+
+    key: bytes | None = None
+    value: bytes | None = None
+    partition: int | None = None
+
+
+class DataRecord(Struct, forbid_unknown_fields=True, gc=False):
     """A record whose key and value a schema will take apart."""
 
     key: Any = None
@@ -58,6 +66,12 @@ class RawProduceRequest(ProduceRequest):
     """A produce request of a format without schemas."""
 
     records: list[RawRecord] | None = None
+
+
+class BytesProduceRequest(ProduceRequest):
+    """A produce request of bytes."""
+
+    records: list[BytesRecord] | None = None
 
 
 class DataProduceRequest(ProduceRequest):
