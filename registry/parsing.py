@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf
 
 from compat.formats import FORMATS, parse
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, SchemaText
@@ -10,11 +11,16 @@ from magicbyte.http.errors import ApiError
 from registry import errors
 
 
+#: Up to how many characters, dependencies included, and one in how many of those that are remembered may be so long.
+#: A parse takes about 16 times the memory of its text.
+_SHARES = ((16 * 1024, 1), (256 * 1024, 32), (inf, 500))
+
+
 class Parser:
     """A bounded memory of parsed schemas, by text, dependencies and strictness; safe to share among threads."""
 
     def __init__(self, remembered: int = 1000) -> None:
-        self._parse = lru_cache(maxsize=remembered)(_parse)
+        self._memories = [(longest, lru_cache(maxsize=-(-remembered // share))(_parse)) for longest, share in _SHARES]
 
     def __call__(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool) -> ParsedSchema:
         """Parse a schema.
@@ -25,7 +31,9 @@ class Parser:
         """
         if schema.schema_type not in FORMATS:
             raise errors.UNKNOWN_SCHEMA_TYPE(type=schema.schema_type)
-        return self._parse(schema, dependencies, strict)
+        size = len(schema.text) + sum(len(each.text) for each in dependencies)
+        parse_once = next(memory for longest, memory in self._memories if size <= longest)
+        return parse_once(schema, dependencies, strict)
 
 
 def _parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> ParsedSchema:  # noqa: FBT001  a cache key

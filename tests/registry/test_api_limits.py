@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from compat.schema import SchemaText
+from registry.parsing import Parser
+
 DEEP = 5_000
 REFUSED = [
     ("AVRO", '{"type":"array","items":' * DEEP + '"int"' + "}" * DEEP, "Nested deeper than 200 levels"),
@@ -57,6 +60,36 @@ def test_schemas_that_import_each_other_end(api: Any) -> None:
         "x", 'import "y.proto"; message X {}', schemaType="PROTOBUF", id=3, version=1, references=to_y
     )
     assert answered.status_code == 422
+
+
+#: A schema, and one that refers to it by a name.
+REFERRING = {
+    "AVRO": ('"int"', '"int"'),
+    "JSON": ("true", '{"$ref":"n0"}'),
+    "PROTOBUF": ('syntax = "proto3";', 'syntax = "proto3"; import "n0"; message A {}'),
+}
+
+
+@pytest.mark.parametrize("kind", REFERRING)
+def test_more_than_ten_thousand_references_are_refused(api: Any, kind: str) -> None:
+    base, text = REFERRING[kind]
+    assert api.register("base", base, schemaType=kind).status_code == 200
+    references = [{"name": f"n{index}", "subject": "base", "version": 1} for index in range(10_001)]
+    started = time.monotonic()
+    answered = api.register("s", text, schemaType=kind, references=references)
+    message = f"Invalid schema of type {kind}, details: more than 10000 references"
+    assert (answered.status_code, answered.json()["message"]) == (422, message)
+    assert time.monotonic() - started < 5
+
+
+def test_texts_that_are_long_are_forgotten_sooner() -> None:
+    parser = Parser(remembered=1000)
+    texts = [f'{{"type":"fixed","name":"F","size":{size},"doc":"{"x" * 300_000}"}}' for size in range(1, 4)]
+    first, *_ = (parser(SchemaText("AVRO", text), (), strict=True) for text in texts)
+    assert parser(SchemaText("AVRO", texts[2]), (), strict=True) is parser(
+        SchemaText("AVRO", texts[2]), (), strict=True
+    )
+    assert parser(SchemaText("AVRO", texts[0]), (), strict=True) is not first
 
 
 @pytest.mark.parametrize("field", ["version", "id", "newVersion"])
