@@ -5,6 +5,7 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,13 +13,18 @@ import pytest
 from starlette.testclient import TestClient
 
 from registry.app import create_app
+from registry.log.kafka import KafkaLog
 from registry.log.memory import MemoryLog
+from registry.log.port import BEGINNING, Log
+from registry.log.sql import SqlLog
+from registry.log.topic import prepare_topic
 from registry.node import SharedLogNode
 from registry.settings import RegistrySettings
 
 V1 = "application/vnd.schemaregistry.v1+json"
 
 Client = Callable[..., httpx.Response]
+Opener = Callable[[], Log]
 
 
 class Api:
@@ -89,3 +95,31 @@ def postgresql(postgresql_server: Any) -> str:
     name = f"registry_{uuid.uuid4().hex}"
     postgresql_server.psql(f"create database {name};")
     return str(postgresql_server.get_uri(name))
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql", "kafka"])
+def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """Opens the same log each time it is called: in turn of each kind that there is."""
+    opened: list[Log] = []
+    memory = MemoryLog()
+    topic = f"schemas-{uuid.uuid4()}"
+
+    def opener() -> Log:
+        if request.param == "memory":
+            return memory
+        if request.param == "sqlite":
+            opened.append(SqlLog(f"sqlite:///{tmp_path}/log.db"))
+        elif request.param == "postgresql":
+            opened.append(SqlLog(request.getfixturevalue("postgresql")))
+        else:
+            client = {"bootstrap.servers": request.getfixturevalue("kafka")}
+            prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+            log = KafkaLog(client, topic, f"writer-{topic}")
+            log.open_writer()
+            log.settle([], max((entry.offset for entry in log.read(BEGINNING)), default=BEGINNING))
+            opened.append(log)
+        return opened[-1]
+
+    yield opener
+    for log in opened:
+        log.close()

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,7 @@ from registry.decide import (
     decide_undelete,
 )
 from registry.log.memory import MemoryLog
-from registry.log.port import LogError, Offset, OutcomeUnknown, Record, WriteConflict
+from registry.log.port import BEGINNING, Log, LogError, Offset, OutcomeUnknown, Record, WriteConflict
 from registry.model import Content
 from registry.view import View
 
@@ -271,3 +272,22 @@ def contents_of(view: View) -> dict[str, Any]:
     for name, table in vars(view.tables).items():
         found[name] = {key: table.get(key) for key in table if table.get(key)}
     return found
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(commands=st.lists(COMMANDS, min_size=5, max_size=30))
+def test_the_live_view_is_the_replayed_view_on_every_log(open_log: Callable[[], Log], commands: list[Any]) -> None:
+    # Each example goes on where the one before has left the log.
+    log, live = open_log(), View()
+    committer = Committer(log, live)
+    committer.catch_up()
+    committer.start()
+    for answered in [committer.submit(command) for command in commands]:
+        with suppress(ApiError):
+            answered.result(30)
+    committer.stop()
+    replayed = View()
+    for entry in log.read(BEGINNING):
+        replayed.apply(entry)
+    assert contents_of(live) == contents_of(replayed)
+    assert replayed.passed_over == {}

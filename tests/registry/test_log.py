@@ -3,51 +3,18 @@
 from __future__ import annotations
 
 import threading
-import uuid
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from registry.log.kafka import KafkaLog
-from registry.log.memory import MemoryLog
 from registry.log.port import BEGINNING, Log, NotLeader, Record, WriteConflict
-from registry.log.sql import SqlLog
-from registry.log.topic import prepare_topic
 
 Opener = Callable[[], Log]
 
 
 def record(number: int) -> Record:
     return Record(b"key-%d" % number, b"value-%d" % number, 1_700_000_000_000 + number)
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgresql", "kafka"])
-def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
-    """Opens the same log each time it is called."""
-    opened: list[Log] = []
-    memory = MemoryLog()
-    topic = f"schemas-{uuid.uuid4()}"
-
-    def opener() -> Log:
-        if request.param == "memory":
-            return memory
-        if request.param == "sqlite":
-            opened.append(SqlLog(f"sqlite:///{tmp_path}/log.db"))
-        elif request.param == "postgresql":
-            opened.append(SqlLog(request.getfixturevalue("postgresql")))
-        else:
-            client = {"bootstrap.servers": request.getfixturevalue("kafka")}
-            prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
-            log = KafkaLog(client, topic, f"writer-{topic}")
-            log.open_writer()
-            log.settle([], max((entry.offset for entry in log.read(BEGINNING)), default=BEGINNING))
-            opened.append(log)
-        return opened[-1]
-
-    yield opener
-    for log in opened:
-        log.close()
 
 
 def test_an_empty_log_has_no_entries(open_log: Opener) -> None:
