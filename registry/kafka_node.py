@@ -108,15 +108,24 @@ class KafkaNode:
 
     def sync(self) -> None:
         """Wait until the view holds all that is committed now; see `Node.sync`."""
-        if self._leads:
-            return
         end = self._log.end_position(committed=False)
+        if self._leads:
+            # A node that was stopped for a while, or cut off, may have been replaced and not know it yet.
+            if self._log.wrote_up_to(end) or self._is_owner():
+                return
+            self._deposed()
         with self._moved:
             if self._moved.wait_for(lambda: self._seen >= end or self._leads, _SYNC_SECONDS):
                 return
         # What is still open by now was answered to nobody.
         if self._seen < self._log.end_position():
             raise LogError(f"the log was not read to {end} within {_SYNC_SECONDS:.0f} s")
+
+    def _is_owner(self) -> bool:
+        owner = self._election.owner()
+        if owner is None:
+            raise LogError("whether this node still leads can't be told now")
+        return owner == self._url
 
     def cluster_id(self) -> str:
         """The id of the Kafka cluster."""
@@ -226,7 +235,7 @@ class KafkaNode:
             LogError: Nobody can tell now; the node asks for the leadership again.
         """
         try:
-            if not self._election.owns():
+            if self._election.owner() != self._url:
                 raise LeadershipLost("this node may not lead any more; whether the write happened is unknown")
             self._open()
         except LogError:
@@ -239,6 +248,13 @@ class KafkaNode:
         """Another node has opened the writer: this one does not lead, whatever it believed."""
         log.warning("fenced: another node writes now")
         self._leads = False
+        self._election.rejoin()
+
+    def _deposed(self) -> None:
+        """Another node leads by now: follow it, and ask for the leadership again."""
+        log.warning("another node leads now")
+        self._leads = False
+        self._log.close_writer()
         self._election.rejoin()
 
 

@@ -264,6 +264,10 @@ class KafkaLog:
         self._tail = self._write(records) if records else after
         return self._tail
 
+    def wrote_up_to(self, end: int) -> bool:
+        """Tell whether an end of all records is this writer's own: its last record and the marker behind it."""
+        return self._tail is not None and end <= self._tail + 2
+
     def close_writer(self) -> None:
         """Write no more; the broker aborts what is open when another writer comes."""
         producer, self._producer = self._producer, None

@@ -85,9 +85,9 @@ class Election:
         """Give the partition up and ask for it again: another node writes although this one thought it led."""
         self._rejoin.set()
 
-    def owns(self) -> bool:
-        """Ask the group's coordinator whether this node leads."""
-        return self._ask() == self._url
+    def owner(self) -> str | None:
+        """Ask the group's coordinator who leads, now; None where nobody does, or it does not answer."""
+        return self._ask()
 
     def leader_url(self) -> str | None:
         """Where the leader is reached; None where there is none, or nobody can tell."""

@@ -27,7 +27,7 @@ from registry.decide import (
     decide_undelete,
 )
 from registry.log.memory import MemoryLog
-from registry.log.port import BEGINNING, Log, LogError, Offset, OutcomeUnknown, Record, WriteConflict
+from registry.log.port import BEGINNING, Log, LogError, Offset, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
 from registry.model import Content
 from registry.view import View
 
@@ -55,6 +55,8 @@ class FaultyLog(MemoryLog):
         self.batches.append(len(records))
         if fault == "refused":
             raise LogError("the disk is full")
+        if any(b"too large" in (record.value or b"") for record in records):
+            raise RecordTooLarge("the broker takes no record of this size")
         if fault == "overtaken":
             value = b'{"subject":"s","version":1,"id":1,"schemaType":"AVRO","schema":"\\"int\\"","deleted":false}'
             key = b'{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
@@ -161,6 +163,18 @@ def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, vie
     assert view.subjects() == []
     assert committer.submit(registration("a", '"int"')).result(5).schema_id == 1
     committer.stop()
+
+
+def test_a_record_that_the_log_finds_too_large_is_refused_alone(log: FaultyLog, view: View) -> None:
+    committer = Committer(log, view)
+    large = record_of("R", '{"name":"a","type":"int","doc":"too large"}')
+    waiting = [committer.submit(registration(*each)) for each in (("a", '"int"'), ("b", large), ("c", '"long"'))]
+    committer.start()
+    assert [waiting[0].result(5).schema_id, waiting[2].result(5).schema_id] == [1, 2]
+    with pytest.raises(RecordTooLarge):
+        waiting[1].result(5)
+    committer.stop()
+    assert sorted(view.subjects()) == ["a", "c"]
 
 
 def test_a_defect_in_one_command_is_that_commands_own(committer: Committer) -> None:
