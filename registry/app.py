@@ -114,6 +114,7 @@ def terms_of(given: RegistrySettings) -> Terms:
         validate_fields=given.validate_fields,
         validate_new_schemas=given.validate_new_schemas,
         modes_mutable=given.mode_mutability,
+        strict_reference_versions=given.strict_reference_versions,
         incompatible=codes[given.incompatible_error_code],
     )
 

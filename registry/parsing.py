@@ -10,7 +10,6 @@ from compat.schema import Dependencies, InvalidSchema, ParsedSchema, SchemaText
 from magicbyte.http.errors import ApiError
 from registry import errors
 
-
 #: Up to how many characters, dependencies included, and one in how many of those that are remembered may be so long.
 #: A parse takes about 16 times the memory of its text.
 _SHARES = ((16 * 1024, 1), (256 * 1024, 32), (inf, 500))

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 from compat.level import LEVELS
 from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kafka import with_prefix
-from magicbyte.settings import ServerSettings
+from magicbyte.settings import ServerSettings, SettingsError
 
 log = logging.getLogger("magicbyte.registry.settings")
 
@@ -34,12 +34,25 @@ def _urls(value: Any) -> list[str]:
     return urls
 
 
+def _protocol(value: str) -> str:
+    if value.lower() not in ("http", "https"):
+        raise ValueError("must be http or https")
+    return value.lower()
+
+
+def _log_level(value: str) -> str:
+    if value.lower() not in LOG_LEVELS:
+        raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
+    return value.lower()
+
+
 def _error_code(value: int) -> int:
     if value not in (409, 40901):
         raise ValueError("must be 409 or 40901")
     return value
 
 
+LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 #: What older servers called a property -> its name.
 _OLD_NAMES = {
     "master.eligibility": "leader.eligibility",
@@ -59,11 +72,12 @@ _WITHOUT_EFFECT = {
     "schema.cache.expiry.secs": "what is remembered of a schema never changes",
     "schema.canonicalize.on.consume": "texts are answered as they are stored",
     "enable.store.health.check": "/health/ready always asks the store",
-    "metadata.encoder.secret": "sensitive metadata is NOT encrypted",
     "size.limit.filter.enabled": "the limit always holds",
     "schema.providers.json.fetch.remote.schemas": "remote schemas are never fetched",
     "debug": "see magicbyte.log.level",
 }
+#: Who sets this counts on secrets being encrypted in the log; a warning would come after the first of them.
+_ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
 
 class RegistrySettings(ServerSettings):
@@ -77,7 +91,9 @@ class RegistrySettings(ServerSettings):
     #: memory:, sqlite:///FILE, postgresql://..., or kafka:
     storage: str = Field(alias="magicbyte.storage", default="kafka:")
     #: The scheme of the listener that other nodes use.
-    inter_instance_protocol: str = Field(alias="inter.instance.protocol", default="http")
+    inter_instance_protocol: Annotated[str, AfterValidator(_protocol)] = Field(
+        alias="inter.instance.protocol", default="http"
+    )
     node_id: str | None = Field(alias="magicbyte.node.id", default=None)
     workers: int = Field(alias="magicbyte.workers", default=1, ge=1)
     #: Set for a worker process: its number. It shares the listeners' ports, and is reached by other nodes at one more.
@@ -103,6 +119,8 @@ class RegistrySettings(ServerSettings):
     mode_mutability: bool = Field(alias="mode.mutability", default=True)
     validate_fields: bool = Field(alias="schema.validate.fields", default=False)
     validate_new_schemas: bool = Field(alias="schema.validate.new.schemas", default=True)
+    #: Refuse schemas whose references give one name two versions.
+    strict_reference_versions: bool = Field(alias="reference.versions.strict", default=False)
     reject_empty_subject: bool = Field(alias="schema.reject.empty.subject", default=False)
     incompatible_error_code: Annotated[int, AfterValidator(_error_code)] = Field(
         alias="magicbyte.incompatible.error.code", default=409
@@ -128,7 +146,7 @@ class RegistrySettings(ServerSettings):
     request_timeout_ms: int = Field(alias="request.timeout.ms", default=600_000, gt=0)
     #: Attributes of the deployment, for /v1/metadata/deployment.
     deployment_attributes: str = Field(alias="magicbyte.deployment.attributes", default="")
-    log_level: str = Field(alias="magicbyte.log.level", default="info")
+    log_level: Annotated[str, AfterValidator(_log_level)] = Field(alias="magicbyte.log.level", default="info")
 
     #: All properties as given, for those that are passed on to Kafka.
     properties: dict[str, str] = Field(default_factory=dict)
@@ -140,6 +158,11 @@ class RegistrySettings(ServerSettings):
         Raises:
             SettingsError: A value is wrong; names the property.
         """
+        if properties.get(_ENCODER_SECRET):
+            raise SettingsError(
+                f"{_ENCODER_SECRET}: sensitive metadata can't be encrypted here; without this property it is stored as "
+                "it is sent"
+            )
         given: dict[str, str] = {}
         for name, value in properties.items():
             if name in _WITHOUT_EFFECT:

@@ -35,7 +35,9 @@ def parse_listener(text: str) -> Listener:
         ValueError: The text is no such address.
     """
     parts = urlsplit(text if "://" in text else f"http://{text}")
-    if parts.scheme not in ("http", "https") or parts.port is None or parts.path not in ("", "/"):
+    if parts.scheme == "https":
+        raise ValueError(f"no TLS is served here: {text!r}; write http://HOST:PORT and put a proxy with TLS in front")
+    if parts.scheme != "http" or parts.port is None or parts.path not in ("", "/"):
         raise ValueError(f"not a listener: {text!r}; write http://HOST:PORT")
     return Listener(parts.scheme, parts.hostname or "0.0.0.0", parts.port)  # noqa: S104  as the reference reads it
 

@@ -35,6 +35,7 @@ class Terms:
     validate_fields: bool = False
     validate_new_schemas: bool = True
     modes_mutable: bool = True
+    strict_reference_versions: bool = False
     incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
 
 

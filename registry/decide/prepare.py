@@ -12,6 +12,7 @@ from registry.contract import VERSION_PROPERTY, Metadata, RuleSet
 from registry.decide.decision import Terms
 from registry.model import LATEST, Config, Content, Version, context_of
 from registry.parsing import invalid_schema
+from registry.references import require_one_version
 from registry.resolve import dependencies, pin_references
 from registry.tags import TAG_FORMATS, Tags, UnknownEntity
 from registry.view import View
@@ -140,11 +141,14 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
     content = request.content
     context = context_of(request.subject)
     validate = terms.validate_new_schemas if config.validate_new_schemas is None else config.validate_new_schemas
+    one_version = strict and terms.strict_reference_versions
     strict = strict and validate
     try:
         pinned = pin_references(view, context, content.references, content.schema_type, allow_deleted=not strict)
         if pinned != content.references:
             content = replace(content, references=pinned)
+        if one_version:
+            require_one_version(view, context, content)
         parsed = terms.parse(content.schema, dependencies(view, context, content), strict=strict)
     except InvalidSchema as error:
         raise invalid_schema(error) from None

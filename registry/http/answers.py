@@ -100,12 +100,12 @@ def parsed(registry: Registry, version: Version) -> ParsedSchema:
 
 def version_object(request: Request, version: Version) -> dict[str, Any]:
     """A version in the form that the parameters ask for: `format`, `referenceFormat` and `findTags`."""
-    return with_extras(request, version, schema_object(version, text_in_form(request, version)))
+    return with_extras(request, version, schema_object(version, text_in_form(request, version)), {})
 
 
-def with_extras(request: Request, version: Version, value: dict[str, Any]) -> dict[str, Any]:
-    """A version's object with what `referenceFormat` and `findTags` ask for."""
-    extras = _asked_extras(request, version)
+def with_extras(request: Request, version: Version, value: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """A version's object with what `referenceFormat` and `findTags` ask for, and with more."""
+    extras = _asked_extras(request, version) | more
     if not extras:
         return value
     last = {name: value.pop(name) for name in ("ts", "deleted")}

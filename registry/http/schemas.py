@@ -79,10 +79,10 @@ async def get_by_id(request: Request) -> Response:
     value: dict[str, Any] = schema_string_object(
         found, text_in_form(request, found), with_subject=asked and bool(parse_subject(_wanted(request)).name)
     )
-    value = with_extras(request, found, value)
-    if flag(request, "fetchMaxId"):
-        value["maxId"] = registry_of(request).view.highest_id(context_of(found.subject))
-    return answer(request, value)
+    highest = registry_of(request).view.highest_id(context_of(found.subject))
+    return answer(
+        request, with_extras(request, found, value, {"maxId": highest} if flag(request, "fetchMaxId") else {})
+    )
 
 
 @router.route("/schemas/ids/{id}/schema", methods=["GET"])

@@ -190,8 +190,8 @@ def test_answers_have_their_keys_in_the_references_order(api: Any) -> None:
         ),
         (
             "GET",
-            "/schemas/ids/2?subject=s&findTags=*",
-            ["subject", "version", "guid", "schemaType", "schema", *extras, "schemaTags", "ts", "deleted"],
+            "/schemas/ids/2?subject=s&findTags=*&fetchMaxId=true",
+            ["subject", "version", "guid", "schemaType", "schema", *extras, "schemaTags", "maxId", "ts", "deleted"],
         ),
     ):
         assert list(api(method, path, body if method == "POST" else None).json()) == keys
