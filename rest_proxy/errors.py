@@ -54,6 +54,12 @@ BAD_REQUEST = ErrorKind(400, "Bad Request: {detail}")
 RECORD_TOO_LARGE = ErrorKind(413, "{detail}")
 #: Ours: the instance lives on another node of this cluster of proxies.
 PEER_UNREACHABLE = ErrorKind(503, "The node that holds this consumer instance, {url}, cannot be reached.")
+#: Ours: a request that was passed on, and for whose instance this node would ask another.
+NOT_THE_OWNER = ErrorKind(
+    503,
+    "This consumer instance was looked for on the wrong node; by this one's settings it is on {url}. "
+    "All nodes must have the same peers.",
+)
 INVALID_ENTITY = ErrorKind(422, "{detail}")
 #: Ours: the memory bound for undelivered records is reached.
 BUFFER_FULL = ErrorKind(429, "The producer's buffer is full: {detail}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
-from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
+from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send, access_log
 from magicbyte.http.errors import INTERNAL, ApiError
 from rest_proxy.codecs import Options
 from rest_proxy.dialect import Dialect
@@ -33,7 +34,8 @@ _PLAIN_TYPES: dict[bytes, tuple[Dialect, EmbeddedFormat]] = {
 class FastProduce:
     """Serves produce requests to a topic that ask for nothing special; the rest goes to the application.
 
-    Special are a query, an id of the client's own, an Accept other than the default, and bodies over the limit.
+    Special are a query, an id of the client's own, an Accept other than the default, and bodies over the limit. What
+    fails is logged; of what succeeds there is a line where the log is to tell all (`debug`).
     """
 
     def __init__(self, app: ASGIApp, state: Any, settings: RestProxySettings, metrics: Metrics) -> None:
@@ -42,6 +44,7 @@ class FastProduce:
         self._metrics = metrics
         self._max_bytes = settings.request_max_bytes
         self._acks = ACKS[settings.acks]
+        self._log_all = settings.debug
         self._timeout_ms = settings.produce_timeout_ms
         self._options = Options(plain_unions=settings.avro_unions == "plain")
 
@@ -80,16 +83,19 @@ class FastProduce:
                 status, content = error.status, json_bytes(error.body())
                 headers = [(name.lower().encode(), value.encode()) for name, value in error.headers.items()]
             except Exception:
-                log.exception("%s failed", scope["path"])
+                log.exception("%s failed", scope["raw_path"])
                 status, content, headers = 500, json_bytes(INTERNAL().body()), []
             timed.status = status
+        if status >= HTTPStatus.BAD_REQUEST:
+            path = scope["raw_path"].decode("latin-1")
+            access_log.info("POST %s %d", path, status, extra={"method": "POST", "path": path, "status": status})
         headers.append((b"content-length", b"%d" % len(content)))
         headers.append((b"content-type", dialect.generic.encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
 
     def _plain(self, scope: Scope) -> tuple[Dialect, EmbeddedFormat] | None:
-        if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
+        if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"] or self._log_all:
             return None
         raw = scope["raw_path"]
         if not raw.startswith(_PREFIX) or b"/" in raw[len(_PREFIX) :] or len(raw) == len(_PREFIX):

@@ -10,19 +10,21 @@ import httpx
 import msgspec
 
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, answer, header
-from rest_proxy.errors import PEER_UNREACHABLE
+from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
 from rest_proxy.peers import Peers
 
 log = logging.getLogger("rest_proxy.peers")
 
 _INSTANCE = re.compile(r"/consumers/([^/]+)/instances/([^/]+)(?:/.*)?")
 _GROUP = re.compile(r"/consumers/([^/]+)")
-#: Marks a request that was passed on: its receiver serves it, whoever it thinks the owner is.
+#: Marks a request that was passed on, which is not passed on again. Anybody can send it and gain nothing by it: what
+#: this node does not own it refuses to serve, whoever asks.
 FORWARDED = b"x-magicbyte-forwarded"
 #: Of this connection, not of the next one (RFC 9110 section 7.6.1).
 _HOP_BY_HOP = frozenset(
     (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"content-length", b"expect")
 )
+_NOT_PASSED_ON = _HOP_BY_HOP | {FORWARDED, b"x-request-id"}
 #: A read may last as long as its instance's timeout allows.
 _TIMEOUT = httpx.Timeout(5.0, read=None)
 
@@ -50,7 +52,7 @@ class PassingOn:
             await self._client.aclose()
             return
         path = scope["path"]
-        if not path.startswith("/consumers/") or header(scope, FORWARDED) is not None:
+        if not path.startswith("/consumers/"):
             await self.app(scope, receive, send)
             return
         instance = _INSTANCE.fullmatch(path)
@@ -70,14 +72,19 @@ class PassingOn:
             owner = self._peers.owner(unquote(created[1]), name) if name else self._peers.self_url
         if owner == self._peers.self_url:
             await self.app(scope, _again(body, receive), send)
+        elif header(scope, FORWARDED) is not None:
+            failure = NOT_THE_OWNER(url=owner)
+            await answer(send, failure.status, failure.body())
         else:
             await self._pass_on(owner, scope, body, send)
 
     async def _pass_on(self, owner: str, scope: Scope, body: bytes, send: Send) -> None:
         query = scope.get("query_string", b"")
         url = owner + scope["path"] + (f"?{query.decode('latin-1')}" if query else "")
-        headers = [(name, value) for name, value in scope["headers"] if name not in _HOP_BY_HOP]
+        headers = [(name, value) for name, value in scope["headers"] if name not in _NOT_PASSED_ON]
         headers.append((FORWARDED, self._peers.self_url.encode()))
+        # The owner logs the request under the same id.
+        headers.append((b"x-request-id", scope["state"]["request_id"].encode()))
         try:
             response = await self._client.request(scope["method"], url, headers=headers, content=body)
         except httpx.HTTPError as error:

@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from compat.schema import SchemaText
@@ -101,6 +102,24 @@ def test_binary_there_and_back(data: bytes):
     assert BINARY.decode is not None
     assert BINARY.encode(text) == data
     assert BINARY.decode(data) == text
+
+
+@given(
+    st.binary().map(base64.b64encode).flatmap(lambda good: st.sampled_from([good, good[:-1], good + b"=", b"=" + good]))
+)
+@example(b"YR==")
+@example(b"YQ==YQ==")
+@example(b"-_==")
+@example(b"Y Q=")
+@example(b"Y\\u0051==")
+def test_what_the_parser_takes_for_base64_the_longer_way_takes_too(encoded: bytes):
+    text = b'"%b"' % encoded
+    assert BINARY.encode is not None
+    try:
+        at_once = msgspec.json.decode(text, type=bytes)
+    except msgspec.ValidationError:
+        return
+    assert BINARY.encode(text) == at_once
 
 
 _json = st.recursive(

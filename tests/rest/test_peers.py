@@ -74,7 +74,21 @@ def test_a_request_is_passed_on_once(nodes: list[Any], rest: Any) -> None:
     httpx.post(f"{urls[0]}/consumers/{group}", json={"name": name}, headers=V2)
     path = f"{urls[0]}/consumers/{group}/instances/{name}/subscription"
     assert httpx.get(path).status_code == 200
-    assert httpx.get(path, headers={"x-magicbyte-forwarded": "another"}).json()["error_code"] == 40403
+    for forged in ("another", urls[1]):
+        header = {"x-magicbyte-forwarded": forged}
+        misled = httpx.get(path, headers=header)
+        assert (misled.status_code, misled.json()) == (
+            503,
+            {
+                "error_code": 503,
+                "message": "This consumer instance was looked for on the wrong node; by this one's settings it is on "
+                f"{urls[1]}. All nodes must have the same peers.",
+            },
+        )
+        # Nor can the name be taken a second time on a node that is not its own.
+        made = httpx.post(f"{urls[0]}/consumers/{group}", json={"name": name}, headers=V2 | header)
+        assert made.json() == misled.json()
+        assert httpx.get(path.replace(urls[0], urls[1]), headers=header).json() == {"topics": []}
 
 
 def test_an_owner_that_is_down_is_named(nodes: list[Any], rest: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import time
@@ -95,13 +96,19 @@ def test_the_limit_of_open_files_bounds_the_instances(monkeypatch: pytest.Monkey
 
 
 @pytest.fixture(scope="module")
-def short_lived(kafka: str) -> Iterator[Any]:
+def short_lived_proxy(kafka: str) -> Iterator[Any]:
     properties = {
         "consumer.instance.timeout.ms": "1500",
         "consumer.instances.max": "2",
         "advertised.listeners": "http://proxy.example:80",
     }
-    with running_rest_proxy(kafka, "", properties=properties) as proxy, httpx.Client(base_url=proxy.url) as client:
+    with running_rest_proxy(kafka, "", properties=properties) as proxy:
+        yield proxy
+
+
+@pytest.fixture(scope="module")
+def short_lived(short_lived_proxy: Any) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=short_lived_proxy.url) as client:
         yield client
 
 
@@ -132,6 +139,13 @@ def test_without_a_registry(short_lived: Any) -> None:
         422,
         {"error_code": 42206, "message": "Payload error. Schema Registry must be configured when using schemas."},
     )
+
+
+def test_what_fails_on_the_fast_path_is_logged(short_lived: httpx.Client, short_lived_proxy: Any) -> None:
+    short_lived.post("/topics/refused%0A", content=b"{}", headers=JSON)
+    lines = [json.loads(line) for line in short_lived_proxy.log.read_text().splitlines()]
+    (logged,) = [line for line in lines if line.get("path") == "/topics/refused%0A"]
+    assert (logged["method"], logged["status"]) == ("POST", 422)
 
 
 @pytest.fixture(scope="module")
