@@ -11,7 +11,7 @@ from functools import lru_cache
 import orjson
 
 #: What every log record has; the rest is what its caller added.
-_STANDARD = frozenset(vars(logging.makeLogRecord({})))
+_STANDARD = frozenset({*vars(logging.makeLogRecord({})), "message"})
 
 
 class JsonFormatter(logging.Formatter):
@@ -25,7 +25,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "msg": record.getMessage(),
         }
-        entry |= {name: value for name, value in vars(record).items() if name not in _STANDARD and name != "message"}
+        entry |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
         try:
@@ -53,6 +53,8 @@ class TextFormatter(logging.Formatter):
 
 def set_up_logs(level: str) -> None:
     """Send all logs to standard error, as text to a terminal and as JSON elsewhere."""
+    # What no line of ours says need not be found out for each (logging HOWTO, Optimization).
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(TextFormatter() if sys.stderr.isatty() else JsonFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from registry import errors
 from registry.contract import VERSION_PROPERTY, Metadata
 from registry.model import DEFAULT_CONTEXT, Content, Version, context_of, in_context, parse_subject
@@ -23,34 +25,36 @@ def find_version(view: View, subject: str, number: int | None, *, include_delete
     return version
 
 
-def with_other_contexts(view: View, subject: str) -> list[str]:
+def with_other_contexts(view: View, subject: str) -> Iterator[str]:
     """A subject, and where it names no context the same name in every other, where it is looked for next."""
+    yield subject
     context, name = parse_subject(subject)
-    others = view.contexts() if context == DEFAULT_CONTEXT and name else []
-    return [subject, *(in_context(other, name) for other in others)]
+    if context == DEFAULT_CONTEXT and name:
+        for other in view.contexts():
+            yield in_context(other, name)
 
 
 def find_registered(view: View, subject: str, content: Content, *, include_deleted: bool = False) -> Version | None:
     """The version of a subject that holds a content: by identity, else by the looser test, newest first."""
-    context = context_of(subject)
-    schema_id = view.id_of(context, content)
-    if schema_id is not None:
-        holding = [each for each in view.with_id(context, schema_id) if each.subject == subject]
-        wanted = [each for each in holding if include_deleted or not each.deleted]
-        if wanted:
-            return max(wanted, key=lambda version: (not version.deleted, version.number))
-    for version in reversed(view.versions(subject)):
-        if (include_deleted or not version.deleted) and loosely_same(version, content):
-            return version
-    return None
+    holding = [
+        each for each in view.versions(subject) if each.text == content.text and (include_deleted or not each.deleted)
+    ]
+    if not holding:
+        return None
+    schema_id = view.id_of(context_of(subject), content)
+    wanted = [each for each in holding if each.schema_id == schema_id]
+    if wanted:
+        return max(wanted, key=lambda version: (not version.deleted, version.number))
+    return next((each for each in reversed(holding) if loosely_same(each, content)), None)
 
 
 def loosely_same(stored: Version, content: Content) -> bool:
     """Equal text, metadata and rules; and equal references, or none where the client put them into the text."""
+    if stored.text != content.text:
+        return False
     kept = stored.content
     return (
-        kept.text == content.text
-        and kept.schema_type == content.schema_type
+        kept.schema_type == content.schema_type
         and _same_metadata(stored, content.metadata)
         and kept.rule_set == content.rule_set
         and (kept.references == content.references or (not content.references and bool(kept.references)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
 
 from compat.schema import Dependencies, Dependency, InvalidSchema, Reference
 from registry.model import (
@@ -54,17 +56,25 @@ def effective_config(view: View, subject: str | None, default_level: str) -> Con
 
     A level that nobody has set is the server's default.
     """
-    server = Config(compatibility_level=default_level)
     own = view.config(subject)
     if own is not None:
         inherited = view.config(None) if subject is not None else None
-        return (own.or_else(inherited, *_INHERITED) if inherited else own).or_else(server, "compatibility_level")
+        return _with_level(own.or_else(inherited, *_INHERITED) if inherited else own, default_level)
     levels = ([context_key(subject)] if subject is not None else []) + [_GLOBAL_SUBJECT]
     for key in levels:
         found = view.config(key)
         if found is not None:
-            return found.or_else(server, "compatibility_level")
-    return server
+            return _with_level(found, default_level)
+    return _server_config(default_level)
+
+
+def _with_level(config: Config, default_level: str) -> Config:
+    return config if config.compatibility_level is not None else replace(config, compatibility_level=default_level)
+
+
+@lru_cache(maxsize=8)
+def _server_config(default_level: str) -> Config:
+    return Config(compatibility_level=default_level)
 
 
 def effective_mode(view: View, subject: str | None) -> Mode:
@@ -126,6 +136,8 @@ def dependencies(view: View, context: str, content: Content) -> Dependencies:
     Raises:
         InvalidSchema: A reference leads nowhere, or the closure is too large.
     """
+    if not content.references:
+        return ()
     found: dict[str, Dependency] = {}
     visited: set[tuple[str, str, int]] = set()
     # Each frame is a content's context and the references of it that are still to be visited; a frame that is done

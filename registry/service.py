@@ -99,9 +99,7 @@ class Registry:
 
     async def _commit(self, operation: Operation, command: Command[T]) -> T:
         try:
-            # The command goes on where the wait is given up: its outcome is unknown then, never undone.
-            async with asyncio.timeout(self.settings.write_timeout_ms / 1000):
-                return await _answer_of(self.node.submit(command))
+            return await _answer_of(self.node.submit(command), self.settings.write_timeout_ms / 1000)
         except TimeoutError:
             raise errors.OPERATION_TIMED_OUT(text=operation.timed_out) from None
         except RecordTooLarge:
@@ -113,8 +111,14 @@ class Registry:
             raise errors.STORE_FAILED(text=operation.failed.format(store=self._store)) from error
 
 
-def _answer_of(submitted: Future[T]) -> asyncio.Future[T]:
-    """A future of this event loop that ends as another thread's does; giving it up leaves the other alone."""
+async def _answer_of(submitted: Future[T], seconds: float) -> T:
+    """What another thread's future ends with.
+
+    A wait that is given up leaves the other thread alone: the outcome is unknown then, never undone.
+
+    Raises:
+        TimeoutError: It took too long.
+    """
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[T] = loop.create_future()
 
@@ -131,5 +135,14 @@ def _answer_of(submitted: Future[T]) -> asyncio.Future[T]:
         with suppress(RuntimeError):  # the loop has ended, and nobody waits
             loop.call_soon_threadsafe(settle)
 
+    def give_up() -> None:
+        if not answered.done():
+            answered.set_exception(TimeoutError())
+
     submitted.add_done_callback(tell)
-    return answered
+    # asyncio.timeout does the same for any wait, and takes five times as long.
+    timer = loop.call_later(seconds, give_up)
+    try:
+        return await answered
+    finally:
+        timer.cancel()

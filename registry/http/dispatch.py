@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.routing import Route
 
 from magicbyte.http.asgi import Receive, Scope, Send
+from registry.http.request import WholeBodyRequest
 from registry.metrics import RequestCounts
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -72,7 +73,7 @@ class Dispatch:
         self, pattern: _Pattern, parameters: dict[str, str], scope: Scope, receive: Receive, send: Send
     ) -> None:
         scope["app"], scope["path_params"] = self._app, parameters
-        request = Request(scope, receive, send)
+        request = WholeBodyRequest(scope, receive, send)
         started = time.perf_counter()
         try:
             response = await pattern.endpoint(request)

@@ -8,8 +8,10 @@ from urllib.parse import unquote
 
 import orjson
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from compat.schema import AVRO, Reference
+from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.negotiation import charset_of
 from registry import errors
@@ -29,8 +31,31 @@ from registry.resolve import resolve_alias, settings_key
 from registry.service import Registry
 from registry.tags import FIELD, RECORD, SchemaEntity, Tags
 
+#: A path segment that is a subject as it stands, in the context around it.
+_PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
+
+
+class WholeBodyRequest(Request):
+    """A request whose body is read at once, without the stream that Starlette reads it through."""
+
+    async def body(self) -> bytes:
+        """The body, kept for those who ask again.
+
+        Raises:
+            ClientDisconnect: The client has gone before it had sent all.
+        """
+        if not hasattr(self, "_body"):
+            message = await self.receive()
+            chunks = [message.get("body", b"")]
+            while message.get("more_body"):
+                message = await self.receive()
+                chunks.append(message.get("body", b""))
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            self._body = b"".join(chunks)
+        return self._body
 
 
 def registry_of(request: Request) -> Registry:
@@ -66,8 +91,12 @@ def settings_subject_of(request: Request) -> str | None:
 
 
 def _checked_subject(request: Request, *, allow_global: bool) -> str:
-    raw = unquote(request.path_params["subject"])
-    subject = str(parse_subject(in_context(context_of_request(request), raw)))
+    given: str = request.path_params["subject"]
+    around = context_of_request(request)
+    if around == DEFAULT_CONTEXT and _PLAIN_SUBJECT.fullmatch(given):
+        return given
+    raw = unquote(given)
+    subject = str(parse_subject(in_context(around, raw)))
     context, name = parse_subject(subject)
     refused = (
         bool(_CONTROL.search(subject))
@@ -137,22 +166,26 @@ async def body_of(request: Request) -> dict[str, Any]:
         ApiError: 400 where it is not JSON or no object, 422 where it is empty or null.
     """
     raw = await request.body()
-    charset = charset_of(request.headers.get("content-type"))
+    charset = charset_of(header(request.scope, b"content-type"))
     try:
-        text = raw if charset.lower() in ("utf-8", "utf8", "us-ascii", "ascii") else raw.decode(charset).encode()
+        text = raw if charset.lower() in _JSON_CHARSETS else raw.decode(charset).encode()
     except (LookupError, UnicodeDecodeError) as error:
         raise MALFORMED_BODY(detail=f"the body is not {charset}: {error}") from None
-    if not text.strip():
-        raise errors.MISSING_BODY(detail="The request body may not be null")
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
+        if not text.strip():
+            raise errors.MISSING_BODY(detail="The request body may not be null") from None
         raise MALFORMED_BODY(detail=f"the body is not JSON: {error}") from None
     if value is None:
         raise errors.MISSING_BODY(detail="The request body may not be null")
     if not isinstance(value, dict):
         raise MALFORMED_BODY(detail=f"the body must be a JSON object, not {_kind(value)}")
     return value
+
+
+#: Those of which JSON in UTF-8 is one, or a superset.
+_JSON_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 
 
 async def registration_of(request: Request, subject: str) -> Registration:
@@ -174,18 +207,25 @@ async def registration_of(request: Request, subject: str) -> Registration:
         metadata,
         rule_set,
     )
+    normalize, force, explain = flag(request, "normalize"), flag(request, "force"), flag(request, "explain")
+    if _CONTENT_FIELDS.issuperset(body):
+        return Registration(subject, content, normalize=normalize, force=force, explain=explain)
     return Registration(
         subject,
         content,
         version=_field(body, "version", int, None) or 0,
         schema_id=-1 if (schema_id := _field(body, "id", int, None)) is None else schema_id,
-        normalize=flag(request, "normalize"),
-        force=flag(request, "force"),
+        normalize=normalize,
+        force=force,
         tags_to_add=_tags(body, "schemaTagsToAdd"),
         tags_to_remove=_tags(body, "schemaTagsToRemove"),
         propagate_tags=bool(_field(body, "propagateSchemaTags", bool, None)),
-        explain=flag(request, "explain"),
+        explain=explain,
     )
+
+
+#: What most bodies say, which is nothing besides the content.
+_CONTENT_FIELDS = frozenset({"schema", "schemaType", "references", "metadata", "ruleSet"})
 
 
 async def tagging_of(request: Request, subject: str, number: int | None) -> Tagging:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from fastapi import APIRouter, Request, Response
 
-from magicbyte.http.errors import MALFORMED_BODY, ApiError
+from magicbyte.http.asgi import header
+from magicbyte.http.errors import MALFORMED_BODY
 from registry import errors, operations
 from registry.decide import (
-    Registration,
     decide_delete_subject,
     decide_delete_version,
     decide_register,
     decide_tag,
     decide_undelete,
 )
-from registry.decide.prepare import canonicalize, inherit
+from registry.decide.known import look_up, parse_ahead, registered_already
 from registry.http.answers import answer, form_sent, registered_object, text_in_form, version_object
 from registry.http.request import (
     context_of_request,
@@ -31,10 +30,9 @@ from registry.http.request import (
     tagging_of,
     version_of,
 )
-from registry.lookup import find_registered, find_version, with_other_contexts
-from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, LATEST, Config, Version, in_context
-from registry.resolve import effective_config, effective_mode
-from registry.service import SHORT_TEXT, Registry
+from registry.lookup import find_version, with_other_contexts
+from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
+from registry.service import SHORT_TEXT
 from registry.view import View, named
 
 router = APIRouter()
@@ -69,48 +67,24 @@ async def look_up_schema(request: Request) -> Response:
         wanted = replace(wanted, version=0, schema_id=-1)
     include_deleted = flag(request, "deleted")
 
-    def look_up(view: View) -> Version | None:
+    def work() -> Version | None:
+        view = registry.view
         for candidate in with_other_contexts(view, subject):
-            if view.versions(candidate):
-                there = wanted if candidate == subject else replace(wanted, subject=candidate)
-                found = _look_up(registry, view, there, include_deleted=include_deleted)
-                if found is not None:
-                    return found
+            there = wanted if candidate == subject else replace(wanted, subject=candidate)
+            found = look_up(view, there, registry.terms, include_deleted=include_deleted)
+            if found is not None:
+                return found
         return None
 
     size = len(wanted.content.text)
-    found = await registry.compute(size, lambda: look_up(registry.view))
+    found = await registry.compute(size, work)
     if found is None:
         await registry.catch_up()
-        found = await registry.compute(size, lambda: look_up(registry.view))
+        found = await registry.compute(size, work)
     if found is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
     return answer(request, version_object(request, found))
-
-
-def _look_up(registry: Registry, view: View, wanted: Registration, *, include_deleted: bool) -> Version | None:
-    """Look a schema up as it is sent, then parsed, then with what registering would add to it."""
-    subject = wanted.subject
-    config = effective_config(view, subject, registry.terms.default_level)
-    # A text that is stored as it is sent needs no parsing.
-    found = _look_up_as_sent(view, wanted, config, include_deleted=include_deleted)
-    if found is not None:
-        return found
-    next_number = 1 + max((version.number for version in view.versions(subject)), default=0)
-    full = inherit(view, wanted, config, next_number)
-    for attempt in (wanted,) if full is wanted else (wanted, full):
-        candidate = canonicalize(view, attempt, config, registry.terms, strict=False)
-        found = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
-        if found is not None:
-            return found
-    return None
-
-
-def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, include_deleted: bool) -> Version | None:
-    if wanted.normalize or config.normalize or not wanted.content.text.strip():
-        return None
-    return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
 
 
 @router.route("/subjects/{subject}", methods=["DELETE"])
@@ -146,50 +120,21 @@ async def register_schema(request: Request) -> Response:
     """Register a schema under a subject; the version that holds it already is answered without a write."""
     registry, subject = registry_of(request), subject_of(request)
     wanted = await registration_of(request, subject)
-    expected = request.headers.get("if-match")
+    expected = header(request.scope, b"if-match")
     if expected is not None:
         match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})"?\s*', expected)
         if match is None:
             raise MALFORMED_BODY(detail=f"If-Match must be the number of the latest version, not {expected!r}")
         wanted = replace(wanted, expected_latest=int(match[1]))
     size = len(wanted.content.text)
-    version = await registry.compute(size, partial(_registered_already, registry, wanted))
+    version = await registry.compute(size, lambda: registered_already(registry.view, wanted, registry.terms))
     if version is None:
         if size > SHORT_TEXT:
-            await registry.compute(size, partial(_parse_ahead, registry, wanted))
+            await registry.compute(size, lambda: parse_ahead(registry.view, wanted, registry.terms))
         version = await registry.write(
             operations.REGISTER, partial(decide_register, request=wanted, terms=registry.terms)
         )
     return answer(request, registered_object(version, text_in_form(request, version, form_sent(wanted.content))))
-
-
-def _registered_already(registry: Registry, wanted: Registration) -> Version | None:
-    """The live version that has what a request asks for, which is the answer in any mode and on any node."""
-    if wanted.expected_latest is not None or wanted.edits_tags:
-        return None
-    view, subject = registry.view, wanted.subject
-    config = effective_config(view, subject, registry.terms.default_level)
-    if config.edits_contents:
-        return None
-    found = _look_up_as_sent(view, wanted, config, include_deleted=False)
-    if found is None and view.versions(subject) and not effective_mode(view, subject).takes_registrations:
-        # Registering would refuse, so that nothing is lost by parsing here.
-        with suppress(ApiError):
-            content = canonicalize(view, wanted, config, registry.terms, strict=False).content
-            found = find_registered(view, subject, content)
-    if found is None or (wanted.schema_id >= 0 and found.schema_id != wanted.schema_id):
-        return None
-    if wanted.version == LATEST and found is not view.latest(subject):
-        return None
-    return found if wanted.version in (0, LATEST, found.number) else None
-
-
-def _parse_ahead(registry: Registry, wanted: Registration) -> None:
-    """Parse the schema where other requests can go on, so that the committer, for whom all wait, finds it parsed."""
-    view = registry.view
-    config = effective_config(view, wanted.subject, registry.terms.default_level)
-    with suppress(ApiError):
-        canonicalize(view, wanted, config, registry.terms, strict=not effective_mode(view, wanted.subject).imports)
 
 
 @router.route("/subjects/{subject}/versions/{version}", methods=["GET"])

@@ -1,0 +1,71 @@
+"""Which version answers a request as it is, so that nothing need be written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from magicbyte.http.errors import ApiError
+from registry.decide.decision import Terms
+from registry.decide.prepare import Registration, canonicalize, inherit
+from registry.lookup import find_registered
+from registry.model import LATEST, Config, Version
+from registry.resolve import effective_config, effective_mode
+from registry.view import View
+
+
+def look_up(view: View, wanted: Registration, terms: Terms, *, include_deleted: bool) -> Version | None:
+    """Look a schema up as it is sent, then parsed, then with what registering would add to it.
+
+    Raises:
+        ApiError: 42201.
+    """
+    subject = wanted.subject
+    versions = view.versions(subject)
+    if not versions:
+        return None
+    config = effective_config(view, subject, terms.default_level)
+    # A text that is stored as it is sent needs no parsing.
+    found = _look_up_as_sent(view, wanted, config, include_deleted=include_deleted)
+    if found is not None:
+        return found
+    full = inherit(view, wanted, config, versions[-1].number + 1)
+    for attempt in (wanted,) if full is wanted else (wanted, full):
+        candidate = canonicalize(view, attempt, config, terms, strict=False)
+        found = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
+        if found is not None:
+            return found
+    return None
+
+
+def registered_already(view: View, wanted: Registration, terms: Terms) -> Version | None:
+    """The live version that has what a request to register asks for, which is the answer in any mode, on any node."""
+    if wanted.expected_latest is not None or wanted.edits_tags or not view.versions(wanted.subject):
+        return None
+    subject = wanted.subject
+    config = effective_config(view, subject, terms.default_level)
+    if config.edits_contents:
+        return None
+    found = _look_up_as_sent(view, wanted, config, include_deleted=False)
+    if found is None and not effective_mode(view, subject).takes_registrations:
+        # Registering would refuse, so that nothing is lost by parsing here.
+        with suppress(ApiError):
+            content = canonicalize(view, wanted, config, terms, strict=False).content
+            found = find_registered(view, subject, content)
+    if found is None or (wanted.schema_id >= 0 and found.schema_id != wanted.schema_id):
+        return None
+    if wanted.version == LATEST and found is not view.latest(subject):
+        return None
+    return found if wanted.version in (0, LATEST, found.number) else None
+
+
+def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, include_deleted: bool) -> Version | None:
+    if wanted.normalize or config.normalize or not wanted.content.text.strip():
+        return None
+    return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
+
+
+def parse_ahead(view: View, wanted: Registration, terms: Terms) -> None:
+    """Parse the schema where other requests can go on, so that the committer, for whom all wait, finds it parsed."""
+    config = effective_config(view, wanted.subject, terms.default_level)
+    with suppress(ApiError):
+        canonicalize(view, wanted, config, terms, strict=not effective_mode(view, wanted.subject).imports)
