@@ -6,6 +6,8 @@ import json
 import os
 import resource
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -14,7 +16,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import pytest
@@ -335,6 +337,104 @@ def test_a_stopped_leader_that_wakes_up_is_fenced(kafka: str) -> None:
             os.kill(leader.pid, signal.SIGCONT)
         assert register(leader, "u", '"int"').status_code == 200
         wait_for(lambda: [status(node)["leader"] for node in (leader, other)] == [False, True])
+
+
+def test_nodes_restarted_in_turn_fail_no_request_of_a_client_that_retries_once(kafka: str) -> None:
+    with nodes(kafka, 2) as started:
+        register(started[0], "known", '"int"')
+        stop, done = threading.Event(), [0, 0]
+        failed: list[str] = []
+
+        def ask(client: int) -> None:
+            while not stop.is_set():
+                number = done[client]
+                first, second = started[number % 2], started[(number + 1) % 2]
+                outcome = attempt(first, client, number) and attempt(second, client, number)
+                if outcome:
+                    failed.append(outcome)
+                done[client] += 1
+
+        def attempt(node: ServerProcess, client: int, number: int) -> str:
+            try:
+                if client == 0:
+                    answer = httpx.get(f"{node.url}/subjects/known/versions/latest", timeout=20)
+                else:
+                    answer = register(node, f"s{number}", schema(f"R{number}"))
+            except httpx.HTTPError as error:
+                return repr(error)
+            return "" if answer.status_code == 200 else answer.text
+
+        clients = [threading.Thread(target=ask, args=(client,)) for client in (0, 1)]
+        for client in clients:
+            client.start()
+        try:
+            for node in (*started, started[0]):
+                enough = done[1] + 5
+                wait_for(lambda enough=enough: done[1] >= enough)
+                node.stop()
+                node.start()
+            enough = done[1] + 5
+            wait_for(lambda: done[1] >= enough)
+        finally:
+            stop.set()
+            for client in clients:
+                client.join()
+        assert failed == []
+
+
+def test_no_node_leads_beside_a_live_registry_of_confluents(kafka: str) -> None:
+    group = str(uuid.uuid4())
+    properties = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": group}
+    with (
+        GroupMember(kafka, group, "sr") as theirs,
+        running_registry("kafka:", bootstrap_servers=kafka, properties=properties) as ours,
+    ):
+        found = httpx.get(f"{ours.url}/health/ready", timeout=10)
+        assert (found.status_code, found.json()["leader"]) == (503, False)
+        assert found.json()["problem"].startswith(f"Confluent's registry is running in the group '{group}' (1 members)")
+        theirs.leave()
+        assert register(ours, "s", '"int"').status_code == 200
+
+
+class GroupMember:
+    """A member of a group of any protocol type, which the client library has none for: it joins, and it leaves."""
+
+    def __init__(self, broker: str, group: str, protocol_type: str) -> None:
+        host, _, port = broker.partition(":")
+        self._group = _string(group)
+        self._socket = socket.create_connection((host, int(port)), timeout=10)
+        protocols = struct.pack(">i", 1) + _string("v0") + struct.pack(">i", 2) + b"{}"
+        timeouts = struct.pack(">ii", 10_000, 10_000)
+        # JoinGroup, version 2: throttle time, error, generation, then protocol, leader and member id.
+        answer = self._ask(11, 2, self._group + timeouts + _string("") + _string(protocol_type) + protocols)
+        error, at = struct.unpack_from(">ih", answer)[1], 10
+        assert error == 0
+        for _ in range(3):
+            (length,) = struct.unpack_from(">h", answer, at)
+            found, at = answer[at : at + 2 + length], at + 2 + length
+        self._member = found
+
+    def leave(self) -> None:
+        """Leave the group: LeaveGroup, version 1."""
+        assert self._ask(13, 1, self._group + self._member)[4:6] == b"\0\0"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._socket.close()
+
+    def _ask(self, api: int, version: int, body: bytes) -> bytes:
+        request = struct.pack(">hhi", api, version, 1) + _string("them") + body
+        self._socket.sendall(struct.pack(">i", len(request)) + request)
+        reader = self._socket.makefile("rb")
+        (length,) = struct.unpack(">i", reader.read(4))
+        answer = reader.read(length)
+        return answer[4:]
+
+
+def _string(text: str) -> bytes:
+    return struct.pack(">h", len(text)) + text.encode()
 
 
 def wait_for(condition: Any, seconds: float = 30) -> None:
