@@ -8,7 +8,10 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import queue
+import threading
 import time
 import urllib.request
 import uuid
@@ -88,7 +91,8 @@ def bench_registrations(
     for clients in CLIENTS:
         load = Load(clients, [template], seconds)
         measures: dict[str, Callable[[], Sample]] = {
-            "bare group commit": partial(bare_group_commit, open_log, clients, seconds)
+            "bare group commit": partial(bare_group_commit, open_log, clients, seconds),
+            "bare commits in lockstep": partial(bare_lockstep, open_log, clients, seconds),
         }
         measures |= {target.name: partial(load.drive, target) for target in targets}
         print_table(
@@ -103,20 +107,67 @@ OpenLog = tuple[Log, Offset]
 
 
 def bare_group_commit(open_log: Callable[[], OpenLog], clients: int, seconds: float) -> Sample:
-    """The log alone: batches of one record a client, appended one after another; no HTTP, no schema."""
+    """The log and the waiting alone: clients that each have one record committed after another, with those that wait.
+
+    No HTTP, no schema: a thread takes what waits, appends it at once, and wakes those whose records were in it.
+    """
     log, after = open_log()
     records = [Record(uuid.uuid4().bytes, schema(number).encode(), 0) for number in range(clients)]
-    commits, latencies = 0, []
+    waiting: queue.SimpleQueue[tuple[Record, asyncio.Future[None]] | None] = queue.SimpleQueue()
+    latencies: list[float] = []
+
+    def commit(loop: asyncio.AbstractEventLoop, after: Offset) -> None:
+        while (first := waiting.get()) is not None:
+            batch = [first]
+            while not waiting.empty() and (following := waiting.get()) is not None:
+                batch.append(following)
+            after = log.append([record for record, _ in batch], after)
+            loop.call_soon_threadsafe(wake, [future for _, future in batch])
+
+    def wake(futures: list[asyncio.Future[None]]) -> None:
+        for future in futures:
+            future.set_result(None)
+
+    async def client(record: Record, until: float) -> None:
+        loop = asyncio.get_running_loop()
+        while (began := time.perf_counter()) < until:
+            future: asyncio.Future[None] = loop.create_future()
+            waiting.put((record, future))
+            await future
+            latencies.append(time.perf_counter() - began)
+
+    async def drive() -> None:
+        thread = threading.Thread(target=commit, args=(asyncio.get_running_loop(), after))
+        thread.start()
+        until = time.perf_counter() + seconds
+        await asyncio.gather(*(client(record, until) for record in records))
+        waiting.put(None)
+        await asyncio.to_thread(thread.join)
+
+    started, cpu = time.perf_counter(), time.process_time()
+    asyncio.run(drive())
+    sample = _sample(latencies, len(latencies), time.perf_counter() - started, time.process_time() - cpu)
+    log.close()
+    return sample
+
+
+def bare_lockstep(open_log: Callable[[], OpenLog], clients: int, seconds: float) -> Sample:
+    """The log alone, as fast as it could be: one record of each client in every commit, and nobody to wake."""
+    log, after = open_log()
+    records = [Record(uuid.uuid4().bytes, schema(number).encode(), 0) for number in range(clients)]
+    latencies = []
     started, cpu = time.perf_counter(), time.process_time()
     while time.perf_counter() - started < seconds:
         began = time.perf_counter()
         after = log.append(records, after)
         latencies.append(time.perf_counter() - began)
-        commits += 1
     elapsed, cpu = time.perf_counter() - started, time.process_time() - cpu
     log.close()
+    return _sample(latencies, len(latencies) * clients, elapsed, cpu)
+
+
+def _sample(latencies: list[float], written: int, elapsed: float, cpu: float) -> Sample:
     latencies.sort()
-    written = commits * clients
     p50, p99 = (latencies[int(len(latencies) * share)] * 1000 for share in (0.5, 0.99))
     return Sample(written / elapsed, p50, p99, cpu / written * 1e6, 0)
 
