@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -59,7 +60,11 @@ def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
 
     forwarder = Forwarder(node, given)
     webhooks = Webhooks(
-        node.view, given.webhook_urls, given.webhook_secret, lambda: node.leader_url() == given.advertised_url
+        node,
+        given.webhook_urls,
+        given.webhook_secret,
+        name=given.node_id or f"{socket.gethostname()} {given.advertised_url}",
+        leads=lambda: node.leader_url() == given.advertised_url,
     )
 
     @asynccontextmanager

@@ -24,6 +24,8 @@ NOOP = "NOOP"
 ID_MARK = "MAGICBYTE_ID_MARK"
 #: Written by each new leader behind what it had to settle; it has a value, so that compaction keeps the last one.
 SETTLED = "MAGICBYTE_SETTLED"
+#: Up to where changes were posted to webhooks, and by which node; another goes on from there.
+POSTED = "MAGICBYTE_POSTED"
 
 
 class Key(NamedTuple):
@@ -59,6 +61,7 @@ _SHAPES = {
     NOOP: _Shape(None, needs_about=False),
     ID_MARK: _Shape("context"),
     SETTLED: _Shape(None, needs_about=False),
+    POSTED: _Shape(None, needs_about=False),
 }
 
 
@@ -226,6 +229,11 @@ def encode_clearing(subject: str) -> bytes:
 def encode_settled() -> bytes:
     """The value of a new leader's mark."""
     return b"{}"
+
+
+def encode_posted(node: str, offset: int) -> bytes:
+    """The value of a mark that the changes up to an offset were posted, by a node."""
+    return orjson.dumps({"node": node, "offset": offset})
 
 
 def encode_id_mark(context: str, highest_id: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from registry import records
+from registry.changes import posted_mark
 from registry.log.port import LogEntry, Record
 from registry.model import context_of
 from registry.records import Key, Undecodable
@@ -91,6 +92,11 @@ def _id_mark(view: View, key: Key) -> bytes | None:
     return records.encode_id_mark(key.subject, view.highest_id(key.subject))
 
 
+def _posted(view: View, _key: Key) -> bytes | None:
+    mark = posted_mark(view)
+    return None if mark is None else records.encode_posted(mark.node, mark.offset)
+
+
 def _nothing(_view: View, _key: Key) -> bytes | None:
     return None
 
@@ -109,4 +115,5 @@ _VALUES = {
     records.ID_MARK: _id_mark,
     records.NOOP: _nothing,
     records.SETTLED: _settled,
+    records.POSTED: _posted,
 }

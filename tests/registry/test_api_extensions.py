@@ -217,14 +217,15 @@ def test_changes_are_followed_and_posted(running: httpx.Client, posted: Any) -> 
     with running.stream("GET", "/events", headers={"Last-Event-ID": "-1"}) as following:
         found = events(following)
         seen = [next(found) for _ in range(7)]
-    assert [(offset, kind) for offset, kind, _ in seen] == [
-        ("0", "schema.registered"),
-        ("1", "config.updated"),
-        ("2", "mode.updated"),
-        ("3", "subject.deleted"),
-        ("4", "config.removed"),
-        ("5", "mode.removed"),
-        ("7", "schema.removed"),
+    offsets = [int(offset) for offset, _, _ in seen]
+    assert [kind for _, kind, _ in seen] == [
+        "schema.registered",
+        "config.updated",
+        "mode.updated",
+        "subject.deleted",
+        "config.removed",
+        "mode.removed",
+        "schema.removed",
     ]
     assert seen[0][2].pop("ts") > 1_700_000_000_000
     assert seen[0][2] == {
@@ -235,8 +236,8 @@ def test_changes_are_followed_and_posted(running: httpx.Client, posted: Any) -> 
         "id": 1,
         "schemaType": "AVRO",
     }
-    with running.stream("GET", "/events", headers={"Last-Event-ID": "4"}) as following:
-        assert next(events(following))[0] == "5"
+    with running.stream("GET", "/events", headers={"Last-Event-ID": str(offsets[4])}) as following:
+        assert int(next(events(following))[0]) == offsets[5]
 
     for _ in range(100):
         if len(posted[1]) >= 8:
@@ -244,7 +245,7 @@ def test_changes_are_followed_and_posted(running: httpx.Client, posted: Any) -> 
         threading.Event().wait(0.1)
     bodies = [body for body, _, _ in posted[1]]
     assert bodies[0] == bodies[1]
-    assert [body["offset"] for body in bodies[1:8]] == [0, 1, 2, 3, 4, 5, 7]
+    assert [body["offset"] for body in bodies[1:8]] == offsets
     _, raw, signature = posted[1][0]
     assert signature == "sha256=" + hmac.new(b"s3cret", raw, hashlib.sha256).hexdigest()
 

@@ -18,6 +18,7 @@ KEYS = [
     (Key("DELETE_SUBJECT", "s"), b'{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}'),
     (Key("CLEAR_SUBJECT", "s"), b'{"keytype":"CLEAR_SUBJECT","subject":"s","magic":0}'),
     (Key("NOOP"), b'{"keytype":"NOOP","magic":0}'),
+    (Key("MAGICBYTE_POSTED"), b'{"keytype":"MAGICBYTE_POSTED","magic":0}'),
     (Key("SCHEMA", "ü/\U0001f600", 2), '{"keytype":"SCHEMA","subject":"ü/\U0001f600","version":2,"magic":1}'.encode()),
 ]
 

@@ -1,0 +1,171 @@
+"""Webhooks where several nodes share a log: one posts, and another goes on where it is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+
+from registry.decide import Registration, Terms, decide_register
+from registry.log.memory import MemoryLog
+from registry.model import Content
+from registry.node import SharedLogNode
+from registry.webhooks import Webhooks
+
+
+@pytest.fixture
+def receiver() -> Iterator[tuple[str, list[int]]]:
+    """A receiver of webhooks, and the offsets that it was sent."""
+    seen: list[int] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["offset"])
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/", seen
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def node_on() -> Iterator[Callable[[MemoryLog], SharedLogNode]]:
+    """Makes nodes that share a log."""
+    nodes: list[SharedLogNode] = []
+
+    def make(log: MemoryLog) -> SharedLogNode:
+        node = SharedLogNode(log, "http://127.0.0.1:8081", poll_seconds=0.02)
+        node.start()
+        nodes.append(node)
+        return node
+
+    yield make
+    for node in nodes:
+        node.stop()
+
+
+def register(node: SharedLogNode, subject: str) -> None:
+    request = Registration(subject, Content("AVRO", '"int"'))
+    node.submit(lambda view, now: decide_register(view, now, request=request, terms=Terms())).result(10)
+
+
+def webhooks_of(node: SharedLogNode, url: str, name: str, *, patience: float = 60.0) -> Webhooks:
+    return Webhooks(node, [url], None, name=name, leads=lambda: True, patience=patience)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  what it waits for happens in threads
+            await asyncio.sleep(0.02)
+
+
+async def running(*webhooks: Webhooks) -> list[asyncio.Task[None]]:
+    """Started, and as far as to know where the log stands."""
+    tasks = [asyncio.create_task(each.run()) for each in webhooks]
+    await asyncio.sleep(0.05)
+    return tasks
+
+
+def marked(node: SharedLogNode) -> list[tuple[str, int]]:
+    return [
+        (entry.value["node"], entry.value["offset"])
+        for entry in list(node.view.recent)
+        if entry.key.keytype == "MAGICBYTE_POSTED" and entry.value
+    ]
+
+
+def registered(node: SharedLogNode) -> list[int]:
+    return [entry.offset for entry in list(node.view.recent) if entry.key.keytype == "SCHEMA"]
+
+
+def test_of_nodes_that_share_a_log_one_posts(receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]) -> None:
+    url, seen = receiver
+    log = MemoryLog()
+    first, second = node_on(log), node_on(log)
+
+    async def scenario() -> None:
+        tasks = await running(webhooks_of(first, url, "first"), webhooks_of(second, url, "second"))
+        for index in range(20):
+            register((first, second)[index % 2], f"s{index}")
+        await until(lambda: any(offset == registered(first)[-1] for _, offset in marked(first)))
+        await asyncio.sleep(0.5)
+        for task in tasks:
+            task.cancel()
+
+    asyncio.run(scenario())
+    assert seen == registered(first)
+    assert len(seen) == 20
+    assert len({name for name, _ in marked(first)}) == 1
+
+
+def test_what_a_node_that_is_gone_has_not_posted_another_posts(
+    receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]
+) -> None:
+    url, seen = receiver
+    log = MemoryLog()
+    first, second = node_on(log), node_on(log)
+
+    async def scenario() -> None:
+        (posting,) = await running(webhooks_of(first, url, "first"))
+        register(first, "a")
+        await until(lambda: len(marked(second)) == 2)
+        posting.cancel()
+        register(first, "b")
+        (other,) = await running(webhooks_of(second, url, "second", patience=0.3))
+        register(second, "c")
+        await until(lambda: ("second", registered(second)[-1]) in marked(second))
+        other.cancel()
+
+    asyncio.run(scenario())
+    assert seen == registered(second)
+    assert len(seen) == 3
+
+
+def test_a_node_that_is_started_again_goes_on_at_once(
+    receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]
+) -> None:
+    url, seen = receiver
+    log = MemoryLog()
+    node = node_on(log)
+
+    async def scenario() -> None:
+        (posting,) = await running(webhooks_of(node, url, "mine"))
+        register(node, "a")
+        await until(lambda: len(marked(node)) == 2)
+        posting.cancel()
+        register(node, "b")
+        again = node_on(log)
+        (posting,) = await running(webhooks_of(again, url, "mine"))
+        await until(lambda: ("mine", registered(again)[-1]) in marked(again))
+        posting.cancel()
+
+    asyncio.run(scenario())
+    assert seen == registered(node)
+    assert len(seen) == 2
+
+
+def test_what_was_there_before_is_not_posted(receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]) -> None:
+    url, seen = receiver
+    node = node_on(MemoryLog())
+    register(node, "old")
+
+    async def scenario() -> None:
+        (posting,) = await running(webhooks_of(node, url, "mine"))
+        register(node, "new")
+        await until(lambda: bool(seen))
+        posting.cancel()
+
+    asyncio.run(scenario())
+    assert seen == registered(node)[1:]
