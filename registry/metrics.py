@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
+from registry.log.port import BEGINNING
 from registry.node import Node
+from registry.view import RECENT_ENTRIES, View
+
+#: How many versions a subject has of each type, those deleted softly apart.
+Tally = tuple[tuple[tuple[str, bool], int], ...]
 
 
 class RequestCounts:
@@ -51,31 +57,72 @@ class RequestMetrics(Collector):
             yield GaugeMetricFamily(name, f"Requests that ended in {outcome}", value=count)
 
 
+class VersionCounts:
+    """How many subjects and versions there are; looks only at the subjects that changed since it looked last."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._offset = BEGINNING
+        self._tallies: dict[str, Tally] = {}
+        #: Most subjects' tallies are alike: each is kept once.
+        self._kept: dict[Tally, Tally] = {}
+        self._total: Counter[tuple[str, bool]] = Counter()
+        self._counting = threading.Lock()
+
+    def now(self) -> tuple[int, Counter[tuple[str, bool]]]:
+        """The number of subjects, and that of versions by type and whether they are soft deleted."""
+        with self._counting:
+            # First, so that what is applied from here on is looked at again the next time.
+            end = self._view.offset
+            for subject in self._changed():
+                self._total.subtract(dict(self._tallies.pop(subject, ())))
+                counts = Counter(
+                    (each.content.schema_type, each.deleted) for each in list(self._view.versions(subject))
+                )
+                self._total.update(counts)
+                if counts:
+                    tally = tuple(sorted(counts.items()))
+                    self._tallies[subject] = self._kept.setdefault(tally, tally)
+            self._offset = end
+            return len(self._tallies), +self._total
+
+    def _changed(self) -> Iterable[str]:
+        entries = list(self._view.recent)
+        if len(entries) == RECENT_ENTRIES and entries[0].offset > self._offset + 1:
+            return {*self._view.subjects(), *self._tallies}
+        return {entry.key.subject for entry in entries if entry.offset > self._offset and entry.key.subject}
+
+
 class NodeMetrics(Collector):
     """Reads a node's status when it is scraped."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._counts = VersionCounts(node.view)
 
     def collect(self) -> Iterator[Metric]:
         """The metrics now."""
         status, view = self._node.status(), self._node.view
-        versions = [version for subject in view.subjects() for version in list(view.versions(subject))]
-        live = Counter(version.content.schema_type for version in versions if not version.deleted)
-        gone = Counter(version.content.schema_type for version in versions if version.deleted)
+        subjects, versions = self._counts.now()
+        live = {schema_type: count for (schema_type, deleted), count in versions.items() if not deleted}
+        registered = sum(live.values())
         for name, text, value in (
             ("magicbyte_registry_ready", "1 where reads are up to date and writes have somewhere to go", status.ready),
             ("magicbyte_registry_leader", "1 where this node takes writes", status.leader),
             ("magicbyte_registry_offset", "The last offset that the view holds", status.offset),
-            ("magicbyte_registry_subjects", "Subjects, soft-deleted ones included", len(view.subjects())),
+            ("magicbyte_registry_subjects", "Subjects, soft-deleted ones included", subjects),
             (
                 "magicbyte_registry_records_passed_over",
                 "Records of the log that could not be taken in",
                 sum(view.passed_over.values()),
             ),
             ("kafka_schema_registry_master_slave_role", "1 where this node takes writes", status.leader),
-            ("kafka_schema_registry_registered_count", "Versions that are not deleted", live.total()),
-            ("kafka_schema_registry_deleted_count", "Versions that are soft deleted", gone.total()),
+            ("kafka_schema_registry_registered_count", "Versions that are not deleted", registered),
+            (
+                "kafka_schema_registry_deleted_count",
+                "Versions that are soft deleted",
+                versions.total() - sum(live.values()),
+            ),
         ):
             yield GaugeMetricFamily(name, text, value=float(value))
         by_type = GaugeMetricFamily("schema_registry_schemas", "Versions that are not deleted", labels=("type",))

@@ -13,7 +13,12 @@ import pytest
 from magicbyte.logs import JsonFormatter
 from magicbyte.properties_file import read_properties_file
 from magicbyte.settings import SettingsError, properties_from_environment
+from registry.log.port import LogEntry
+from registry.metrics import VersionCounts
+from registry.model import Content, Version
+from registry.records import Key, encode_key, encode_version
 from registry.settings import RegistrySettings
+from registry.view import RECENT_ENTRIES, View
 
 #: A property of the reference, a value, our attribute and what it holds then.
 PROPERTIES = [
@@ -195,6 +200,45 @@ def test_a_line_of_json_takes_anything() -> None:
     record = logging.makeLogRecord({"msg": "half \ud800", "big": 2**70, "path": Path("/x")})
     line = json.loads(JsonFormatter().format(record))
     assert (line["msg"], line["big"], line["path"]) == ("half \ud800", 2**70, "/x")
+
+
+def test_versions_are_counted_as_they_come_and_go(api: Any) -> None:
+    def counts() -> dict[str, float]:
+        lines = (line.rpartition(" ") for line in api("GET", "/metrics").text.splitlines() if not line.startswith("#"))
+        return {
+            name.removeprefix("kafka_schema_registry_").removesuffix("_count"): float(value)
+            for name, _, value in lines
+            if name.endswith(("registered_count", "deleted_count")) or name.startswith("schema_registry_schemas{")
+        }
+
+    assert counts() == {"registered": 0, "deleted": 0}
+    api.register("s", '"int"')
+    api.register("s", '"long"')
+    assert counts() == {"registered": 2, "deleted": 0, 'schema_registry_schemas{type="AVRO"}': 2}
+    api("DELETE", "/subjects/s/versions/1")
+    api.register("j", "{}", schemaType="JSON")
+    by_type = {'schema_registry_schemas{type="AVRO"}': 1, 'schema_registry_schemas{type="JSON"}': 1}
+    assert counts() == {"registered": 2, "deleted": 1, **by_type}
+    api("DELETE", "/subjects/s")
+    api("DELETE", "/subjects/s?permanent=true")
+    assert counts() == {"registered": 1, "deleted": 0, 'schema_registry_schemas{type="JSON"}': 1}
+
+
+def test_versions_are_counted_where_more_came_than_is_at_hand() -> None:
+    view = View()
+    counts = VersionCounts(view)
+
+    def register(first: int, last: int) -> None:
+        for offset in range(first, last):
+            content = Content("AVRO", f'{{"type":"fixed","name":"F","size":{offset}}}')
+            version = Version(f"s{offset}", 1, offset + 1, content, deleted=False, timestamp=1)
+            key = encode_key(Key("SCHEMA", version.subject, 1))
+            view.apply(LogEntry(offset, key, encode_version(version), 1))
+
+    register(0, 10)
+    assert counts.now() == (10, {("AVRO", False): 10})
+    register(10, 10 + RECENT_ENTRIES + 5)
+    assert counts.now() == (RECENT_ENTRIES + 15, {("AVRO", False): RECENT_ENTRIES + 15})
 
 
 def test_metrics_count_requests_by_route_and_schemas_by_type(api: Any) -> None:
