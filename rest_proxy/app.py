@@ -15,12 +15,13 @@ from magicbyte.http.server import parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.logs import set_up_logs
 from magicbyte.settings import SettingsError
+from rest_proxy.checking import check_clients
 from rest_proxy.errors import TRANSLATED
 from rest_proxy.http import consumers, operations, produce, topics, v1
 from rest_proxy.http.fast_produce import FastProduce
 from rest_proxy.http.metrics import Counting, Metrics
 from rest_proxy.http.negotiation import error_response
-from rest_proxy.proxy import MakeRegistry, check_clients, peers_of, registry_client, running
+from rest_proxy.proxy import MakeRegistry, peers_of, registry_client, running
 from rest_proxy.settings import RestProxySettings
 
 #: The OpenAPI document that the routes serve.

@@ -9,12 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
 from magicbyte import kafka
 from magicbyte.http.errors import ApiError
-from rest_proxy.errors import INVALID_ENTITY, PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION, from_kafka
+from rest_proxy.errors import (
+    INVALID_ENTITY,
+    PARTITION_NOT_FOUND,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    from_kafka,
+    is_silence,
+    refuses,
+)
 
 log = logging.getLogger("rest_proxy.cluster")
 
@@ -22,6 +29,9 @@ log = logging.getLogger("rest_proxy.cluster")
 INTERNAL_TOPICS = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state"))
 #: How long a topic's partition count is believed, in seconds; it only grows.
 _PARTITIONS_SECONDS = 30.0
+#: How often is looked whether the brokers refuse this client, and how long a refusal is not taken for the last word.
+_LISTEN_SECONDS = 0.1
+_REFUSED_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +56,9 @@ class Cluster:
     """Asks the brokers, through one admin client."""
 
     def __init__(self, config: kafka.Config, *, timeout_seconds: float = 10.0) -> None:
-        self._admin = AdminClient(config, logger=log)
+        self._admin = AdminClient({**config, "error_cb": self._on_error}, logger=log)
         self._timeout = timeout_seconds
+        self._refused: KafkaError | None = None
         self._partition_counts: dict[str, tuple[float, int]] = {}
 
     async def broker_ids(self) -> list[int]:
@@ -57,10 +68,10 @@ class Cluster:
 
     async def topic_names(self) -> list[str]:
         """The names of all topics but Kafka's own."""
-        try:
-            metadata = await asyncio.to_thread(self._admin.list_topics, timeout=self._timeout)
-        except KafkaException as error:
-            raise from_kafka(error.args[0]) from None
+        loop = asyncio.get_running_loop()
+        metadata = await self._ask(
+            lambda: loop.run_in_executor(None, lambda: self._admin.list_topics(timeout=self._timeout))
+        )
         return sorted(name for name in metadata.topics if name not in INTERNAL_TOPICS)
 
     async def partitions(self, topic: str) -> list[Partition]:
@@ -128,12 +139,33 @@ class Cluster:
         return True
 
     async def _ask(self, request: Callable[[], Any]) -> Any:
+        """What a request's future holds in the end.
+
+        Raises:
+            ApiError: What the brokers answered; KAFKA_AUTHENTICATION soon where they refuse this client.
+        """
+        started = time.monotonic()
         try:
-            return await asyncio.wrap_future(request())
+            answer = asyncio.wrap_future(request())
+            while not (await asyncio.wait((answer,), timeout=_LISTEN_SECONDS))[0]:
+                self._admin.poll(0)  # what was heard is called back from here only
+                if self._refused is not None and time.monotonic() - started > _REFUSED_SECONDS:
+                    answer.add_done_callback(asyncio.Future.exception)  # nobody waits for it any more
+                    raise from_kafka(self._refused)
+            found = answer.result()
         except KafkaException as error:
-            raise from_kafka(error.args[0]) from None
+            if not is_silence(error.args[0]):
+                self._refused = None
+            raise from_kafka(self._refused or error.args[0]) from None
         except ValueError as error:  # a name that the client itself refuses
             raise INVALID_ENTITY(detail=str(error)) from None
+        self._refused = None
+        return found
+
+    def _on_error(self, error: KafkaError) -> None:
+        if refuses(error):
+            self._refused = error
+        log.warning("admin: %s", error.str())
 
 
 def _partition(info: Any) -> Partition:

@@ -13,8 +13,9 @@ from typing import TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte import kafka
-from rest_proxy.buffer import Buffer, Fetched, Place, Position
-from rest_proxy.errors import ILLEGAL_STATE, PARTITION_NOT_FOUND
+from rest_proxy.asking import Asking
+from rest_proxy.buffer import Buffer, Place, Position
+from rest_proxy.errors import ILLEGAL_STATE
 from rest_proxy.worker import Worker
 
 log = logging.getLogger("rest_proxy.consumers")
@@ -28,9 +29,8 @@ _IDLE_AFTER_SECONDS = 2.0
 #: How long a full buffer may keep the thread from polling before the partitions are paused.
 _FULL_SECONDS = 0.5
 _MESSAGES_A_POLL = 500
-#: How long a seek waits for a partition that was assigned a moment ago, and any question to a broker for its answer.
+#: How long a seek waits for a partition that was assigned a moment ago.
 _SEEK_SECONDS = 10.0
-_ASK_SECONDS = 30.0
 
 MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
 
@@ -51,6 +51,7 @@ class PolledConsumer:
         """
         self._consumer = Consumer({**config, "error_cb": self._on_error, "logger": log})
         self.buffer = Buffer(buffer_bytes, loop)
+        self._asking = Asking(self._consumer, lambda: self._poll_for(0))
         self._mode: str | None = None
         self._topics: list[str] = []
         self._assigned: set[Place] = set()
@@ -159,28 +160,18 @@ class PolledConsumer:
 
     async def seek_to_beginning(self, places: Sequence[Place]) -> None:
         """Continue at the first records there are. Raises as seek does."""
-        await self._seek(places, lambda: [Position(*place, self._watermarks(place)[0]) for place in places])
+        await self._seek(places, lambda: [self._asking.beginning(place) for place in places])
 
     async def seek_to_end(self, places: Sequence[Place]) -> None:
         """Continue after the last records there are. Raises as seek does."""
-        await self._seek(places, lambda: [Position(*place, self._watermarks(place)[1]) for place in places])
+        await self._seek(places, lambda: [self._asking.end(place) for place in places])
 
     async def seek_to_times(self, instants: Sequence[Position]) -> None:
         """Continue at the first records that are no older than these instants, given as milliseconds in `offset`.
 
         Where there is no such record yet, continue at the end. Raises as seek does.
         """
-        await self._seek([instant[:2] for instant in instants], lambda: self._offsets_at(instants))
-
-    def _offsets_at(self, instants: Sequence[Position]) -> list[Position]:
-        asked = [TopicPartition(*instant[:3]) for instant in instants]
-        found: list[Position] = []
-        for answer in self._consumer.offsets_for_times(asked, timeout=_ASK_SECONDS):
-            if answer.error is not None:
-                raise KafkaException(answer.error)
-            place = (answer.topic, answer.partition)
-            found.append(Position(*place, answer.offset if answer.offset >= 0 else self._watermarks(place)[1]))
-        return found
+        await self._seek([instant[:2] for instant in instants], lambda: self._asking.offsets_at(instants))
 
     async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:
         await self._until_joined()
@@ -204,24 +195,18 @@ class PolledConsumer:
                 # A partition assigned a moment ago cannot be sought before its fetcher has started.
                 if error.args[0].code() != KafkaError._STATE or time.monotonic() > deadline:
                     raise
-                self._accept([message] if (message := self._consumer.poll(_BUSY_POLL_SECONDS)) else [])
+                self._poll_for(_BUSY_POLL_SECONDS)
             else:
                 break
         self.buffer.drop([position[:2]])
         self.buffer.continue_at(position)
 
-    def _watermarks(self, place: Place) -> tuple[int, int]:
-        found: tuple[int, int] | None = self._consumer.get_watermark_offsets(
-            TopicPartition(*place), timeout=_ASK_SECONDS
-        )
-        if found is None:
-            raise PARTITION_NOT_FOUND()
-        return found
-
     async def _until_joined(self) -> None:
         """Give a subscription made a moment ago time to bring its first assignment."""
         deadline = time.monotonic() + _SEEK_SECONDS
         while self._mode in ("topics", "pattern") and not self._joined and time.monotonic() < deadline:
+            if self._asking.refused is not None:
+                raise KafkaException(self._asking.refused)
             self.used()
             await asyncio.sleep(_BUSY_POLL_SECONDS)
 
@@ -244,6 +229,8 @@ class PolledConsumer:
         """
 
         def command() -> None:
+            # A commit ends when the client library gives up, which is late: first see that anybody is there.
+            self._asking.reach(positions[0][:2])
             targets = [TopicPartition(*position) for position in positions]
             for result in self._consumer.commit(offsets=targets, asynchronous=False) or ():
                 if result.error is not None:
@@ -253,47 +240,7 @@ class PolledConsumer:
 
     async def committed(self, places: Sequence[Place]) -> list[Position]:
         """What the group has committed of these partitions; those never committed are left out."""
-        asked = [TopicPartition(*place) for place in places]
-        found = await self._do(lambda: self._consumer.committed(asked, timeout=_ASK_SECONDS))
-        for place in found:
-            if place.error is not None:
-                raise KafkaException(place.error)
-        return [
-            Position(place.topic, place.partition, place.offset, place.metadata or "")
-            for place in found
-            if place.offset >= 0
-        ]
-
-    async def read_at(self, start: Position, count: int, seconds: float) -> list[Fetched]:
-        """Records from an offset on, up to `count` or the end of the log, whatever any group has committed.
-
-        Raises:
-            KafkaException: They cannot be read; the offset may be out of range.
-        """
-        return await self._do(lambda: self._read_at(start, count, time.monotonic() + seconds))
-
-    def _read_at(self, start: Position, count: int, deadline: float) -> list[Fetched]:
-        self._consumer.assign([TopicPartition(start.topic, start.partition, start.offset)])
-        found: list[Fetched] = []
-        try:
-            while len(found) < count and (left := deadline - time.monotonic()) > 0:
-                first = self._consumer.poll(left)
-                batch = [first, *self._consumer.consume(min(count - len(found), _MESSAGES_A_POLL), 0)] if first else []
-                for message in batch:
-                    error = message.error()
-                    if error is None:
-                        found.append(message)
-                    elif error.code() == KafkaError._PARTITION_EOF:
-                        return found[:count]
-                    else:
-                        raise KafkaException(error)
-        finally:
-            self._consumer.unassign()
-        return found[:count]
-
-    async def offset_at(self, instant: Position) -> int:
-        """The offset of the first record no older than an instant, given as milliseconds in `offset`."""
-        return (await self._do(lambda: self._offsets_at([instant])))[0].offset
+        return await self._do(lambda: self._asking.committed(places))
 
     # The thread.
 
@@ -308,7 +255,10 @@ class PolledConsumer:
         elif self._paused and buffer.size < buffer.limit // 2:
             self._pause(paused=False)
         busy = self._paused or time.monotonic() - self._last_use < _IDLE_AFTER_SECONDS
-        first = self._consumer.poll(_BUSY_POLL_SECONDS if busy else _IDLE_POLL_SECONDS)
+        self._poll_for(_BUSY_POLL_SECONDS if busy else _IDLE_POLL_SECONDS)
+
+    def _poll_for(self, seconds: float) -> None:
+        first = self._consumer.poll(seconds)
         if first is not None:
             self._accept([first, *self._consumer.consume(_MESSAGES_A_POLL, 0)])
 
@@ -318,7 +268,10 @@ class PolledConsumer:
         self._paused = paused
 
     def _accept(self, messages: Sequence[Message]) -> None:
-        self.buffer.append([message for message in messages if message.error() is None])
+        records = [message for message in messages if message.error() is None]
+        if records:
+            self._asking.answered()
+            self.buffer.append(records)
         for message in messages:
             error = message.error()
             # A topic that does not exist yet is waited for, as Java's consumer does.
@@ -329,6 +282,7 @@ class PolledConsumer:
         self._assigned.update((place.topic, place.partition) for place in partitions)
         self._paused = False
         self._joined = True
+        self._asking.answered()
 
     def _on_lost(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
         places = [(place.topic, place.partition) for place in partitions]
@@ -336,21 +290,6 @@ class PolledConsumer:
         self.buffer.drop(places)
 
     def _on_error(self, error: KafkaError) -> None:
-        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL) or error.fatal():
+        if self._asking.hear(error) or error.fatal():
             self.buffer.fail(KafkaException(error))
         log.warning("consumer: %s", error.str())
-
-
-def check_consumer(config: kafka.Config) -> None:
-    """Have a consumer's configuration read.
-
-    Raises:
-        ValueError: It is refused; the text names the property.
-    """
-    try:
-        Consumer({**config, "group.id": "check", "logger": log, "error_cb": _ignored}).close()
-    except KafkaException as error:
-        raise ValueError(error.args[0].str()) from None
-
-
-def _ignored(_: KafkaError) -> None: ...

@@ -111,6 +111,20 @@ _TEXT = {
 }
 
 
+def refuses(error: KafkaError) -> bool:
+    """Tell whether an error says that this client's credentials, or the broker's certificate, are not accepted.
+
+    A broker that goes away during a TLS handshake is no such thing, though the client library calls it by the same
+    code.
+    """
+    return error.code() == _K._AUTHENTICATION or (error.code() == _K._SSL and "Disconnected" not in error.str())
+
+
+def is_silence(error: KafkaError) -> bool:
+    """Tell whether an error says that no broker answered, whatever the reason."""
+    return error.code() in (_K._TIMED_OUT, _K._TRANSPORT, _K._WAIT_COORD, _K._ALL_BROKERS_DOWN)
+
+
 def kafka_text(error: KafkaError) -> str:
     """What an error says, in Java's words where clients match on them."""
     return _TEXT.get(error.code()) or str(error.str())

@@ -14,7 +14,7 @@ from functools import partial
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from magicbyte import kafka
-from rest_proxy.errors import BUFFER_FULL, RECORD_TOO_LARGE, delivery_error
+from rest_proxy.errors import BUFFER_FULL, RECORD_TOO_LARGE, delivery_error, refuses
 
 log = logging.getLogger("rest_proxy.producers")
 
@@ -61,7 +61,7 @@ class Budget:
 class Sending:
     """The records of one request on their way; filled in by the delivery thread, awaited on the event loop."""
 
-    __slots__ = ("_lane", "_remaining", "done", "late", "outcomes", "size")
+    __slots__ = ("_lane", "_never_sent", "_remaining", "done", "late", "outcomes", "size")
 
     def __init__(self, count: int, size: int, done: asyncio.Future[None], lane: Lane) -> None:
         self.outcomes: list[Outcome | None] = [None] * count
@@ -70,6 +70,14 @@ class Sending:
         self.late = False
         self._remaining = count
         self._lane = lane
+        # Nothing can have been sent for this while the brokers refuse the producer, nor before they ever took anything.
+        self._never_sent = lane.denied is not None or not lane.has_delivered
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the last record was acknowledged."""
+        last = self.outcomes[-1]
+        return last is not None and last[2] is None
 
     def give_up(self) -> None:
         """Let who waits go on without the rest; on the event loop."""
@@ -85,8 +93,8 @@ class Sending:
             # Without acks, and where the broker has the record from an earlier try, no offset is known: Java's -1.
             self.outcomes[index] = (message.partition(), -1 if offset is None else offset, None, None)
         else:
-            if error.code() == KafkaError._PURGE_QUEUE and self._lane.denied is not None:
-                error = self._lane.denied
+            if error.code() == KafkaError._PURGE_QUEUE and self._never_sent:
+                error = self._lane.denied or error
             self.outcomes[index] = (None, None, *delivery_error(error))
         self._remaining -= 1
         if not self._remaining:
@@ -105,6 +113,7 @@ class Lane:
         self._stopping = False
         self.fatal: str | None = None
         self.denied: KafkaError | None = None
+        self.has_delivered = False
         self._thread = threading.Thread(target=self._run, name=f"deliveries-acks-{config['acks']}", daemon=True)
         self._thread.start()
 
@@ -124,6 +133,8 @@ class Lane:
 
     def finish(self, sending: Sending) -> None:
         """Take a request of which every record is settled."""
+        if sending.has_arrived:
+            self.has_delivered, self.denied = True, None
         self._budget.give_back(sending.size)
         self._finished.append(sending)
 
@@ -151,8 +162,8 @@ class Lane:
                 sending.done.set_result(None)
 
     def _on_error(self, error: KafkaError) -> None:
-        if error.code() == KafkaError._AUTHENTICATION:
-            # Nothing was sent: say so at once instead of trying again until the records are too old.
+        if refuses(error):
+            # Nothing can be sent: say so at once instead of trying again until the records are too old.
             self.denied = error
             self._producer.purge(in_queue=True, in_flight=False, blocking=False)
         if error.fatal():
@@ -228,18 +239,3 @@ def unknown_outcome(milliseconds: int) -> Failed:
     code, _ = delivery_error(KafkaError(KafkaError._TIMED_OUT))
     text = f"Unknown: no answer from the broker within {milliseconds} ms; the record may or may not be in the topic."
     return None, None, code, text
-
-
-def check_producer(config: kafka.Config) -> None:
-    """Have a producer's configuration read.
-
-    Raises:
-        ValueError: It is refused; the text names the property.
-    """
-    try:
-        Producer({**config, "logger": log, "error_cb": _ignored})
-    except KafkaException as error:
-        raise ValueError(error.args[0].str()) from None
-
-
-def _ignored(_: KafkaError) -> None: ...

@@ -12,17 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from magicbyte.kafka import KafkaSettingsError, client_config, with_prefix
+from magicbyte.kafka import client_config, with_prefix
 from magicbyte.settings import SettingsError
 from rest_proxy.cluster import Cluster
-from rest_proxy.consumers import PolledConsumer, check_consumer
 from rest_proxy.instances import Instances
 from rest_proxy.peers import Peers
-from rest_proxy.producers import Producers, check_producer
+from rest_proxy.producers import Producers
 from rest_proxy.producing import Producing
 from rest_proxy.schemas import Schemas
 from rest_proxy.settings import RestProxySettings
-from rest_proxy.simple import SimplePool
+from rest_proxy.simple import PartitionReader, SimplePool
 from serdes.client import AsyncRegistryClient
 from serdes.client_config import client_options
 from serdes.error import ConfigError
@@ -86,17 +85,7 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
         server_id=settings.id,
     )
     simple = SimplePool(
-        lambda: PolledConsumer(
-            {
-                **settings.consumer_config(),
-                "group.id": "rest-proxy-simple-consumer",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "error",
-                "enable.partition.eof": True,
-            },
-            asyncio.get_running_loop(),
-            buffer_bytes=1,
-        ),
+        lambda: PartitionReader(settings.consumer_config()),
         size=settings.simple_pool_size,
         timeout_seconds=settings.simple_pool_timeout_ms / 1000,
     )
@@ -134,26 +123,6 @@ async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:
     """Log that no broker answers at the start; requests and /health/ready find out by themselves."""
     if not await cluster.reachable(_FIRST_ANSWER_SECONDS):
         log.warning("no broker answers at %s (bootstrap.servers); trying on", bootstrap_servers)
-
-
-def check_clients(settings: RestProxySettings) -> None:
-    """Have every Kafka client's configuration read once, so that a wrong property is told before serving.
-
-    Raises:
-        SettingsError: Names the property.
-    """
-    for prefix, make in (
-        ("producer.", lambda: check_producer(settings.producer_config("all"))),
-        ("consumer.", lambda: check_consumer(settings.consumer_config())),
-        ("admin.", settings.admin_config),
-        ("schema.registry.", lambda: registry_client(settings)),
-    ):
-        try:
-            make()
-        except SettingsError:
-            raise
-        except (KafkaSettingsError, ValueError) as error:
-            raise SettingsError(f"{prefix}* and client.*: {error}") from None
 
 
 def peers_of(settings: RestProxySettings) -> Peers | None:

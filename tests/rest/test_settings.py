@@ -17,7 +17,8 @@ from magicbyte.broker import free_port
 from magicbyte.settings import SettingsError
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
-from rest_proxy.proxy import check_clients, instance_limit
+from rest_proxy.checking import check_clients
+from rest_proxy.proxy import instance_limit
 from rest_proxy.settings import RestProxySettings
 
 BASE = {"bootstrap.servers": "127.0.0.1:1", "schema.registry.url": ""}
@@ -205,11 +206,43 @@ def test_a_broker_behind_tls_and_sasl(secure: tuple[str, Path]) -> None:
         assert records[0]["value"] == 1
 
 
-def test_credentials_that_the_broker_refuses(secure: tuple[str, Path]) -> None:
+REFUSED = [
+    ("GET", "/topics", None),
+    ("GET", "/brokers", None),
+    ("GET", "/topics/t", None),
+    ("GET", "/topics/t/partitions/0/offsets", None),
+    ("POST", "/topics/t", {"records": [{"value": 1}]}),
+    ("POST", "/topics/t", {"records": [{"value": 1}]}),
+    ("POST", "/topics/t/partitions/0", {"records": [{"value": 1}]}),
+    ("GET", "/consumers/g/instances/i/offsets", {"partitions": [{"topic": "t", "partition": 0}]}),
+    ("POST", "/consumers/g/instances/i/offsets", {"offsets": [{"topic": "t", "partition": 0, "offset": 1}]}),
+    ("POST", "/consumers/g/instances/i/subscription", {"topics": ["t"]}),
+    ("GET", "/consumers/g/instances/i/records", None),
+    ("POST", "/consumers/g/instances/i/positions/beginning", {"partitions": [{"topic": "t", "partition": 0}]}),
+]
+
+
+@pytest.mark.parametrize(("what", "requests"), [("password", REFUSED), ("certificate", REFUSED[1:8:3])])
+def test_brokers_that_cannot_be_agreed_with(secure: tuple[str, Path], what: str, requests: list[Any]) -> None:
     bootstrap, certificate = secure
+    properties = secured(certificate, "wrong" if what == "password" else "secret")
+    if what == "certificate":  # one that nobody we trust has signed
+        del properties["client.ssl.truststore.location"], properties["client.ssl.truststore.type"]
+    found = []
     with (
-        running_rest_proxy(bootstrap, "", properties=secured(certificate, "wrong")) as proxy,
+        running_rest_proxy(bootstrap, "", properties=properties) as proxy,
         httpx.Client(base_url=proxy.url, timeout=60) as client,
     ):
-        answer = client.post("/topics/t", json={"records": [{"value": 1}]}, headers=JSON)
-        assert (answer.status_code, answer.json()["offsets"][0]["error_code"]) == (401, 40101)
+        client.post("/consumers/g", json={"name": "i", "format": "json"}, headers=V2)
+        for method, path, body in requests:
+            headers = JSON if path.startswith("/topics") else V2 | {"accept": "*/*"}
+            if path.endswith("/records"):
+                headers = {"accept": JSON["content-type"]}
+            started = time.monotonic()
+            answer = client.request(method, path, json=body, headers=headers)
+            assert time.monotonic() - started < 8, path
+            content = answer.json() if answer.content else {}
+            code = content["offsets"][0] if "offsets" in content else content
+            found.append((path, answer.status_code, code.get("error_code")))
+    expected = {path: (401, 40101) for _, path, _ in requests} | {"/consumers/g/instances/i/subscription": (204, None)}
+    assert found == [(path, *expected[path]) for _, path, _ in requests]
