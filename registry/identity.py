@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 
 from registry.model import Content
 
@@ -30,4 +29,5 @@ def same_identity(one: Content, other: Content) -> bool:
 
 def guid_of(content: Content) -> str:
     """The digest as a UUID in lower case."""
-    return str(uuid.UUID(bytes=digest_of(content)))
+    digits = digest_of(content).hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

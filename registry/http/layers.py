@@ -91,15 +91,16 @@ class Deadline:
             begun = True
             await send(message)
 
-        def expire() -> None:
-            nonlocal expired
-            expired = True
-            task.cancel()
-
         # What asyncio.timeout does, in a fifth of its time.
         task = asyncio.current_task()
         assert task is not None
-        cancelling = task.cancelling()
+        cancelling, cancel = task.cancelling(), task.cancel
+
+        def expire() -> None:
+            nonlocal expired
+            expired = True
+            cancel()
+
         timer = asyncio.get_running_loop().call_later(self._seconds, expire)
         try:
             await self.app(scope, receive, watching)
