@@ -30,9 +30,13 @@ class Parser:
         """
         if schema.schema_type not in FORMATS:
             raise errors.UNKNOWN_SCHEMA_TYPE(type=schema.schema_type)
-        size = len(schema.text) + sum(len(each.text) for each in dependencies)
-        parse_once = next(memory for longest, memory in self._memories if size <= longest)
-        return parse_once(schema, dependencies, strict)
+        size = len(schema.text)
+        for each in dependencies:
+            size += len(each.text)
+        for longest, parse_once in self._memories[:-1]:
+            if size <= longest:
+                return parse_once(schema, dependencies, strict)
+        return self._memories[-1][1](schema, dependencies, strict)
 
 
 def _parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> ParsedSchema:  # noqa: FBT001  a cache key

@@ -34,8 +34,11 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 def list_header(scope: Scope, name: bytes) -> str | None:
     """The values of a request header that holds a list, those of all its lines; `name` in lower case."""
-    values = [bytes(value).decode("latin-1") for key, value in scope["headers"] if key == name]
-    return ", ".join(values) if values else None
+    found: bytes | None = None
+    for key, value in scope["headers"]:
+        if key == name:
+            found = value if found is None else b"%b, %b" % (found, value)
+    return None if found is None else found.decode("latin-1")
 
 
 class EncodedPath:

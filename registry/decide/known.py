@@ -59,7 +59,7 @@ def registered_already(view: View, wanted: Registration, terms: Terms) -> Versio
 
 
 def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, include_deleted: bool) -> Version | None:
-    if wanted.normalize or config.normalize or not wanted.content.text.strip():
+    if wanted.normalize or config.normalize or not wanted.content.text or wanted.content.text.isspace():
         return None
     return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
 

@@ -101,14 +101,14 @@ def inherit(view: View, request: Registration, config: Config, next_number: int)
     """The request with what it leaves out taken from the latest version and the config's defaults and overrides."""
     content = request.content
     latest = view.latest(request.subject)
-    if not content.text.strip():
-        if latest is None:
+    previous = latest.content if latest else None
+    if not content.text or content.text.isspace():
+        if previous is None:
             raise errors.EMPTY_SCHEMA()
-        previous = latest.content
         content = replace(content, text=previous.text, schema_type=previous.schema_type, references=previous.references)
-    metadata = content.metadata or (latest.content.metadata if latest else None)
+    metadata = content.metadata or (previous.metadata if previous else None)
     metadata = _merge_metadata(config.default_metadata, metadata, config.override_metadata)
-    rule_set = content.rule_set or (latest.content.rule_set if latest else None)
+    rule_set = content.rule_set or (previous.rule_set if previous else None)
     rule_set = _merge_rules(config.default_rule_set, rule_set, config.override_rule_set)
     if request.version != 0 or (metadata and VERSION_PROPERTY in metadata.properties):
         number = request.version if request.version > 0 else next_number
@@ -157,7 +157,7 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
         text = parsed.normalized()
         pinned = tuple(sorted(set(pinned), key=lambda each: (each.name, each.subject, each.version)))
     if text != content.text or pinned != content.references:
-        content = replace(content, text=text, references=pinned)
+        content = Content(content.schema_type, text, pinned, content.metadata, content.rule_set)
     return Candidate(content, parsed)
 
 
