@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import socket
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,13 +22,15 @@ from confluent_kafka.schema_registry import (
     Schema,
     SchemaReference,
     SchemaRegistryClient,
+    header_schema_id_serializer,
 )
 from confluent_kafka.schema_registry import ServerConfig as ClientConfig
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
+from confluent_kafka.schema_registry.common.serde import SubjectNameStrategyType
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
-from confluent_kafka.serialization import MessageField, SerializationContext
+from confluent_kafka.serialization import MessageField, SerializationContext, SerializationError
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from magicbyte.testing.servers import running_registry
@@ -156,6 +159,83 @@ def test_protobuf_goes_there_and_back(client: SchemaRegistryClient) -> None:
     )
 
 
+def test_protobuf_with_an_import_is_registered_file_by_file(client: SchemaRegistryClient) -> None:
+    pool = descriptor_pool.DescriptorPool()
+    city = descriptor_pb2.FileDescriptorProto(name="clients_city.proto", syntax="proto3", package="clients")
+    city.message_type.add(name="City").field.add(name="name", number=1, type=9, label=1)
+    home = descriptor_pb2.FileDescriptorProto(
+        name="clients_home.proto", syntax="proto3", package="clients", dependency=["clients_city.proto"]
+    )
+    home.message_type.add(name="Home").field.add(name="city", number=1, type=11, label=1, type_name=".clients.City")
+    pool.Add(city)
+    pool.Add(home)
+    message_class: Any = message_factory.GetMessageClass(pool.FindMessageTypeByName("clients.Home"))
+    written = message_class()
+    written.city.name = "Rome"
+    message = ProtobufSerializer(message_class, client, {"use.deprecated.format": False})(written, value_of("homes"))
+    assert client.get_latest_version("homes-value").schema.references == [
+        SchemaReference("clients_city.proto", "clients_city.proto", 1)
+    ]
+    read = ProtobufDeserializer(message_class, {"use.deprecated.format": False}, client)
+    assert message is not None
+    assert read(message, value_of("homes")) == written
+
+
+def test_json_with_a_reference(client: SchemaRegistryClient) -> None:
+    client.register_schema("city.json", Schema('{"type":"object","properties":{"name":{"type":"string"}}}', "JSON"))
+    text = '{"title":"Home","type":"object","properties":{"city":{"$ref":"city.json"}}}'
+    schema = Schema(text, "JSON", [SchemaReference("city.json", "city.json", 1)])
+    message = JSONSerializer(schema, client)({"city": {"name": "Rome"}}, value_of("home"))
+    assert message is not None
+    read = JSONDeserializer(None, schema_registry_client=client)
+    assert read(message, value_of("home")) == {"city": {"name": "Rome"}}
+    with pytest.raises(SerializationError):
+        JSONSerializer(schema, client)({"city": {"name": 7}}, value_of("home"))
+
+
+def test_ids_in_headers_are_guids(client: SchemaRegistryClient) -> None:
+    write = AvroSerializer(client, USER, conf={"schema.id.serializer": header_schema_id_serializer})
+    there = SerializationContext("headers", MessageField.VALUE, [])
+    payload = write({"name": "Augusta", "age": 36}, there)
+    assert payload == b"\x0eAugusta\x48"
+    ((name, header),) = there.headers
+    guid = client.get_latest_version("headers-value").guid
+    assert (name, header) == ("__value_schema_id", b"\x01" + uuid.UUID(guid).bytes)
+    assert AvroDeserializer(client)(payload, there) == {"name": "Augusta", "age": 36}
+
+
+def test_serializers_take_the_latest_version_or_the_one_with_metadata(client: SchemaRegistryClient) -> None:
+    metadata = Metadata(None, MetadataProperties({"major": "1"}), None)
+    client.register_schema("latest-value", Schema(USER, "AVRO", [], metadata, None))
+    client.register_schema("latest-value", Schema(USER_2, "AVRO", [], Metadata(None, MetadataProperties({}), None)))
+    ids = [client.get_version("latest-value", number).schema_id for number in (1, 2)]
+    for conf, expected in (
+        ({"use.latest.version": True}, ids[1]),
+        ({"use.latest.with.metadata": {"major": "1"}}, ids[0]),
+    ):
+        write = AvroSerializer(client, conf={"auto.register.schemas": False, **conf})
+        message = write({"name": "Ada", "age": 36, "mail": None}, value_of("latest"))
+        assert int.from_bytes(message[1:5], "big") == expected
+
+
+def test_the_client_falls_back_where_nothing_is_associated(client: SchemaRegistryClient) -> None:
+    with pytest.raises(SchemaRegistryError) as raised:
+        client.get_associations_by_resource_name("topic", "-", "topic", ["value"])
+    assert (raised.value.http_status_code, raised.value.error_code) == (404, 404)
+    conf = {"subject.name.strategy.type": SubjectNameStrategyType.ASSOCIATED}
+    assert AvroSerializer(client, USER, conf=conf)({"name": "Ada", "age": 36}, value_of("fallback"))
+    assert client.get_versions("fallback-value") == [1]
+
+
+def test_a_url_may_name_a_context(url: str, client: SchemaRegistryClient) -> None:
+    with SchemaRegistryClient({"url": f"{url}/contexts/.mine"}) as mine:
+        message = AvroSerializer(mine, USER)({"name": "Ada", "age": 36}, value_of("there"))
+        assert AvroDeserializer(mine)(message, value_of("there")) == {"name": "Ada", "age": 36}
+        assert mine.get_subjects() == [":.mine:there-value"]
+    assert "there-value" not in client.get_subjects()
+    assert client.get_latest_version(":.mine:there-value").version == 1
+
+
 # What Connect's AvroConverter has the Java client send, header by header.
 _JAVA_ACCEPT = "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"
 _CONNECT_SCHEMA = (
@@ -171,7 +251,7 @@ _CONNECT_SCHEMA = (
 )
 
 
-def as_java_sends(url: str, method: str, path: str, body: bytes = b"") -> dict[str, Any]:
+def as_java_sends(url: str, method: str, path: str, body: bytes = b"", status: str = "200 OK") -> dict[str, Any]:
     host = url.removeprefix("http://")
     head = [
         f"{method} {path} HTTP/1.1",
@@ -187,13 +267,16 @@ def as_java_sends(url: str, method: str, path: str, body: bytes = b"") -> dict[s
         connection.sendall("\r\n".join([*head, "", ""]).encode() + body)
         answered = b"".join(iter(lambda: connection.recv(65536), b""))
     top, _, content = answered.partition(b"\r\n\r\n")
-    assert top.startswith(b"HTTP/1.1 200 OK")
+    assert top.startswith(f"HTTP/1.1 {status}".encode())
     assert b"content-type: application/vnd.schemaregistry.v1+json" in top.lower()
     found: dict[str, Any] = json.loads(content)
     return found
 
 
 def test_what_connects_avro_converter_asks_and_writes(url: str) -> None:
+    # The subject of a topic is asked for first; without associations it is the topic's name and what the schema is of.
+    asked = "/associations/resources/-/connect?resourceType=topic&associationType=value&offset=0&limit=-1"
+    assert as_java_sends(url, "GET", asked, status="404 Not Found")["error_code"] == 404
     body = json.dumps({"schema": _CONNECT_SCHEMA}, separators=(",", ":")).encode()
     registered = as_java_sends(url, "POST", "/subjects/connect-value/versions?normalize=false", body)
     assert registered["schema"] == _CONNECT_SCHEMA
