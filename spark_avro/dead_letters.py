@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.dead_letter import CONNECT, OWN
+from serdes import wire
 from spark_avro.modes import PERMISSIVE, present
-from spark_avro.plan import Decoding, decoded
+from spark_avro.plan import MAGIC, Decoded, Decoding, decoded
 
 #: Columns of Spark's Kafka source.
 _KAFKA = ("topic", "partition", "offset", "timestamp")
@@ -29,6 +30,8 @@ class Counts:
 def split(records: DataFrame, how: Decoding, column: str = "value", *, drop_raw: bool = True) -> DataFrame:
     """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of reason, id and raw).
 
+    A record whose schema is named in its headers (V1) is not read: where there are `headers`, its error says so.
+
     Args:
         records: Rows of Spark's Kafka source, or any with a binary column.
         how: The plan that decodes them.
@@ -36,11 +39,22 @@ def split(records: DataFrame, how: Decoding, column: str = "value", *, drop_raw:
         drop_raw: Whether that column is left out, since `error.raw` has it where it is needed.
     """
     payload = F.col(column)
-    result = present(decoded(payload, how), payload, mode=PERMISSIVE)
+    parts = decoded(payload, how)
+    if "headers" in records.columns:
+        parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key"))
+    result = present(parts, payload, mode=PERMISSIVE)
     kept = [F.col(f"`{name}`") for name in records.columns if name != column or not drop_raw]
     return records.select(*kept, result.alias("result_")).select(
         *kept, F.col("result_.value").alias("decoded"), F.col("result_.error").alias("error")
     )
+
+
+def _not_by_header(parts: Decoded, payload: Column, name: str) -> Decoded:
+    """The parts, broken where the header of this name has the schema's guid."""
+    named = F.coalesce(F.exists("headers", lambda header: header["key"] == name), F.lit(False)) & payload.isNotNull()
+    reason = F.when(named, F.lit(f"{MAGIC}: none, but a guid in the header {name} (V1), which is not read"))
+    schema_id = F.when(~named, parts.schema_id)
+    return replace(parts, sound=parts.sound & ~named, reason=F.coalesce(reason, parts.reason), schema_id=schema_id)
 
 
 def to_dead_letters(

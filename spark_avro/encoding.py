@@ -19,6 +19,7 @@ from spark_avro import tree as trees
 from spark_avro.derive import derive
 from spark_avro.errors import NoSubject, PlanError
 from spark_avro.fit import fit
+from spark_avro.nulls import refuse_nulls
 from spark_avro.registry import Registry, client_of, parsed
 
 #: A schema: its text, or a SchemaText where it refers to others.
@@ -79,7 +80,7 @@ def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
     header = F.lit(wire.prefix(schema_id))
     if writer == {"type": "bytes"}:
         return F.concat(header, fitted)
-    return F.concat(header, to_avro(fitted, trees.text(writer)))
+    return refuse_nulls(payload, source, writer, F.concat(header, to_avro(fitted, trees.text(writer))))
 
 
 def _given(

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from compat.schema import Dependencies, SchemaText
 
+#: What is said of a frame with the schema's guid (V1), which is told from others but not read.
+GUID = "0x01, a schema guid's (V1), where only a schema id's 0x00 is read"
+
 
 @dataclass(frozen=True)
 class Known:

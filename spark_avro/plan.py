@@ -23,6 +23,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from serdes import wire
 from spark_avro import tree as trees
+from spark_avro.known import GUID
 from spark_avro.registry import Version
 from spark_avro.resolution import Resolved, Unreadable, resolve, with_nulls
 from spark_avro.tree import Tree
@@ -263,8 +264,9 @@ def reason(payload: Column, how: Decoding) -> Column:
     number = schema_id(payload)
     shown = F.concat(number.cast("string"), F.lit(" (0x"), F.hex(F.substring(payload, 2, 4)), F.lit(")"))
     size = F.octet_length(payload)
-    magic = F.concat(
-        F.lit(f"{MAGIC}: 0x"), F.hex(F.substring(payload, 1, 1)), F.lit(" where a schema id's message has 0x00")
+    first = F.hex(F.substring(payload, 1, 1))
+    magic = F.when(first == "01", F.lit(f"{MAGIC}: {GUID}")).otherwise(
+        F.concat(F.lit(f"{MAGIC}: 0x"), first, F.lit(" where a schema id's message has 0x00"))
     )
     text = F.when(
         (size == 0) | ((F.substring(payload, 1, 1) == F.lit(b"\x00")) & (size < wire.V0_SIZE)),

@@ -17,7 +17,7 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from serdes import wire
 from serdes.client import RegistryClient
 from serdes.error import SerdesError
-from spark_avro.known import Known
+from spark_avro.known import GUID, Known
 
 #: A message's value and, where it is broken, what is wrong with it.
 Outcome = tuple[Any, str | None]
@@ -92,6 +92,8 @@ class Decoder:
 
 
 def _no_header(message: bytes) -> str:
+    if message[:1] == b"\x01":
+        return f"wrong magic byte: {GUID}"
     if message and message[0]:
         return f"wrong magic byte: 0x{message[0]:02X} where a schema id's message has 0x00"
     return f"payload too short: {len(message)} bytes, the header alone has {wire.V0_SIZE}"

@@ -15,7 +15,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from compat.schema import AVRO, Reference, SchemaText
 from serdes.error import RegistryUnavailable
 from spark_avro import KAFKA_POSITION, confluent_schema_id, from_confluent_avro
+from spark_avro.dead_letters import split
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
+from spark_avro.selection import plan_decoding, select_versions
 
 
 def record(*fields: Any, name: str = "Flight") -> str:
@@ -115,12 +117,13 @@ def test_references_are_resolved(spark: SparkSession, avro: Any, subject: str) -
 BROKEN = [
     (b"", "payload too short: 0 bytes, the header alone has 5"),
     (b"\x00\x00\x01", "payload too short: 3 bytes, the header alone has 5"),
-    (b"\x01\x00\x00\x00\x01xyz", "wrong magic byte: 0x01 where a schema id's message has 0x00"),
+    (b"\x02\x00\x00\x00\x01xyz", "wrong magic byte: 0x02 where a schema id's message has 0x00"),
     (b"{}", "wrong magic byte: 0x7B where a schema id's message has 0x00"),
     (
         b"\x00\x00\x0f\x42\x40\x02",
         "unknown schema id: 1000000 (0x000F4240) is not among those of subject {subject} when the query was planned",
     ),
+    (b"\x01" + bytes(16) + b"\x04UA\x02", "wrong magic byte: 0x01, a schema guid's (V1), where only a schema id's"),
     (b"{header}", "malformed payload: the 0 bytes after the header are not one value of schema id {id} (0x{hex})"),
     (b"{header}\x04UA", "malformed payload: the 3 bytes after the header"),
     (b"{header}\x04UA\x02\x00", "malformed payload: the 5 bytes after the header"),
@@ -171,6 +174,21 @@ def test_a_broken_record_is_named(spark: SparkSession, avro: Any, subject: str) 
         text = reason.format(subject=subject, id=one, hex=f"{one:08X}")
         assert text in str(failure.value)
         assert f" at topic flights, partition 3, offset {2 * offset - 1}, Spark partition 0" in str(failure.value)
+
+
+def test_a_schema_that_is_named_in_a_header(spark: SparkSession, avro: Any, subject: str) -> None:
+    [one] = avro.register(subject, V1)
+    good = bytearray(avro.message(one, V1, {"carrier": "UA", "delay": 1}))
+    named = [("own", bytearray(b"x")), ("__value_schema_id", bytearray(17))]
+    kinds = "value binary, headers array<struct<key:string,value:binary>>"
+    data = spark.createDataFrame([(good, named), (good, named[:1]), (good, None), (None, named)], kinds).coalesce(1)
+    how = plan_decoding(select_versions(registry=avro.registry, subject=subject))
+    rows = split(data, how).collect()
+    assert [row.decoded and row.decoded.delay for row in rows] == [None, 1, 1, None]
+    assert [row.error and (row.error.reason, row.error.id, row.error.raw) for row in rows] == [
+        ("wrong magic byte: none, but a guid in the header __value_schema_id (V1), which is not read", None, good),
+        *[None] * 3,
+    ]
 
 
 ALL_NULLABLE = record(("a", ["null", "int"], None), ("b", ["null", "string"], None), name="R")
