@@ -17,6 +17,8 @@ V1 = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type":
 def main(url: str, master: str) -> None:
     settings = {"spark.executor.memory": "512m", "spark.executor.cores": "1", "spark.cores.max": "2"}
     settings |= {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "512m"}
+    fast = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    settings |= {"spark.driver.extraJavaOptions": fast, "spark.executor.extraJavaOptions": fast}
     spark = spark_avro.session("cluster", master=master, settings=settings)
     registry = RegistryClient(url)
     one = registry.register("cluster-value", SchemaText(AVRO, V1)).id

@@ -1,28 +1,40 @@
-"""The process that test_following kills: a topic to Parquet in small batches, a line on stdout for each."""
+"""A topic to Parquet in small batches; as the process that test_following kills, with a line on stdout for each."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 import spark_avro
 from spark_avro.following import Follower, follow
 from spark_avro.sinks import parquet
 
 
-def main(servers: str, registry: str, topic: str, folder: str) -> None:
-    settings = {"spark.sql.shuffle.partitions": "1", "spark.driver.memory": "512m", "spark.log.level": "OFF"}
-    spark = spark_avro.session("crashing", master="local[1]", settings=settings)
+def copy(
+    spark: SparkSession, servers: str, registry: str, topic: str, folder: str, on_batch: Callable[[int, Any], None]
+) -> None:
     records = (
         spark.readStream.format("kafka")
         .options(**{"kafka.bootstrap.servers": servers, "subscribe": topic, "startingOffsets": "earliest"})
         .option("maxOffsetsPerTrigger", 60)
         .load()
     )
-    follower = Follower(registry, topic=topic)
-    tell = follow(
-        records, parquet(folder), follower=follower, on_batch=lambda n, counts: print(n, counts.rows, flush=True)
-    )
+    tell = follow(records, parquet(folder), follower=Follower(registry, topic=topic), on_batch=on_batch)
     tell.option("checkpointLocation", f"{folder}.checkpoint").trigger(availableNow=True).start().awaitTermination()
+
+
+def main(*arguments: str) -> None:
+    settings = {
+        "spark.sql.shuffle.partitions": "1",
+        "spark.driver.memory": "512m",
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        "spark.log.level": "OFF",
+    }
+    spark = spark_avro.session("crashing", master="local[1]", settings=settings)
+    copy(spark, *arguments, on_batch=lambda number, counts: print(number, counts.rows, flush=True))
 
 
 if __name__ == "__main__":

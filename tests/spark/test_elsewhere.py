@@ -37,7 +37,8 @@ def test_over_spark_connect(avro: Any) -> None:
 @contextmanager
 def java(*arguments: str, folder: Path) -> Iterator[None]:
     home = Path(pyspark.__file__).parent
-    command = [find_spark_java().executable, "-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{home}/jars/*", *arguments]
+    fast = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+    command = [find_spark_java().executable, *fast, "-cp", f"{home}/jars/*", *arguments]
     environment = {**os.environ, "SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
     # Without its scripts, Spark asks this instead of looking at a build.
     environment |= {"JAVA_HOME": str(find_spark_java().home), "SPARK_SCALA_VERSION": "2.13"}
