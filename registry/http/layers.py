@@ -92,7 +92,8 @@ class Deadline:
             await send(message)
 
         # What asyncio.timeout does, in a fifth of its time.
-        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
         assert task is not None
         cancelling, cancel = task.cancelling(), task.cancel
 
@@ -101,7 +102,7 @@ class Deadline:
             expired = True
             cancel()
 
-        timer = asyncio.get_running_loop().call_later(self._seconds, expire)
+        timer = loop.call_later(self._seconds, expire)
         try:
             await self.app(scope, receive, watching)
         except asyncio.CancelledError:
