@@ -21,6 +21,7 @@ from rest_proxy.http import consumers, operations, produce, topics, v1
 from rest_proxy.http.fast_produce import FastProduce
 from rest_proxy.http.metrics import Counting, Metrics
 from rest_proxy.http.negotiation import error_response
+from rest_proxy.http.paths import Lenient
 from rest_proxy.proxy import MakeRegistry, peers_of, registry_client, running
 from rest_proxy.settings import RestProxySettings
 
@@ -60,7 +61,7 @@ def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = reg
         from rest_proxy.http.passing_on import PassingOn  # noqa: PLC0415  its HTTP client takes long to import
 
         served = PassingOn(served, peers)
-    served = Counting(EncodedPath(served), metrics)
+    served = EncodedPath(Lenient(Counting(served, metrics)))
     return FastProduce(RequestLog(BodyLimit(served, settings.request_max_bytes)), app.state, settings, metrics)
 
 

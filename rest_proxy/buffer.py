@@ -75,8 +75,8 @@ class Buffer:
             self._bytes += sum(map(len, records)) + RECORD_OVERHEAD * len(records)
         self.wake()
 
-    def fail(self, fault: Exception) -> None:
-        """Let the next reader that finds nothing have this."""
+    def fail(self, fault: Exception | None) -> None:
+        """Let the next reader that finds nothing have this; None takes it back."""
         with self._lock:
             self._fault = fault
         self.wake()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,6 +33,14 @@ _PARTITIONS_SECONDS = 30.0
 #: How often is looked whether the brokers refuse this client, and how long a refusal is not taken for the last word.
 _LISTEN_SECONDS = 0.1
 _REFUSED_SECONDS = 0.5
+
+
+_TOPIC_NAME = re.compile(r"(?!\.{1,2}\Z)[a-zA-Z0-9._-]{1,249}")
+
+
+def is_topic_name(name: str) -> bool:
+    """Tell whether a topic can be called so (org.apache.kafka.common.internals.Topic)."""
+    return _TOPIC_NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from magicbyte import kafka
 from rest_proxy.asking import Asking
 from rest_proxy.buffer import Buffer, Place, Position
-from rest_proxy.errors import ILLEGAL_STATE
+from rest_proxy.errors import ILLEGAL_STATE, MUTUALLY_EXCLUSIVE
 from rest_proxy.worker import Worker
 
 log = logging.getLogger("rest_proxy.consumers")
@@ -32,11 +32,14 @@ _MESSAGES_A_POLL = 500
 #: How long a seek waits for a partition that was assigned a moment ago.
 _SEEK_SECONDS = 10.0
 
-MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
-
 
 class PolledConsumer:
-    """One consumer, its thread and its buffer."""
+    """One consumer, its thread and its buffer.
+
+    Attributes:
+        mode: How partitions come here: `topics`, `pattern`, `assigned`, or not at all.
+        subscribed: The topics, or the one pattern, as they were given.
+    """
 
     def __init__(self, config: kafka.Config, loop: asyncio.AbstractEventLoop, *, buffer_bytes: int) -> None:
         """Start the thread; no group is joined before the consumer is subscribed.
@@ -52,12 +55,13 @@ class PolledConsumer:
         self._consumer = Consumer({**config, "error_cb": self._on_error, "logger": log})
         self.buffer = Buffer(buffer_bytes, loop)
         self._asking = Asking(self._consumer, lambda: self._poll_for(0))
-        self._mode: str | None = None
-        self._topics: list[str] = []
+        self.mode: str | None = None
+        self.subscribed: list[str] = []
         self._assigned: set[Place] = set()
         self._joined = False
         self._paused = False
         self._last_use = time.monotonic()
+        self._stranded: dict[Place, KafkaError] = {}
         self._worker = Worker(f"consumer-{config.get('group.id')}", self._poll, self.buffer.space.set)
 
     async def _do(self, command: Callable[[], T]) -> T:
@@ -67,6 +71,13 @@ class PolledConsumer:
     def used(self) -> None:
         """Poll in short turns for a while, so that commands are quick."""
         self._last_use = time.monotonic()
+
+    async def wait_for(self, min_bytes: int, seconds: float) -> None:
+        """Wait for records in the buffer, as that does. Raises as that does, also for partitions that stand still."""
+        self.used()
+        for error in list(self._stranded.values()):
+            self.buffer.fail(KafkaException(error))
+        await self.buffer.wait_for(min_bytes, seconds)
 
     async def close(self) -> None:
         """Leave the group and end the thread; what was stored for auto-commit is committed."""
@@ -86,10 +97,10 @@ class PolledConsumer:
         await self._do(lambda: self._subscribe(list(topics), "pattern" if pattern else "topics"))
 
     def _subscribe(self, topics: list[str], mode: str) -> None:
-        if self._mode not in (None, mode):
-            raise ILLEGAL_STATE(detail=MUTUALLY_EXCLUSIVE)
+        if self.mode not in (None, mode):
+            raise MUTUALLY_EXCLUSIVE()
         self._consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_lost, on_lost=self._on_lost)
-        self._mode, self._topics = mode, topics
+        self.mode, self.subscribed = mode, topics
         self._worker.stepping = True
 
     async def unsubscribe(self) -> None:
@@ -97,14 +108,14 @@ class PolledConsumer:
         await self._do(self._unsubscribe)
 
     def _unsubscribe(self) -> None:
-        if self._mode == "assigned":
+        if self.mode == "assigned":
             self._consumer.unassign()
-        elif self._mode is not None:
+        elif self.mode is not None:
             self._consumer.unsubscribe()
         self.buffer.drop(self._assigned)
         self._assigned.clear()
         self._joined = False
-        self._mode, self._topics = None, []
+        self.mode, self.subscribed = None, []
 
     async def assign(self, places: Sequence[Place]) -> None:
         """Read these partitions, outside of any group's balancing; those read already keep their positions.
@@ -115,8 +126,8 @@ class PolledConsumer:
         await self._do(lambda: self._assign(set(places)))
 
     def _assign(self, places: set[Place]) -> None:
-        if self._mode not in (None, "assigned"):
-            raise ILLEGAL_STATE(detail=MUTUALLY_EXCLUSIVE)
+        if self.mode not in (None, "assigned"):
+            raise MUTUALLY_EXCLUSIVE()
         kept = self._consumer.position([TopicPartition(*place) for place in sorted(self._assigned & places)])
         new = [TopicPartition(*place) for place in sorted(places - self._assigned)]
         if places:
@@ -126,23 +137,13 @@ class PolledConsumer:
         self.buffer.drop(self._assigned - places)
         self._assigned = places
         self._joined = True
-        self._mode = "assigned" if places else None
+        self.mode = "assigned" if places else None
         self._worker.stepping = True
-
-    @property
-    def mode(self) -> str | None:
-        """How partitions come here: `topics`, `pattern`, `assigned`, or not at all."""
-        return self._mode
-
-    @property
-    def subscribed(self) -> list[str]:
-        """The topics, or the one pattern, as they were given."""
-        return self._topics
 
     async def subscription(self) -> list[str]:
         """The topics subscribed to; of a pattern those of which partitions came here."""
-        if self._mode != "pattern":
-            return self._topics
+        if self.mode != "pattern":
+            return self.subscribed
         await self._until_joined()
         return sorted({topic for topic, _ in await self.assignment()})
 
@@ -167,10 +168,7 @@ class PolledConsumer:
         await self._seek(places, lambda: [self._asking.end(place) for place in places])
 
     async def seek_to_times(self, instants: Sequence[Position]) -> None:
-        """Continue at the first records that are no older than these instants, given as milliseconds in `offset`.
-
-        Where there is no such record yet, continue at the end. Raises as seek does.
-        """
+        """Continue at the first records no older than instants (ms, in `offset`), else at the end. Raises as seek."""
         await self._seek([instant[:2] for instant in instants], lambda: self._asking.offsets_at(instants))
 
     async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:
@@ -187,6 +185,12 @@ class PolledConsumer:
 
     def _seek_one(self, position: Position) -> None:
         target = TopicPartition(position.topic, position.partition, position.offset)
+        place = (position.topic, position.partition)
+        if self._stranded.pop(place, None) is not None:
+            # What stands still cannot be sought in; assigned anew it can begin anywhere.
+            others = [TopicPartition(*other) for other in self._assigned - {place}]
+            self._consumer.assign([target, *self._consumer.position(others)])
+            self.buffer.fail(None)
         deadline = time.monotonic() + _SEEK_SECONDS
         while True:
             try:
@@ -198,13 +202,13 @@ class PolledConsumer:
                 self._poll_for(_BUSY_POLL_SECONDS)
             else:
                 break
-        self.buffer.drop([position[:2]])
+        self.buffer.drop([place])
         self.buffer.continue_at(position)
 
     async def _until_joined(self) -> None:
         """Give a subscription made a moment ago time to bring its first assignment."""
         deadline = time.monotonic() + _SEEK_SECONDS
-        while self._mode in ("topics", "pattern") and not self._joined and time.monotonic() < deadline:
+        while self.mode in ("topics", "pattern") and not self._joined and time.monotonic() < deadline:
             if self._asking.refused is not None:
                 raise KafkaException(self._asking.refused)
             self.used()
@@ -263,8 +267,7 @@ class PolledConsumer:
             self._accept([first, *self._consumer.consume(_MESSAGES_A_POLL, 0)])
 
     def _pause(self, *, paused: bool) -> None:
-        change = self._consumer.pause if paused else self._consumer.resume
-        change([TopicPartition(*place) for place in self._assigned])
+        (self._consumer.pause if paused else self._consumer.resume)([TopicPartition(*one) for one in self._assigned])
         self._paused = paused
 
     def _accept(self, messages: Sequence[Message]) -> None:
@@ -277,6 +280,8 @@ class PolledConsumer:
             # A topic that does not exist yet is waited for, as Java's consumer does.
             if error is not None and error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 self.buffer.fail(KafkaException(error))
+                if error.code() == KafkaError._AUTO_OFFSET_RESET:
+                    self._stranded[message.topic(), message.partition()] = error
 
     def _on_assign(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
         self._assigned.update((place.topic, place.partition) for place in partitions)
@@ -287,6 +292,7 @@ class PolledConsumer:
     def _on_lost(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
         places = [(place.topic, place.partition) for place in partitions]
         self._assigned.difference_update(places)
+        self._stranded = {place: error for place, error in self._stranded.items() if place in self._assigned}
         self.buffer.drop(places)
 
     def _on_error(self, error: KafkaError) -> None:

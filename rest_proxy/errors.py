@@ -32,6 +32,9 @@ CONSUMER_EXISTS = ErrorKind(
     40902, "Consumer with specified consumer ID already exists in the specified consumer group."
 )
 ILLEGAL_STATE = ErrorKind(40903, "Illegal state: {detail}")
+MUTUALLY_EXCLUSIVE = ErrorKind(
+    40903, "Illegal state: Subscription to topics, partitions and pattern are mutually exclusive"
+)
 KEY_SCHEMA_MISSING = ErrorKind(42201, "Request includes keys but does not include key schema")
 VALUE_SCHEMA_MISSING = ErrorKind(42202, "Request includes values but does not include value schema")
 CONVERSION_FAILED = ErrorKind(42203, "Conversion of JSON to {target} failed: {detail}")

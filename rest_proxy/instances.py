@@ -85,8 +85,7 @@ class Instance:
             if self.last is not None and token is not None and token == self.last.token:
                 return self.last.body
             self._settle()
-            self.consumer.used()
-            await self.consumer.buffer.wait_for(max(1, self.config.fetch_min_bytes), timeout_ms / 1000)
+            await self.consumer.wait_for(max(1, self.config.fetch_min_bytes), timeout_ms / 1000)
             body = await self._next(max_bytes)
             if token is not None and body != b"[]":
                 self.last = Batch(token, body)

@@ -26,7 +26,8 @@ from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome, Producers, Record, Sending, unknown_outcome
 from rest_proxy.schemas import Schemas, Source, Writer
 
-_BYTES_REQUEST: Decoder[requests.BytesProduceRequest] = requests.reader_of(requests.BytesProduceRequest)
+#: Takes nothing but what it says: to a lenient one "null", which is base64, would be null.
+_BYTES_REQUEST = Decoder(requests.BytesProduceRequest)
 _RAW_REQUEST: Decoder[requests.RawProduceRequest] = requests.reader_of(requests.RawProduceRequest)
 _DATA_REQUEST: Decoder[requests.DataProduceRequest] = requests.reader_of(requests.DataProduceRequest)
 _MAX_PARTITION = 2**31 - 1

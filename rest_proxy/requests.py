@@ -149,28 +149,38 @@ class ConsumerConfig(Struct, forbid_unknown_fields=True):
 
 
 def reader_of(shape: Any) -> msgspec.json.Decoder[Any]:
-    """A decoder for bodies of a shape, to be given to `read`."""
-    return msgspec.json.Decoder(shape)
+    """A decoder for bodies of a shape, to be given to `read`; as for Jackson "5" is a number where one belongs."""
+    return msgspec.json.Decoder(shape, strict=False)
+
+
+def is_null(body: bytes) -> bool:
+    """Tell whether a body is JSON's null or nothing at all, which are the same to the reference."""
+    return body.strip() in (b"", b"null")
 
 
 def read(decoder: msgspec.json.Decoder[S], body: bytes) -> S:
-    """Read a body.
+    """Read a body that has to be there.
 
     Raises:
-        ApiError: 400 where the text is no JSON or of other types, 422 where it has a member that is not known.
+        ApiError: 400 where the text is no JSON or of other types, 422 where it has a member that is not known, or where
+            there is none.
     """
     try:
         if not body.isascii():
             body.decode()
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise _refused(str(error)) from None
+        raise _nothing() if is_null(body) else _refused(str(error)) from None
     except RecursionError:
         raise MALFORMED_BODY(detail=_TOO_DEEP) from None
     except UnicodeDecodeError:
         raise MALFORMED_BODY(detail="JSON is malformed: not UTF-8") from None
     except ValueError as error:
-        raise MALFORMED_BODY(detail=str(error)) from None
+        raise _nothing() if is_null(body) else MALFORMED_BODY(detail=str(error)) from None
+
+
+def _nothing() -> ApiError:
+    return INVALID_ENTITY(detail="the request's body must not be null (was null)")
 
 
 def _refused(text: str) -> ApiError:

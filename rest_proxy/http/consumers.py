@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
 from rest_proxy import requests
 from rest_proxy.buffer import Place, Position
+from rest_proxy.cluster import is_topic_name
 from rest_proxy.configuring import instance_config, kafka_config
 from rest_proxy.consumers import PolledConsumer
 from rest_proxy.dialect import V1
-from rest_proxy.errors import INVALID_ENTITY, PARTITION_NOT_FOUND
+from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
 from rest_proxy.http.negotiation import answer_type, dialect_of, json_bytes, wanted_format
 from rest_proxy.http.urls import base_url
@@ -76,8 +77,9 @@ async def subscribe(request: Request, group: str, instance: str) -> Response:
     found = instance_of(request, group, instance)
     if wanted.topics:
         topics = list(dict.fromkeys(wanted.topics))
-        if any(not topic for topic in topics):
-            raise INVALID_ENTITY(detail="topics must not hold an empty name")
+        # The reference takes them and fails with this at the first read.
+        if wrong := [topic for topic in topics if not is_topic_name(topic)]:
+            raise KAFKA_BAD_REQUEST(detail=f"Invalid topics: [{', '.join(wrong)}]")
         await found.in_turn(lambda consumer: consumer.subscribe(topics))
     elif wanted.topics is not None:
         await found.in_turn(lambda consumer: consumer.unsubscribe())
@@ -127,7 +129,7 @@ async def commit(request: Request, group: str, instance: str) -> Response:
     dialect = dialect_of(request)
     media_type = answer_type(request, dialect, embedded=True)
     body = await request.body()
-    asked = requests.read(_OFFSETS, body).offsets if body.strip() else None
+    asked = None if requests.is_null(body) else requests.read(_OFFSETS, body).offsets
     found = instance_of(request, group, instance)
     if dialect is V1:
         return json_response(json_bytes(_as_v1(await found.commit(None))), media_type)
@@ -143,7 +145,7 @@ async def committed(request: Request, group: str, instance: str) -> Response:
     """The committed offsets of the partitions in the body; those never committed are left out."""
     media_type = answer_type(request, dialect_of(request), embedded=True)
     body = await request.body()
-    if not body.strip():
+    if requests.is_null(body):
         raise PARTITION_NOT_FOUND()
     places = _places(requests.read(_PLACES, body))
     found = instance_of(request, group, instance)
@@ -172,27 +174,30 @@ async def seek(request: Request, group: str, instance: str) -> Response:
 @router.post("/consumers/{group}/instances/{instance}/positions/beginning")
 async def seek_to_beginning(request: Request, group: str, instance: str) -> Response:
     """Continue at the first records there are."""
-    answer_type(request, dialect_of(request), embedded=True)
-    places = _places(requests.read(_PLACES, await request.body()))
-    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.seek_to_beginning(places))
-    return no_content()
+    return await _with_places(request, group, instance, PolledConsumer.seek_to_beginning)
 
 
 @router.post("/consumers/{group}/instances/{instance}/positions/end")
 async def seek_to_end(request: Request, group: str, instance: str) -> Response:
     """Continue after the last records there are."""
-    answer_type(request, dialect_of(request), embedded=True)
-    places = _places(requests.read(_PLACES, await request.body()))
-    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.seek_to_end(places))
-    return no_content()
+    return await _with_places(request, group, instance, PolledConsumer.seek_to_end)
 
 
 @router.post("/consumers/{group}/instances/{instance}/assignments")
 async def assign(request: Request, group: str, instance: str) -> Response:
     """Read these partitions and no others."""
+    return await _with_places(request, group, instance, PolledConsumer.assign)
+
+
+async def _with_places(
+    request: Request,
+    group: str,
+    instance: str,
+    operation: Callable[[PolledConsumer, list[Place]], Awaitable[None]],
+) -> Response:
     answer_type(request, dialect_of(request), embedded=True)
     places = _places(requests.read(_PLACES, await request.body()))
-    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.assign(places))
+    await instance_of(request, group, instance).in_turn(lambda consumer: operation(consumer, places))
     return no_content()
 
 

@@ -90,9 +90,10 @@ def test_an_explicit_commit_is_of_the_records_offset(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(5)])
     path = rest.subscribed(topic)
     rest.read_all(path, 5)
-    body = {"offsets": [{"topic": topic, "partition": 0, "offset": 1, "metadata": "note"}]}
+    body = {"offsets": [{"topic": topic, "partition": "0", "offset": 1, "metadata": "note"}]}
     assert rest.post_v2(f"{path}/offsets", body).json() == []
-    assert committed(rest, path, topic) == 2
+    found = rest.request("GET", f"{path}/offsets", json=places(topic, 0), headers={"content-type": JSON["accept"]})
+    assert found.json() == {"offsets": [{"topic": topic, "partition": 0, "offset": 2, "metadata": "note"}]}
     assert rest.post_v2(f"{path}/offsets", {"offsets": []}).json() == []
 
 
@@ -226,6 +227,39 @@ def test_a_pattern_matches_whole_names(rest: Any, topic: str):
     for refused in ("(", "(?=x)", "a++", "\\1", "*"):
         answer = rest.post_v2(f"{path}/subscription", {"topic_pattern": refused})
         assert (answer.status_code, answer.json()["error_code"]) == (422, 42204)
+
+
+def test_without_a_place_to_begin_reads_say_so_until_one_is_sought(rest: Any, topic: str):
+    rest.produce(topic, [{"value": index} for index in range(3)])
+    path = rest.subscribed(topic, **{"auto.offset.reset": "none"})
+    for _ in range(2):
+        answer = rest.get(f"{path}/records?timeout=5000", headers=JSON)
+        assert (answer.status_code, answer.json()["error_code"]) == (500, 50002)
+        assert "no previously committed offset available" in answer.json()["message"]
+    seek = {"offsets": [{"topic": topic, "partition": 0, "offset": 1}]}
+    assert rest.post_v2(f"{path}/positions", seek).status_code == 204
+    assert values(rest.read_all(path, 2)) == [1, 2]
+
+
+def test_bodies_that_hold_nothing(rest: Any):
+    path = rest.instance(rest.unique("group"))
+    nothing = {"error_code": 422, "message": "the request's body must not be null (was null)"}
+    for operation in ("subscription", "assignments", "positions", "positions/beginning", "positions/end"):
+        for body in (b"", b"null"):
+            assert rest.post_v2(f"{path}/{operation}", body).json() == nothing
+    assert rest.post_v2(f"{path}/offsets", b"null").json() == []
+    null = rest.request("GET", f"{path}/offsets", content=b"null", headers={"content-type": JSON["accept"]})
+    assert (null.status_code, null.json()["error_code"]) == (404, 40402)
+
+
+def test_names_that_no_topic_can_have(rest: Any):
+    path = rest.instance(rest.unique("group"))
+    for name in ("", "a b", "..", "x" * 250, "ü"):
+        answer = rest.post_v2(f"{path}/subscription", {"topics": ["good", name]})
+        assert (answer.status_code, answer.json()) == (
+            400,
+            {"error_code": 40002, "message": f"Invalid topics: [{name}]"},
+        )
 
 
 def test_an_empty_subscription_does_nothing(rest: Any, topic: str):

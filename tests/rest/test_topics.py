@@ -72,6 +72,19 @@ def test_the_wrong_verb(rest: Any) -> None:
     assert (answer.status_code, answer.json()) == (405, {"error_code": 405, "message": "HTTP 405 Method Not Allowed"})
 
 
+def test_a_slash_at_the_end_and_head(rest: Any, topic: str) -> None:
+    assert rest.get(f"/topics/{topic}/partitions/").json() == [PARTITION]
+    body = {"records": [{"value": 1}]}
+    assert rest.post_v2(f"/topics/{topic}/", body, "json").json()["offsets"][0]["offset"] == 0
+    for path in ("/", "/topics", f"/topics/{topic}/", "/health/live"):
+        head = rest.head(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == str(len(rest.get(path).content))
+    assert rest.head("/topics/none").status_code == 404
+    # To read records moves an instance on: not without an answer.
+    assert rest.head("/consumers/g/instances/i/records").status_code == 405
+
+
 @pytest.mark.parametrize(
     ("accept", "media_type"),
     [
