@@ -23,6 +23,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from serdes import wire
 from spark_avro import tree as trees
+from spark_avro.errors import UnsupportedSchema
 from spark_avro.known import GUID
 from spark_avro.registry import Version
 from spark_avro.resolution import Resolved, Unreadable, resolve, with_nulls
@@ -89,16 +90,23 @@ def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: 
         record: The full name of the records asked for; those of others are null.
 
     Raises:
-        UnsupportedSchema: Spark has no type for a version's schema.
+        UnsupportedSchema: Spark has no type for any version's schema.
     """
     groups: dict[str, tuple[Tree, list[Version]]] = {}
+    unreadable: dict[int, str] = {}
     others = tuple(version.id for version in versions if record not in (None, version.schema.full_name))
     for version in versions:
         if version.id in others:
             continue
-        writer = trees.tree(version.schema, version.label, reader=False)
+        try:
+            writer = trees.tree(version.schema, version.label, reader=False)
+        except UnsupportedSchema as error:
+            if version is versions[-1] and not groups:
+                raise
+            unreadable[version.id] = f"{error.path or 'the schema'} {error.problem}"
+            continue
         groups.setdefault(trees.text(writer), (writer, []))[1].append(version)
-    branches, unreadable = [], {}
+    branches = []
     for writer, members in groups.values():
         ids = tuple(version.id for version in members)
         try:

@@ -288,6 +288,19 @@ def test_what_spark_cannot_hold_is_refused(avro: Any, subject: str, schema: str,
         from_confluent_avro("value", subject=subject, registry=avro.registry)
 
 
+def test_what_spark_cannot_hold_in_an_old_version(spark: SparkSession, avro: Any, subject: str) -> None:
+    flat = record(("next", "int"), name="L")
+    old, new = avro.register(subject, REFUSED[0][0], flat)
+    data = frame(spark, [avro.message(old, REFUSED[0][0], {"next": None}), avro.message(new, flat, {"next": 1})])
+    found = values(data, from_confluent_avro("value", subject=subject, registry=avro.registry, mode="PERMISSIVE"))
+    assert [row.value for row in found] == [None, Row(next=1)]
+    assert found[0].error.reason.startswith(
+        f"unreadable schema: id {old} (0x{old:08X}): next is of type L, which contains itself"
+    )
+    with pytest.raises(UnsupportedSchema, match="next is of type L, which contains itself"):
+        from_confluent_avro("value", ids=[old], reader_schema=flat, registry=avro.registry)
+
+
 def test_asking_for_what_is_not_there(avro: Any, subject: str) -> None:
     with pytest.raises(
         NoSubject, match=r"subject .nowhere-value. is not in the registry .the topic name strategy's for topic nowhere"
