@@ -73,7 +73,9 @@ class Forwarder:
     async def _send(self, request: Request, url: str) -> httpx.Response:
         path = request.scope["raw_path"].decode("latin-1")
         query = request.scope["query_string"].decode("latin-1")
-        headers = {name: request.headers[name] for name in self._passed_on if name in request.headers}
+        headers = {
+            name: ", ".join(request.headers.getlist(name)) for name in self._passed_on if name in request.headers
+        }
         request_id = request.scope.get("state", {}).get("request_id")
         sending = asyncio.ensure_future(
             self._client.request(
@@ -105,21 +107,25 @@ class _LeaderChanged(Exception):
 #: First segment of a settings path -> what the reference calls it when there is no leader, and when one is gone.
 _SETTINGS = {"config": ("compatibility level", "config"), "mode": ("mode", "mode")}
 _VERBS = {"POST": "register", "PUT": "update", "DELETE": "delete"}
+#: What is deleted, by the number of a path's segments.
+_DELETED = {2: "subject", 4: "schema version"}
 
 
-def _noun(request: Request) -> str:
-    return str(request.scope["path"]).strip("/").partition("/")[0]
+def _segments(request: Request) -> list[str]:
+    return str(request.scope["path"]).strip("/").split("/")
 
 
 def _no_leader(request: Request) -> ApiError:
-    found = _SETTINGS.get(_noun(request))
+    found = _SETTINGS.get(_segments(request)[0])
     if found is None:
         return errors.UNKNOWN_LEADER()
     return errors.UPDATE_WITHOUT_LEADER(text=f"Failed to {_VERBS[request.method]} {found[0]}")
 
 
 def _failed(request: Request) -> ApiError:
-    _, name = _SETTINGS.get(_noun(request), ("", "schema"))
+    noun, *rest = _segments(request)
+    schemas = _DELETED.get(1 + len(rest), "schema") if request.method == "DELETE" else "schema"
+    _, name = _SETTINGS.get(noun, ("", schemas))
     return errors.FORWARDING_FAILED(operation=f"{_VERBS.get(request.method, 'update')} {name}")
 
 

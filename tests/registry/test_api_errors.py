@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 import pytest
+from starlette.testclient import TestClient
 
-from registry.log.port import LogError, Offset, Record
+from registry.app import create_app
+from registry.committer import Command
+from registry.log.memory import MemoryLog
+from registry.log.port import LogError, NotLeader, Offset, Record
+from registry.node import SharedLogNode
+from registry.settings import RegistrySettings
+
+T = TypeVar("T")
 
 ENUM = '{"type":"enum","name":"E","symbols":["A"]}'
 
@@ -97,6 +106,55 @@ def test_a_store_that_is_slow(
     monkeypatch.setattr(api.log, "append", slow)
     answered = api(method, path, body)
     assert (answered.status_code, answered.json()) == (500, error(50002, message))
+
+
+class Follower(SharedLogNode):
+    """A node that may not write, and whose leader is whoever the test says."""
+
+    leader: str | None = None
+
+    def submit(self, command: Command[T]) -> Future[T]:
+        refused: Future[T] = Future()
+        refused.set_exception(NotLeader(f"{command} is for the leader"))
+        return refused
+
+    def leader_url(self) -> str | None:
+        return self.leader
+
+
+@pytest.fixture
+def follower(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TestClient, Follower]]:
+    for module in ("registry.service", "registry.forward"):
+        monkeypatch.setattr(f"{module}._LEADER_SECONDS", 0.02)
+    node = Follower(MemoryLog(), "http://127.0.0.1:8081")
+    node.start()
+    with TestClient(create_app(RegistrySettings.from_properties({"magicbyte.storage": "memory:"}), node)) as client:
+        yield client, node
+
+
+#: A write, what is said where nobody leads, and what of the request that could not be passed on.
+LEADERLESS = [
+    ("POST", "/subjects/s/versions", {"schema": '"int"'}, "Leader not known.", "register schema"),
+    ("DELETE", "/subjects/s", None, "Leader not known.", "delete subject"),
+    ("DELETE", "/subjects/s/versions/1", None, "Leader not known.", "delete schema version"),
+    ("PUT", "/config/s", {"compatibility": "FULL"}, "Failed to update compatibility level", "update config"),
+    ("DELETE", "/config/s", None, "Failed to delete compatibility level", "delete config"),
+    ("PUT", "/mode", {"mode": "READONLY"}, "Failed to update mode", "update mode"),
+    ("DELETE", "/mode/s", None, "Failed to delete mode", "delete mode"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "unknown", "operation"), LEADERLESS)
+def test_a_leader_that_is_not_known_or_not_there(
+    follower: tuple[TestClient, Follower], method: str, path: str, body: Any, unknown: str, operation: str
+) -> None:
+    client, node = follower
+    answered = client.request(method, path, json=body)
+    assert (answered.status_code, answered.json()) == (500, error(50004, unknown))
+    node.leader = "http://127.0.0.1:1"
+    answered = client.request(method, path, json=body)
+    message = f"Error while forwarding {operation} request to the leader"
+    assert (answered.status_code, answered.json()) == (500, error(50003, message))
 
 
 def test_validate_fields_refuses_names_that_are_kept_for_other_things(api: Any) -> None:
