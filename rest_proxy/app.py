@@ -87,4 +87,6 @@ def serve(properties: Mapping[str, str]) -> int:
     # Records come and go by the hundred and hold no cycles; collections in between would look through them in vain.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
-    return serve_application(app, listeners, graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000))
+    return serve_application(
+        app, listeners, forwarded_scheme=True, graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000)
+    )

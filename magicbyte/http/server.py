@@ -47,6 +47,7 @@ def serve(
     listeners: Sequence[Listener],
     *,
     share_ports: bool = False,
+    forwarded_scheme: bool = False,
     log_level: str = "info",
     graceful_seconds: int = 5,
 ) -> int:
@@ -56,6 +57,8 @@ def serve(
         app: The application.
         listeners: Where to listen; all of them are served.
         share_ports: Let other processes listen on the same ports; the system spreads the connections.
+        forwarded_scheme: Believe a proxy on this machine which scheme its clients use (X-Forwarded-Proto), for answers
+            that name URLs.
         log_level: Of the server's own log.
         graceful_seconds: How long a stop waits.
 
@@ -73,6 +76,7 @@ def serve(
         access_log=False,
         server_header=False,
         date_header=False,
+        proxy_headers=forwarded_scheme,
         timeout_graceful_shutdown=graceful_seconds,
         lifespan="on",
     )
