@@ -139,6 +139,8 @@ def test_contexts_keep_ids_and_settings_apart(api: Any) -> None:
     api.register("s", '"int"')
     assert api.register(":.c:s", '"string"').json()["id"] == 1
     assert api("GET", "/contexts").json() == [".", ".c"]
+    assert api("GET", "/contexts?contextPrefix=.c").json() == [".c"]
+    assert api("GET", "/contexts?offset=1&limit=1").json() == [".c"]
     assert api("GET", "/subjects").json() == ["s"]
     assert api("GET", "/subjects?subjectPrefix=:*:").json() == [":.c:s", "s"]
     assert api("GET", "/contexts/c/subjects").json() == [":.c:s"]

@@ -24,6 +24,7 @@ from magicbyte.http.errors import ErrorKind
 from magicbyte.testing.servers import running_registry
 from registry import errors
 from registry.app import ROUTERS
+from registry.settings import RegistrySettings
 
 
 def test_every_route_is_in_the_contract_and_the_contract_has_no_other() -> None:
@@ -81,6 +82,21 @@ def test_the_document_names_every_route() -> None:
         if not re.search(rf"[ `]{re.escape(path)}`", DOCUMENT.replace("?", "`?"))
     }
     assert missing == set()
+
+
+def test_the_document_names_every_parameter_error_and_property() -> None:
+    components = load_contract("registry.yaml")["components"]
+    named = set(re.findall(r"`([^`=?/ ]+)", DOCUMENT))
+    assert {each["name"] for each in components["parameters"].values()} - named == set()
+    codes = {
+        int(code) for row in re.findall(r"^\| (\d.*?\|)", DOCUMENT, re.MULTILINE) for code in re.findall(r"\d+", row)
+    }
+    assert set(components["schemas"]["Error"]["properties"]["error_code"]["enum"]) - codes == set()
+    own = {field.alias for field in RegistrySettings.model_fields.values()} - {None, "magicbyte.worker"}
+    lists = {
+        f"{of}.search.{which}.limit" for of in ("subject", "subject.version", "context") for which in ("default", "max")
+    }
+    assert own - lists - named == set()
 
 
 def test_the_document_names_tests_that_are_there() -> None:
