@@ -14,7 +14,8 @@ from registry.decide import Registration
 from registry.decide.prepare import canonicalize
 from registry.decide.register import judge
 from registry.http.answers import answer
-from registry.http.request import flag, registration_of, registry_of, subject_of, version_of
+from registry.http.bodies import registration_of
+from registry.http.request import flag, registry_of, subject_of, version_of
 from registry.model import Version
 from registry.resolve import effective_config
 from registry.service import Registry

@@ -11,7 +11,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.routing import Route
 
 from magicbyte.http.asgi import Receive, Scope, Send
-from registry.http.request import WholeBodyRequest
+from registry.http.bodies import WholeBodyRequest
 from registry.metrics import RequestCounts
 
 Endpoint = Callable[[Request], Awaitable[Response]]

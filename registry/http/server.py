@@ -10,7 +10,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from magicbyte import __version__
 from registry.http.answers import answer
-from registry.http.request import body_of, registry_of
+from registry.http.bodies import body_of
+from registry.http.request import registry_of
 from registry.node import Status
 
 router = APIRouter()

@@ -17,7 +17,8 @@ from registry.decide import (
     decide_put_mode,
 )
 from registry.http.answers import answer, config_object, config_update_object
-from registry.http.request import body_of, flag, page, registry_of, settings_subject_of
+from registry.http.bodies import body_of
+from registry.http.request import flag, page, registry_of, settings_subject_of
 from registry.model import DEFAULT_CONTEXT, Config
 from registry.resolve import effective_config, effective_mode
 

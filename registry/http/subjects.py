@@ -20,14 +20,13 @@ from registry.decide import (
 )
 from registry.decide.known import look_up, parse_ahead, registered_already
 from registry.http.answers import answer, form_sent, registered_object, text_in_form, version_object
+from registry.http.bodies import registration_of, tagging_of
 from registry.http.request import (
     context_of_request,
     flag,
     page,
-    registration_of,
     registry_of,
     subject_of,
-    tagging_of,
     version_of,
 )
 from registry.lookup import find_version, with_other_contexts
