@@ -17,6 +17,8 @@ ALL_CONTEXTS = ":*:"
 LATEST = -1
 MAX_VERSION = 2**31 - 1
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
 _QUALIFIED = re.compile(r":(\.[^:]*):(.*)", re.DOTALL)
 
 
@@ -35,6 +37,13 @@ def parse_subject(text: str) -> SubjectName:
     """Split a subject into context and name; `:.:name` is `name`, and what is not qualified is a name."""
     match = _QUALIFIED.fullmatch(text)
     return SubjectName(match[1], match[2]) if match else SubjectName(DEFAULT_CONTEXT, text)
+
+
+def may_be_subject(subject: str, *, of_settings: bool) -> bool:
+    """Tell whether a subject in wire form may be: the global context has settings, but no schemas."""
+    context, name = parse_subject(subject)
+    kept = name in _RESERVED_NAMES or (context == GLOBAL_CONTEXT and not of_settings)
+    return not kept and not _CONTROL.search(subject)
 
 
 def context_of(subject: str) -> str:

@@ -9,14 +9,25 @@ from typing import Any
 from compat.formats import FORMATS
 from magicbyte.http.errors import ApiError
 from registry import errors, records
+from registry.contract import InvalidRuleSet
 from registry.decide.configure import checked_config, decide_put_mode
 from registry.decide.decision import Decision, Terms, require_writable
 from registry.decide.prepare import Registration, canonicalize
 from registry.identity import guid_of
 from registry.log.port import LogEntry, Record
-from registry.model import DEFAULT_CONTEXT, MODES, Config, Content, Version, context_of, kept_form, parse_subject
+from registry.model import (
+    DEFAULT_CONTEXT,
+    MODES,
+    Config,
+    Content,
+    Version,
+    context_of,
+    kept_form,
+    may_be_subject,
+    parse_subject,
+)
 from registry.records import Key, Undecodable
-from registry.resolve import qualified_context
+from registry.resolve import qualified_context, settings_key
 from registry.view import View
 
 #: A line's number, from 1, and its object.
@@ -99,6 +110,11 @@ def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms
     content = version.content
     if content.schema_type not in FORMATS:
         raise errors.UNKNOWN_SCHEMA_TYPE(type=content.schema_type)
+    if content.rule_set is not None:
+        try:
+            content.rule_set.validate()
+        except InvalidRuleSet as error:
+            raise errors.INVALID_RULE_SET(detail=error) from None
     if line.get("guid") is None:
         request = Registration(version.subject, content)
         return canonicalize(view, request, Config(), terms, strict=False).content
@@ -128,15 +144,18 @@ def _mode(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[R
     return list(decide_put_mode(view, now, subject=subject, name=mode, terms=terms, force=True).records)
 
 
-def _subject(line: Mapping[str, Any]) -> str:
-    subject = line.get("subject")
-    if not isinstance(subject, str):
+def _subject(line: Mapping[str, Any], *, of_settings: bool = False) -> str:
+    given = line.get("subject")
+    if not isinstance(given, str):
         raise Undecodable("a schema needs a subject")
-    return str(parse_subject(subject))
+    subject = str(parse_subject(given))
+    if not may_be_subject(subject, of_settings=of_settings):
+        raise errors.INVALID_SUBJECT(subject=given)
+    return subject
 
 
 def _optional_subject(line: Mapping[str, Any]) -> str | None:
-    return None if line.get("subject") is None else _subject(line)
+    return None if line.get("subject") is None else settings_key(_subject(line, of_settings=True))
 
 
 _KINDS: Mapping[str, Callable[[View, int, Mapping[str, Any], Terms], list[Record]]] = {

@@ -166,7 +166,7 @@ def _protobuf_form(text: str) -> str:
     return "serialized" if _BASE64.fullmatch(text) else ""
 
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+_BASE64 = re.compile(r"\s*[A-Za-z0-9+/=][A-Za-z0-9+/=\s]*")
 _FORMS_SENT: Mapping[str, Callable[[str], str]] = {PROTOBUF: _protobuf_form}
 
 

@@ -11,10 +11,10 @@ from fastapi import Request
 from registry import errors
 from registry.model import (
     DEFAULT_CONTEXT,
-    GLOBAL_CONTEXT,
     MAX_VERSION,
     SubjectName,
     in_context,
+    may_be_subject,
     parse_subject,
 )
 from registry.resolve import resolve_alias, settings_key
@@ -22,8 +22,6 @@ from registry.service import Registry
 
 #: A path segment that is a subject as it stands, in the context around it.
 _PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
 
 
 def registry_of(request: Request) -> Registry:
@@ -65,14 +63,10 @@ def _checked_subject(request: Request, *, allow_global: bool) -> str:
         return given
     raw = unquote(given)
     subject = str(parse_subject(in_context(around, raw)))
-    context, name = parse_subject(subject)
-    refused = (
-        bool(_CONTROL.search(subject))
-        or name in _RESERVED_NAMES
-        or (context == GLOBAL_CONTEXT and not allow_global)
-        or (registry_of(request).settings.reject_empty_subject and name in ("", "*") and not allow_global)
-    )
-    if refused:
+    reject_empty = registry_of(request).settings.reject_empty_subject and not allow_global
+    if not may_be_subject(subject, of_settings=allow_global) or (
+        reject_empty and parse_subject(subject).name in ("", "*")
+    ):
         raise errors.INVALID_SUBJECT(subject=raw)
     return subject
 

@@ -136,6 +136,16 @@ IMPORTED = [
         "Overwrite new schema with id 1 in context  is not permitted.",
     ),
     ({"subject": "s", "version": 1, "id": 9, "schema": '"int"', "guid": "x"}, "the schema is not what its guid x"),
+    (
+        {"subject": "a\u0000b", "version": 1, "id": 9, "schema": '"int"'},
+        "The specified subject 'a\u0000b' is not a valid.",
+    ),
+    ({"subject": ":.__GLOBAL:s", "version": 1, "id": 9, "schema": '"int"'}, "The specified subject ':.__GLOBAL:s'"),
+    (
+        {"subject": "s", "version": 1, "id": 9, "schema": '"int"', "ruleSet": {"domainRules": [{"name": "r"}]}},
+        "Missing rule type",
+    ),
+    ({"kind": "config", "subject": "__EMPTY", "config": {}}, "The specified subject '__EMPTY' is not a valid."),
     ({"kind": "mode", "mode": "ASLEEP"}, "Invalid mode. "),
     ({"kind": "config", "config": 7}, "a config needs an object `config`"),
 ]
