@@ -24,7 +24,7 @@ from rest_proxy.errors import (
 )
 from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome, Producers, Record, Sending, unknown_outcome
-from rest_proxy.schemas import Schemas, Source, Writer
+from rest_proxy.schemas import Schemas, Side, Source, Writer
 
 #: Takes nothing but what it says: to a lenient one "null", which is base64, would be null.
 _BYTES_REQUEST = Decoder(requests.BytesProduceRequest)
@@ -129,8 +129,8 @@ class Producing:
         find = self.schemas.writer
         topic, form, options = request.topic, request.form, request.options
         return (
-            await find(form, f"{topic}-key", key, options) if key else None,
-            await find(form, f"{topic}-value", value, options) if value else None,
+            await find(form, Side(topic, "key"), key, options) if key else None,
+            await find(form, Side(topic, "value"), value, options) if value else None,
         )
 
 

@@ -78,7 +78,9 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
         buffer_memory=settings.buffer_memory,
         max_record_bytes=settings.max_record_bytes,
     )
-    schemas = Schemas(make_registry(settings), null_is_always_tombstone=settings.null_body_is_empty_record)
+    schemas = Schemas(
+        make_registry(settings), settings.naming(), null_is_always_tombstone=settings.null_body_is_empty_record
+    )
     instances = Instances(
         idle_seconds=settings.consumer_instance_timeout_ms / 1000,
         limit=instance_limit(settings.consumer_instances_max),

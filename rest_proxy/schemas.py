@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from rest_proxy.errors import (
     INVALID_PAYLOAD,
     INVALID_SCHEMA,
     KAFKA_AUTHORIZATION,
+    SERIALIZATION,
     SERIALIZING_FAILED,
 )
 from rest_proxy.formats import EmbeddedFormat
@@ -36,6 +37,18 @@ class Source(NamedTuple):
     references: tuple[Reference, ...] = ()
 
 
+class Side(NamedTuple):
+    """The keys or the values of a topic."""
+
+    topic: str
+    #: `key` or `value`.
+    field: str
+
+
+#: The subject of keys or values; None where it is named after the schema's record, which has no name or is not known.
+Naming = Callable[[Side, str | None], str | None]
+
+
 class Writer(NamedTuple):
     """A schema that a request's keys or values are written with."""
 
@@ -46,28 +59,46 @@ class Writer(NamedTuple):
 class Schemas:
     """Finds writers and readers; every answer of the registry that cannot change is asked for once."""
 
-    def __init__(self, client: AsyncRegistryClient | None, *, null_is_always_tombstone: bool = False) -> None:
+    def __init__(
+        self,
+        client: AsyncRegistryClient | None,
+        naming: Mapping[str, Naming],
+        *,
+        null_is_always_tombstone: bool = False,
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            client: Of the registry; None without one.
+            naming: How the subjects of `key` and `value` are named.
+            null_is_always_tombstone: Also where the schema takes null.
+        """
         self._client = client
+        self._naming = naming
         self._null_is_always_tombstone = null_is_always_tombstone
         self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
         self._readers: OrderedDict[Hashable, PayloadCodec] = OrderedDict()
 
-    def known_writer(self, form: EmbeddedFormat, subject: str, source: Source, options: Options) -> Writer | None:
-        """The writer, if it was resolved before."""
-        return _recent(self._writers, (form.name, subject, source, options))
-
-    async def writer(self, form: EmbeddedFormat, subject: str, source: Source, options: Options) -> Writer:
-        """The writer for a subject; a text that the subject does not hold yet is registered.
+    async def writer(self, form: EmbeddedFormat, side: Side, source: Source, options: Options) -> Writer:
+        """The writer for keys or values; a text that their subject does not hold yet is registered.
 
         Raises:
             ApiError: INVALID_SCHEMA, SERIALIZING_FAILED where the registry refuses or does not answer,
-                INVALID_PAYLOAD where there is no registry.
+                INVALID_PAYLOAD where there is no registry, SERIALIZATION where the schema has no name to go by.
         """
-        known = self.known_writer(form, subject, source, options)
+        key = (form.name, side, source, options)
+        known = _recent(self._writers, key)
         if known is not None:
             return known
-        schema = await self._given(form, subject, source)
-        codec = await self._compile(form, schema, options, subject)
+        name = self._naming[side.field]
+        hint = name(side, None)
+        schema = await self._given(form, hint, source)
+        codec = await self._compile(form, schema, options, hint)
+        subject = name(side, codec.record_name)
+        if subject is None:
+            raise SERIALIZATION(
+                detail=f"The subject of {side.field}s is named after their record, and the schema has none."
+            )
         schema_id = await self._id_under(form, subject, schema, source)
         prefix = wire.prefix(schema_id)
         encode = codec.encode
@@ -76,7 +107,7 @@ class Schemas:
         def frame(value: Any) -> bytes | None:
             return None if value is None and not takes_null else encode(value, prefix)
 
-        return _keep(self._writers, (form.name, subject, source, options), Writer(schema_id, frame))
+        return _keep(self._writers, key, Writer(schema_id, frame))
 
     def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> PayloadCodec | None:
         """The codec for an id or guid, if it was resolved before."""
@@ -113,7 +144,7 @@ class Schemas:
             raise INVALID_PAYLOAD(detail="Schema Registry must be configured when using schemas.")
         return self._client
 
-    async def _given(self, form: EmbeddedFormat, subject: str, source: Source) -> SchemaText:
+    async def _given(self, form: EmbeddedFormat, subject: str | None, source: Source) -> SchemaText:
         assert form.schema_type is not None
         if source.text is not None:
             self._registry()
@@ -128,7 +159,9 @@ class Schemas:
             raise SERIALIZING_FAILED(detail=text)
         return schema
 
-    async def _compile(self, form: EmbeddedFormat, schema: SchemaText, options: Options, subject: str) -> PayloadCodec:
+    async def _compile(
+        self, form: EmbeddedFormat, schema: SchemaText, options: Options, subject: str | None
+    ) -> PayloadCodec:
         assert form.compile is not None
         try:
             dependencies = await self._registry().dependencies(schema, subject) if schema.references else ()
@@ -161,7 +194,7 @@ class Schemas:
             await self._client.close()
 
 
-def _registering(form: EmbeddedFormat, subject: str, schema: SchemaText) -> str:
+def _registering(form: EmbeddedFormat, subject: str | None, schema: SchemaText) -> str:
     return f"Error when registering schema. format = {form.schema_type}, subject = {subject}, schema = {schema.text}"
 
 

@@ -9,19 +9,31 @@ from pydantic import Field
 
 from magicbyte import kafka
 from magicbyte.settings import ServerSettings, SettingsError
+from rest_proxy.schemas import Naming
 
 #: How long Java's producer tries.
 _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
 #: librdkafka's own bounds are lifted: what may wait is bounded by `producer.buffer.memory` before a record is queued.
 _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
+#: What keeps somebody out in kafka-rest, and how it is switched off there: not to be ignored in silence.
+_GUARDS = {"authentication.method": "NONE", "api.endpoints.allowlist": "", "api.endpoints.blocklist": ""}
+#: Java's strategies by the name of their class, without its package.
+_STRATEGIES: dict[str, Naming] = {
+    "TopicNameStrategy": lambda side, _: f"{side.topic}-{side.field}",
+    "RecordNameStrategy": lambda _, record: record,
+    "TopicRecordNameStrategy": lambda side, record: record and f"{side.topic}-{record}",
+}
 
 
 class RestProxySettings(ServerSettings):
     """Settings of one proxy process; sizes in bytes, times in milliseconds, as the names say."""
 
     bootstrap_servers: str = Field(alias="bootstrap.servers", min_length=1)
-    listeners: str = Field("http://0.0.0.0:8082", alias="listeners")
+    listeners: str = Field("", alias="listeners")
+    port: int = Field(8082, alias="port", ge=1, le=65535)
     schema_registry_url: str = Field("http://localhost:8081", alias="schema.registry.url")
+    key_naming: str = Field("TopicNameStrategy", alias="schema.registry.key.subject.name.strategy")
+    value_naming: str = Field("TopicNameStrategy", alias="schema.registry.value.subject.name.strategy")
     id: str = Field("", alias="id")
     host_name: str = Field("", alias="host.name")
     advertised_listeners: str = Field("", alias="advertised.listeners")
@@ -66,13 +78,30 @@ class RestProxySettings(ServerSettings):
         """
         if not properties.get("bootstrap.servers", "").strip():
             raise SettingsError("bootstrap.servers: give the address of a Kafka broker, such as localhost:9092")
+        for name, off in _GUARDS.items():
+            if properties.get(name, "").strip().upper() not in ("", off):
+                raise SettingsError(f"{name}: is not kept here; put a proxy that does in front, and leave this out")
         settings = super().from_properties(properties)
+        settings.naming()
+        if not settings.listeners.strip():
+            settings = settings.model_copy(update={"listeners": f"http://0.0.0.0:{settings.port}"})
         settings = settings.model_copy(update={"peers_self": settings.peers_self.strip().rstrip("/")})
         if settings.peers_self and settings.peers_self not in settings.peer_urls:
             raise SettingsError(f"peers.self: {settings.peers_self} is not among peers ({settings.peers})")
         if settings.peer_urls and not settings.peers_self:
             raise SettingsError("peers.self: say which of the peers this node is")
         return settings.model_copy(update={"properties": dict(properties)})
+
+    def naming(self) -> dict[str, Naming]:
+        """How the subjects of `key` and `value` are named.
+
+        Raises:
+            SettingsError: There is no strategy of that name.
+        """
+        return {
+            "key": _naming("schema.registry.key.subject.name.strategy", self.key_naming),
+            "value": _naming("schema.registry.value.subject.name.strategy", self.value_naming),
+        }
 
     @property
     def peer_urls(self) -> tuple[str, ...]:
@@ -117,3 +146,10 @@ class RestProxySettings(ServerSettings):
     @classmethod
     def _own_names(cls) -> set[str]:
         return {field.alias or name for name, field in cls.model_fields.items()}
+
+
+def _naming(name: str, value: str) -> Naming:
+    strategy = _STRATEGIES.get(value.strip().rpartition(".")[2])
+    if strategy is None:
+        raise SettingsError(f"{name}: there is no {value}, only {', '.join(_STRATEGIES)}")
+    return strategy

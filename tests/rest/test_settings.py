@@ -13,12 +13,16 @@ from typing import Any
 import httpx
 import pytest
 
+from compat.schema import SchemaText
 from magicbyte.broker import free_port
 from magicbyte.settings import SettingsError
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from rest_proxy.checking import check_clients
+from rest_proxy.codecs import TAGGED
+from rest_proxy.formats import FORMATS
 from rest_proxy.proxy import instance_limit
+from rest_proxy.schemas import Side
 from rest_proxy.settings import RestProxySettings
 
 BASE = {"bootstrap.servers": "127.0.0.1:1", "schema.registry.url": ""}
@@ -29,6 +33,8 @@ V2 = {"content-type": "application/vnd.kafka.v2+json"}
 def test_defaults() -> None:
     settings = RestProxySettings.from_properties({"bootstrap.servers": "b:9092"})
     assert settings.listeners == "http://0.0.0.0:8082"
+    moved = {"bootstrap.servers": "b:9092", "port": "8099", "listeners": "", "authentication.method": "none"}
+    assert RestProxySettings.from_properties(moved).listeners == "http://0.0.0.0:8099"
     assert settings.schema_registry_url == "http://localhost:8081"
     assert settings.consumer_request_timeout_ms == 1000
     assert settings.consumer_request_max_bytes == 67108864
@@ -38,6 +44,44 @@ def test_defaults() -> None:
     assert producer["partitioner"] == "murmur2_random"
     assert settings.producer_config("1")["enable.idempotence"] is False
     assert settings.consumer_config()["enable.auto.offset.store"] is False
+
+
+@pytest.mark.parametrize(
+    ("form", "schema", "name"),
+    [
+        ("avro", '{"type":"record","name":"a.R","fields":[]}', "a.R"),
+        ("avro", '"int"', None),
+        ("jsonschema", '{"title":"T","type":"object"}', "T"),
+        ("jsonschema", "true", None),
+        ("protobuf", 'syntax = "proto3"; package p; message M { int32 a = 1; }', "p.M"),
+    ],
+)
+def test_subjects_by_each_strategy(form: str, schema: str, name: str | None) -> None:
+    subjects = {"Topic": "t-key", "Record": name, "TopicRecord": name and f"t-{name}"}
+    known = FORMATS[form]
+    assert known.compile is not None
+    assert known.schema_type is not None
+    codec = known.compile(SchemaText(known.schema_type, schema, ()), (), TAGGED)
+    for strategy, subject in subjects.items():
+        setting = {"schema.registry.key.subject.name.strategy": f"io.confluent.subject.{strategy}NameStrategy"}
+        naming = RestProxySettings.from_properties(BASE | setting).naming()["key"]
+        assert naming(Side("t", "key"), codec.record_name) == subject
+
+
+def test_subjects_named_after_records(kafka: str, registry_url: str, rest: Any) -> None:
+    topic, record = rest.unique("named"), rest.unique("R").replace("-", "_")
+    properties = {"schema.registry.value.subject.name.strategy": "RecordNameStrategy"}
+    avro = {"content-type": "application/vnd.kafka.avro.v2+json"}
+    schema = json.dumps({"type": "record", "name": record, "fields": []})
+    with running_rest_proxy(kafka, registry_url, properties=properties) as proxy:
+        body = {"value_schema": schema, "records": [{"value": {}}]}
+        made = httpx.post(f"{proxy.url}/topics/{topic}", json=body, headers=avro).json()
+        body = {"value_schema_id": made["value_schema_id"], "records": [{"value": {}}]}
+        assert httpx.post(f"{proxy.url}/topics/{topic}", json=body, headers=avro).status_code == 200
+        body = {"value_schema": '"int"', "records": [{"value": 1}]}
+        nameless = httpx.post(f"{proxy.url}/topics/{topic}", json=body, headers=avro)
+        assert (nameless.status_code, nameless.json()["error_code"]) == (408, 40801)
+    assert httpx.get(f"{registry_url}/subjects/{record}/versions").json() == [1]
 
 
 def test_what_is_passed_on() -> None:
@@ -75,6 +119,12 @@ def test_what_is_passed_on() -> None:
         (BASE | {"fetch.min.bytes": "-2"}, "fetch.min.bytes: "),
         (BASE | {"consumer.request.timeout.ms": "soon"}, "consumer.request.timeout.ms: "),
         (BASE | {"producer.acks": "2"}, "producer.acks: "),
+        (BASE | {"authentication.method": "BASIC"}, "authentication.method: is not kept here"),
+        (BASE | {"api.endpoints.blocklist": "api.v3.*"}, "api.endpoints.blocklist: is not kept here"),
+        (
+            BASE | {"schema.registry.key.subject.name.strategy": "a.b.NoStrategy"},
+            "schema.registry.key.subject.name.strategy: there is no a.b.NoStrategy, only TopicNameStrategy, ",
+        ),
         (BASE | {"peers": "http://a:1,http://b:1"}, "peers.self: say which of the peers this node is"),
         (BASE | {"peers": "http://a:1", "peers.self": "http://c:1"}, "peers.self: http://c:1 is not among peers"),
         (BASE | {"producer.no.such": "1"}, 'No such configuration property: "no.such"'),

@@ -1,0 +1,90 @@
+"""What the benchmarks of the REST proxy share: records, requests, and what runs for a measurement."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import httpx
+from confluent_kafka.admin import AdminClient, NewTopic
+from harness import Target
+
+from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
+
+#: About a hundred bytes each.
+VALUE: dict[str, Any] = {
+    "id": 1234567,
+    "name": "Ada Lovelace",
+    "tags": ["new", "gift"],
+    "note": "by hand",
+    "total": 99.5,
+    "x": "y" * 20,
+}
+AVRO_VALUE = {**VALUE, "note": {"string": "by hand"}}
+SCHEMA = {
+    "type": "record",
+    "name": "Order",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {"name": "name", "type": "string"},
+        {"name": "tags", "type": {"type": "array", "items": "string"}},
+        {"name": "note", "type": ["null", "string"]},
+        {"name": "total", "type": "double"},
+        {"name": "x", "type": "string"},
+    ],
+}
+
+
+def media_type(form: str) -> str:
+    """The content type of a format."""
+    return f"application/vnd.kafka.{form}.v2+json"
+
+
+def produce_body(form: str, records: int, schema_id: int | None) -> bytes:
+    """A produce request; an Avro schema goes by its id, or by text where there is none yet."""
+    values = {"json": VALUE, "binary": base64.b64encode(json.dumps(VALUE).encode()).decode(), "avro": AVRO_VALUE}
+    schema = {"value_schema": json.dumps(SCHEMA)} if schema_id is None else {"value_schema_id": schema_id}
+    return json.dumps({**(schema if form == "avro" else {}), "records": [{"value": values[form]}] * records}).encode()
+
+
+def produced(url: str, topic: str, form: str, body: bytes) -> httpx.Response:
+    """The answer to one request, which has to be 200."""
+    answer = httpx.post(f"{url}/topics/{topic}", content=body, headers={"content-type": media_type(form)}, timeout=60)
+    return answer.raise_for_status()
+
+
+@contextmanager
+def surroundings(options: argparse.Namespace) -> Iterator[tuple[str, Any, list[Target]]]:
+    """A broker's address, the broker where it is ours, and the proxies before it, ours first."""
+    with ExitStack() as stack:
+        broker = None if options.bootstrap_servers else stack.enter_context(temporary_broker())
+        bootstrap = options.bootstrap_servers or broker.bootstrap_servers
+        registry = options.registry or stack.enter_context(running_registry()).url
+        proxy = stack.enter_context(running_rest_proxy(bootstrap, registry))
+        others = [Target(*beside.split("=", 1)) for beside in options.beside]
+        yield bootstrap, broker, [Target("magicbyte", proxy.url, proxy.pid), *others]
+
+
+def new_topic(bootstrap: str, partitions: int = 1) -> str:
+    """A topic of this run's own."""
+    name = f"bench-{time.time_ns()}"
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(name, partitions, 1)])[name].result(30)
+    return name
+
+
+def parser(text: str | None) -> argparse.ArgumentParser:
+    """What all benchmarks of the proxy can be told."""
+    made = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--seconds", type=float, default=1.5, help="length of a measurement")
+    made.add_argument("--repeats", type=int, default=3)
+    made.add_argument("--formats", nargs="+", default=["json", "binary", "avro"])
+    made.add_argument("--beside", action="append", default=[], metavar="NAME=URL", help="another proxy of that broker")
+    made.add_argument("--bootstrap-servers", help="a broker that runs; another proxy needs one")
+    made.add_argument("--registry", help="a registry that runs")
+    return made
