@@ -6,14 +6,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from registry import errors
 from registry.committer import Command
 from registry.decide import Terms
+from registry.handover import Handover
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.node import Node
 from registry.operations import Operation
@@ -38,6 +37,7 @@ class Registry:
     node: Node
     settings: RegistrySettings
     terms: Terms
+    handover: Handover = field(default_factory=Handover)
 
     @property
     def view(self) -> View:
@@ -99,7 +99,7 @@ class Registry:
 
     async def _commit(self, operation: Operation, command: Command[T]) -> T:
         try:
-            return await _answer_of(self.node.submit(command), self.settings.write_timeout_ms / 1000)
+            return await self.handover.wait(self.node.submit(command), self.settings.write_timeout_ms / 1000)
         except TimeoutError:
             raise errors.OPERATION_TIMED_OUT(text=operation.timed_out) from None
         except RecordTooLarge:
@@ -109,40 +109,3 @@ class Registry:
         except LogError as error:
             log.error("a write failed: %s", error)  # noqa: TRY400  the log's own text says it all
             raise errors.STORE_FAILED(text=operation.failed.format(store=self._store)) from error
-
-
-async def _answer_of(submitted: Future[T], seconds: float) -> T:
-    """What another thread's future ends with.
-
-    A wait that is given up leaves the other thread alone: the outcome is unknown then, never undone.
-
-    Raises:
-        TimeoutError: It took too long.
-    """
-    loop = asyncio.get_running_loop()
-    answered: asyncio.Future[T] = loop.create_future()
-
-    def settle() -> None:
-        if answered.done():
-            return
-        error = submitted.exception()
-        if error is not None:
-            answered.set_exception(error)
-        else:
-            answered.set_result(submitted.result())
-
-    def tell(_submitted: Future[T]) -> None:
-        with suppress(RuntimeError):  # the loop has ended, and nobody waits
-            loop.call_soon_threadsafe(settle)
-
-    def give_up() -> None:
-        if not answered.done():
-            answered.set_exception(TimeoutError())
-
-    submitted.add_done_callback(tell)
-    # asyncio.timeout does the same for any wait, and takes five times as long.
-    timer = loop.call_later(seconds, give_up)
-    try:
-        return await answered
-    finally:
-        timer.cancel()

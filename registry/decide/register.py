@@ -10,11 +10,11 @@ from compat.engine import Previous, Verdict, check, reserved_field_messages
 from compat.level import LEVELS, Policy
 from registry import errors, records
 from registry.contract import RESERVED_PROPERTY, InvalidRuleSet, Metadata, RuleSet
-from registry.decide.decision import Decision, Terms, require_writable, tombstone
+from registry.decide.decision import Decision, Terms, tombstone
 from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
 from registry.log.port import Record
 from registry.lookup import find_registered, loosely_same
-from registry.model import DEFAULT_CONTEXT, LATEST, Config, Content, Version, context_of, kept_form
+from registry.model import DEFAULT_CONTEXT, LATEST, Config, Content, Mode, Version, context_of, kept_form
 from registry.records import Key
 from registry.resolve import effective_config, effective_mode, qualified_context
 from registry.view import View
@@ -28,10 +28,11 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
             retry decides it again.
     """
     mode = effective_mode(view, request.subject)
-    _require_mode(view, request)
+    _require_mode(mode, request)
     _require_expected_latest(view, request)
     config = effective_config(view, request.subject, terms.default_level)
-    next_number = 1 + max((version.number for version in view.versions(request.subject)), default=0)
+    earlier = view.versions(request.subject)
+    next_number = 1 + (earlier[-1].number if earlier else 0)
     request = write_tags(view, request, config, terms)
     if mode.imports:
         # An import is stored as it comes.
@@ -55,14 +56,16 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
     return _write(view, wanted, candidate.content, next_number, now, imports=mode.imports)
 
 
-def _require_mode(view: View, request: Registration) -> None:
-    mode = effective_mode(view, request.subject)
-    where = {"subject": request.subject, "context": qualified_context(request.subject)}
-    require_writable(view, request.subject)
-    if request.schema_id >= 0 and not mode.imports:
-        raise errors.NOT_IN_IMPORT_MODE(**where)
-    if request.schema_id < 0 and mode.imports:
-        raise errors.NOT_IN_READ_WRITE_MODE(**where)
+def _require_mode(mode: Mode, request: Registration) -> None:
+    if mode.read_only:
+        refused = errors.READ_ONLY
+    elif request.schema_id >= 0 and not mode.imports:
+        refused = errors.NOT_IN_IMPORT_MODE
+    elif request.schema_id < 0 and mode.imports:
+        refused = errors.NOT_IN_READ_WRITE_MODE
+    else:
+        return
+    raise refused(subject=request.subject, context=qualified_context(request.subject))
 
 
 def _require_expected_latest(view: View, request: Registration) -> None:
