@@ -375,12 +375,19 @@ def test_a_body_that_is_no_json(api: Any, raw: bytes) -> None:
     assert answered.json()["error_code"] == answered.status_code
 
 
-def test_a_body_in_utf_16_is_read(api: Any) -> None:
-    headers = {"Content-Type": "application/vnd.schemaregistry.v1+json; charset=utf-16"}
-    answered = api.client.post(
-        "/subjects/s/versions", content='{"schema": "\\"int\\""}'.encode("utf-16"), headers=headers
-    )
-    assert answered.json()["schema"] == '"int"'
+@pytest.mark.parametrize("charset", ["utf-16", "UTF-16LE", "utf-32", "iso-8859-1", "Windows-1252", '"utf-8"'])
+def test_a_body_in_another_charset_is_read(api: Any, charset: str) -> None:
+    headers = {"Content-Type": f"application/vnd.schemaregistry.v1+json; charset={charset}"}
+    content = '{"schema": "\\"int\\""}'.encode(charset.strip('"'))
+    assert api.client.post("/subjects/s/versions", content=content, headers=headers).json()["schema"] == '"int"'
+
+
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "zlib", "unicode_escape", "none-such", "utf-16"])
+def test_a_body_in_a_charset_that_is_not_read(api: Any, charset: str) -> None:
+    headers = {"Content-Type": f"application/json; charset={charset}"}
+    answered = api.client.post("/subjects/s/versions", content=b'{"schema": "\\ud800"}x', headers=headers)
+    assert (answered.status_code, answered.json()["error_code"]) == (400, 400)
+    assert answered.json()["message"].startswith(f"the body is not {charset}: ")
 
 
 @pytest.mark.parametrize("subject", ["a%2Fb", "a%20b", "%C3%BC", "a%3Ab", "%25", "x%252Fy"])
