@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from operator import or_
+from operator import and_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -29,9 +29,9 @@ def refuse_nulls(column: Column, source: spark.DataType | None, schema: Tree, en
     if not found:
         return encoded
     first = F.coalesce(*(F.when(is_null, F.lit(problem)) for problem, is_null in found))
-    broken = column.isNotNull() & reduce(or_, (is_null for _, is_null in found))
+    sound = column.isNull() | reduce(and_, (~is_null for _, is_null in found))
     message = F.concat(F.lit("the column does not fit the schema: "), first)
-    return F.when(broken, F.raise_error(message)).otherwise(encoded)
+    return F.when(sound, encoded).otherwise(F.raise_error(message))
 
 
 def _nulls(column: Column, source: spark.DataType | None, schema: Tree, path: str) -> Iterator[tuple[str, Column]]:
