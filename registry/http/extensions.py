@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -83,7 +84,7 @@ def _prefix(request: Request) -> str:
 async def follow_changes(request: Request) -> Response:
     """Changes as server-sent events: those after `Last-Event-ID`, or from now on."""
     view, asked = registry_of(request).view, request.headers.get("last-event-id")
-    if asked is not None and not asked.strip().lstrip("-").isdecimal():
+    if asked is not None and not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", asked):
         raise MALFORMED_BODY(detail=f"Last-Event-ID must be an offset, not {asked!r}")
     after = view.offset if asked is None else int(asked)
     return StreamingResponse(

@@ -260,6 +260,7 @@ def test_changes_are_followed_and_posted(running: httpx.Client, posted: Any) -> 
     assert signature == "sha256=" + hmac.new(b"s3cret", raw, hashlib.sha256).hexdigest()
 
 
-def test_an_event_id_that_is_none(api: Any) -> None:
-    answered = api("GET", "/events", headers={"Last-Event-ID": "x"})
+@pytest.mark.parametrize("event_id", ["x", "--5", "1.5", "9" * 30])
+def test_an_event_id_that_is_none(api: Any, event_id: str) -> None:
+    answered = api("GET", "/events", headers={"Last-Event-ID": event_id})
     assert (answered.status_code, answered.json()["error_code"]) == (400, 400)
