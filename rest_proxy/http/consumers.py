@@ -42,6 +42,9 @@ async def create(request: Request, group: str) -> Response:
         requests.read(_CONFIG, await request.body() or b"null") or requests.ConsumerConfig()
     )
     group_id = segment(group)
+    if group_id[:1].isspace():
+        # The client library would take it off, and end this process where nothing is left.
+        raise INVALID_ENTITY(detail="a group must not begin with whitespace")
     config = instance_config(asked, proxy.settings, first_version=dialect is V1)
     name = asked.id or asked.name or _own_name(proxy, group_id)
     client = kafka_config(asked, config, proxy.settings, group_id, first_version=dialect is V1)

@@ -310,6 +310,15 @@ def test_configurations_that_are_refused(rest: Any, config: dict[str, Any], stat
     assert (answer.status_code, answer.json()) == (status, {"error_code": code, "message": message})
 
 
+@pytest.mark.parametrize("group", ["%20", "%20g", "%09", "%0B", "%0A"])
+def test_groups_that_the_client_library_would_change_or_die_of(rest: Any, group: str):
+    answer = rest.post_v2(f"/consumers/{group}")
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"error_code": 422, "message": "a group must not begin with whitespace"},
+    )
+
+
 def test_a_name_is_taken_once(rest: Any):
     group = rest.unique("group")
     assert rest.post_v2(f"/consumers/{group}", {"id": "same", "name": "other"}).json()["instance_id"] == "same"
