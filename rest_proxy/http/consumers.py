@@ -47,6 +47,8 @@ async def create(request: Request, group: str) -> Response:
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
     config = instance_config(asked, proxy.settings, first_version=dialect is V1)
     name = asked.id or asked.name or _own_name(proxy, group_id)
+    if "\0" in name:  # no path could name it
+        raise INVALID_ENTITY(detail="a name must not hold a null character")
     client = kafka_config(asked, config, proxy.settings, group_id, first_version=dialect is V1)
 
     def make() -> Instance:

@@ -302,6 +302,7 @@ def test_an_empty_subscription_does_nothing(rest: Any, topic: str):
             "Invalid consumer configuration: Invalid value serial for configuration isolation.level: "
             "String must be one of: read_uncommitted, read_committed",
         ),
+        ({"name": "a\0"}, 422, 422, "a name must not hold a null character"),
         ({"name": 5}, 400, 400, "Expected `str | null`, got `int` - at `$.name`"),
     ],
 )
