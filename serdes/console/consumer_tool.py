@@ -157,6 +157,9 @@ def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | No
     named = {name for name in (options.group, kafka.pop("group.id", None)) if name is not None}
     if len(named) > 1:
         raise ConfigError("--group", f"names another group than group.id: {', '.join(sorted(named))}")
+    if any(name[:1].isspace() or not name for name in named):
+        # The client library takes leading whitespace off, and ends this process where nothing is left.
+        raise ConfigError("--group", "must not be empty or begin with whitespace")
     if named and options.partition is not None:
         raise ConfigError("--partition", "cannot be used with a group")
     reset = kafka.get("auto.offset.reset", "earliest" if options.from_beginning else "latest").lower()

@@ -186,6 +186,8 @@ def test_a_topic_of_several_partitions(tools: Any, topic: str):
         (["--topic", "t", "--partition", "0", "--group", "g"], "exclude each other"),
         (["--include", "["], "--include is no regular expression"),
         (["--topic", "t", "--group", "a", "--consumer-property", "group.id=b"], "names another group"),
+        (["--topic", "t", "--group", " "], "must not be empty or begin with whitespace"),
+        (["--topic", "t", "--consumer-property", "group.id="], "must not be empty or begin with whitespace"),
         (["--topic", "t", "--from-beginning", "--consumer-property", "auto.offset.reset=latest"], "contradicts"),
         (["--topic", "t", "--property", "print.key=perhaps"], "print.key: must be true or false"),
         (["--topic", "t", "--property", "key.deserializer=a.B"], "Java's classes cannot be loaded"),
