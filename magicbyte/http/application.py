@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from magicbyte.http.errors import BY_STATUS, INTERNAL, ApiError, ErrorKind
 
@@ -74,7 +75,13 @@ def create_application(
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return error_response(request, INTERNAL())
 
+    async def on_disconnect(request: Request, _error: Exception) -> Response:
+        log.info("%s %s: the client has gone before it had sent all of its body", request.method, request.url.path)
+        # Nobody hears it.
+        return Response(status_code=400)
+
     app.add_exception_handler(ApiError, on_api_error)
+    app.add_exception_handler(ClientDisconnect, on_disconnect)
     app.add_exception_handler(HTTPException, on_status)
     app.add_exception_handler(Exception, on_anything)
     for kind, make in (translate or {}).items():

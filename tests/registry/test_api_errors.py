@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -366,3 +367,30 @@ def test_a_type_that_is_none_is_not_looked_up(api: Any) -> None:
     api.register("s", ENUM)
     answered = api("POST", "/subjects/s", {"schema": ENUM, "schemaType": "NOPE"})
     assert answered.json() == error(42201, "Invalid schema type NOPE")
+
+
+def test_a_client_that_goes_before_its_body_has_come_leaves_no_trace_of_a_defect(
+    api: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    messages = [{"type": "http.request", "body": b'{"schema":', "more_body": True}, {"type": "http.disconnect"}]
+    path = "/subjects/s/versions"
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+    }
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with caplog.at_level("INFO"):
+        asyncio.run(api.client.app(scope, receive, send))
+    assert [record.levelname for record in caplog.records if record.exc_info] == []
+    assert "the client has gone before it had sent all of its body" in caplog.text
