@@ -31,7 +31,8 @@ from magicbyte.broker import free_port
 from magicbyte.broker.properties import NODE_ID
 from magicbyte.server_process import ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
-from registry.log.kafka import KafkaLog, TopicReader
+from registry.log.kafka import KafkaLog
+from registry.log.reader import TopicReader
 from registry.view import View
 
 TOPIC = "_schemas"

@@ -1,0 +1,78 @@
+"""A reader of a topic's one partition, for those who need its entries in order and know where they stand."""
+
+from __future__ import annotations
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from magicbyte.kafka import Config
+from registry.log.port import LogEntry, LogError, Offset
+
+_BATCH = 2000
+
+
+class TopicReader:
+    """Reads partition 0 of a topic from an offset on, and knows how far it has come.
+
+    `position` is the offset to be read next. Transaction markers and compacted records take offsets that no record is
+    delivered for, so it runs ahead of the last record's.
+    """
+
+    def __init__(self, client: Config, topic: str, *, isolation: str) -> None:
+        self._topic = topic
+        self._consumer = Consumer(
+            {
+                **client,
+                "group.id": "magicbyte-reader",
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "earliest",
+                "isolation.level": isolation,
+                "fetch.message.max.bytes": 4 * 1024 * 1024,
+                "queued.min.messages": 20_000,
+                "queued.max.messages.kbytes": 16 * 1024,
+                # A full queue is looked at again after this; the default of 1 s would be most of a replay.
+                "fetch.queue.backoff.ms": 2,
+                # A commit's marker is noticed by the empty fetch after it, and a follower's sync waits for that.
+                "fetch.wait.max.ms": 20,
+            }
+        )
+        self.last: Offset | None = None
+        self.position = 0
+
+    def seek(self, after: Offset) -> None:
+        """Go on after an offset; nothing happens where that is the last record read."""
+        if after != self.last:
+            self._consumer.assign([TopicPartition(self._topic, 0, after + 1)])
+            self.last, self.position = after, after + 1
+
+    def poll(self, timeout: float) -> list[LogEntry]:
+        """The entries that come within a time, in seconds; an empty list where none do.
+
+        Raises:
+            LogError: The partition can't be read at all.
+        """
+        # consume() alone would wait for a full batch until the time is over.
+        first = self._consumer.poll(timeout)
+        messages = [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
+        entries = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                entries.append(_entry(message))
+                self.last = message.offset()
+                self.position = self.last + 1
+            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  as above
+                self.position = max(self.position, message.offset())
+            elif not error.retriable():
+                raise LogError(f"{self._topic} can't be read: {error.str()}")
+        return entries
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self._consumer.close()
+
+
+def _entry(message: Message) -> LogEntry:
+    _, timestamp = message.timestamp()
+    return LogEntry(message.offset(), message.key(), message.value(), timestamp)
