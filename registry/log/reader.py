@@ -7,7 +7,7 @@ from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from magicbyte.kafka import Config
 from registry.log.port import LogEntry, LogError, Offset
 
-_BATCH = 2000
+_BATCH = 500
 
 
 class TopicReader:
@@ -28,9 +28,9 @@ class TopicReader:
                 "enable.partition.eof": True,
                 "auto.offset.reset": "earliest",
                 "isolation.level": isolation,
-                "fetch.message.max.bytes": 4 * 1024 * 1024,
+                "fetch.message.max.bytes": 1024 * 1024,
                 "queued.min.messages": 20_000,
-                "queued.max.messages.kbytes": 16 * 1024,
+                "queued.max.messages.kbytes": 4 * 1024,
                 # A full queue is looked at again after this; the default of 1 s would be most of a replay.
                 "fetch.queue.backoff.ms": 2,
                 # A commit's marker is noticed by the empty fetch after it, and a follower's sync waits for that.
