@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,11 @@ from registry.view import View
 log = logging.getLogger("magicbyte.registry.committer")
 
 T = TypeVar("T")
+
+#: An append that takes less than this, in seconds, is not worth waiting to share.
+_SHORT_APPEND = 0.0005
+#: How long a batch waits for companions at the most, in seconds, however long an append takes.
+_LONGEST_WAIT = 0.005
 
 #: Decides on a view at a time in ms since the epoch; raises what the command is to be answered with.
 Command = Callable[[View, int], Decision[T]]
@@ -75,6 +81,12 @@ class Committer:
         self._most_in_batch = most_in_batch
         self._most_attempts = most_attempts
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        #: How many commands were under way when the last batch was answered, and how long its append took, in seconds.
+        self._together = 1
+        self._append_seconds = 0.0
+        #: How many commands in the queue are awaited, and set once they are there.
+        self._awaited = sys.maxsize
+        self._enough = threading.Event()
         self._thread = threading.Thread(target=self._run, name="committer", daemon=True)
         #: Held while the view is changed.
         self.applying = threading.Lock()
@@ -97,6 +109,8 @@ class Committer:
         """
         future: Future[T] = Future()
         self._queue.put(_Waiting(command, future))
+        if self._queue.qsize() >= self._awaited:
+            self._enough.set()
         return future
 
     def catch_up(self) -> None:
@@ -118,6 +132,7 @@ class Committer:
         stopping = False
         while not stopping:
             first = self._queue.get()
+            self._await_companions()
             batch = [first] if first is not None else []
             stopping = first is None
             while not self._queue.empty() and len(batch) < self._most_in_batch:
@@ -130,6 +145,22 @@ class Committer:
             batch = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
             if batch:
                 self._commit(batch)
+                self._together = len(batch) + self._queue.qsize()
+
+    def _await_companions(self) -> None:
+        """Let those catch up who were answered with the last batch: they mostly come back at once.
+
+        Without it the writers fall into two groups that wait for each other's append. Nobody waits for longer than an
+        append takes, and a writer who is alone does not wait.
+        """
+        missing = self._together - 1
+        if self._append_seconds < _SHORT_APPEND or self._queue.qsize() >= missing:
+            return
+        self._enough.clear()
+        self._awaited = missing
+        if self._queue.qsize() < missing:
+            self._enough.wait(min(self._append_seconds, _LONGEST_WAIT))
+        self._awaited = sys.maxsize
 
     def _commit(self, batch: Sequence[_Waiting]) -> None:
         try:
@@ -162,8 +193,10 @@ class Committer:
                 continue
             if not records:
                 return decided
+            started = time.perf_counter()
             try:
                 last = self._log.append(records, after)
+                self._append_seconds = time.perf_counter() - started
             except WriteConflict:
                 self.catch_up()
                 continue

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable
 
 import pytest
 
 from registry.log.kafka import KafkaLog
-from registry.log.port import BEGINNING, Log, NotLeader, Record, WriteConflict
+from registry.log.port import BEGINNING, Log, NotLeader, Record, RecordTooLarge, WriteConflict
+from registry.log.topic import prepare_topic
 
 Opener = Callable[[], Log]
 
@@ -95,3 +97,20 @@ def test_of_many_appends_after_one_offset_one_succeeds(open_log: Opener) -> None
         thread.join()
     assert sorted(outcomes) == [False] * 7 + [True]
     assert len(list(open_log().read(BEGINNING))) == 1
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_a_record_that_the_broker_finds_too_large_fails_its_batch_whole(kafka: str, position: int) -> None:
+    topic, client = f"schemas-{uuid.uuid4()}", {"bootstrap.servers": kafka}
+    prepare_topic(
+        client, topic, replication=1, configs={"max.message.bytes": "5000"}, skip_validation=False, timeout=10
+    )
+    log = KafkaLog(client, topic, f"writer-{topic}")
+    log.open_writer()
+    last = log.settle([record(0)], BEGINNING)
+    batch = [record(1), record(2), record(3)]
+    batch[position] = Record(b"large", bytes(10_000), 0)
+    with pytest.raises(RecordTooLarge):
+        log.append(batch, last)
+    assert [entry.key for entry in log.read(BEGINNING)] == [b"key-0"]
+    log.close()
