@@ -169,10 +169,10 @@ class Committer:
         except RecordTooLarge as error:
             if len(batch) == 1:
                 self._refuse(batch, error)
+                return
             # One of them is at fault; the others need not suffer for it.
-            else:
-                for waiting in batch:
-                    self._commit([waiting])
+            for waiting in batch:
+                self._commit([waiting])
         except LogError as error:
             self._refuse(batch, error)
         except Exception as error:  # a defect must not end the thread that everybody waits for

@@ -113,7 +113,8 @@ class KafkaNode:
             # A node that was stopped for a while, or cut off, may have been replaced and not know it yet.
             if self._log.wrote_up_to(end) or self._is_owner():
                 return
-            self._deposed()
+            log.warning("another node leads now")
+            self._depose()
         with self._moved:
             if self._moved.wait_for(lambda: self._seen >= end or self._leads, _SYNC_SECONDS):
                 return
@@ -239,20 +240,16 @@ class KafkaNode:
                 raise LeadershipLost("this node may not lead any more; whether the write happened is unknown")
             self._open()
         except LogError:
-            self._leads = False
-            self._log.close_writer()
-            self._election.rejoin()
+            self._depose()
             raise
 
     def _fenced(self) -> None:
         """Another node has opened the writer: this one does not lead, whatever it believed."""
         log.warning("fenced: another node writes now")
-        self._leads = False
-        self._election.rejoin()
+        self._depose()
 
-    def _deposed(self) -> None:
-        """Another node leads by now: follow it, and ask for the leadership again."""
-        log.warning("another node leads now")
+    def _depose(self) -> None:
+        """Lead no more, whatever this node believed, and ask for the leadership again."""
         self._leads = False
         self._log.close_writer()
         self._election.rejoin()

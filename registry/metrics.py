@@ -76,9 +76,7 @@ class VersionCounts:
             end = self._view.offset
             for subject in self._changed():
                 self._total.subtract(dict(self._tallies.pop(subject, ())))
-                counts = Counter(
-                    (each.content.schema_type, each.deleted) for each in list(self._view.versions(subject))
-                )
+                counts = Counter((each.schema_type, each.deleted) for each in list(self._view.versions(subject)))
                 self._total.update(counts)
                 if counts:
                     tally = tuple(sorted(counts.items()))
@@ -121,7 +119,7 @@ class NodeMetrics(Collector):
             (
                 "kafka_schema_registry_deleted_count",
                 "Versions that are soft deleted",
-                versions.total() - sum(live.values()),
+                versions.total() - registered,
             ),
         ):
             yield GaugeMetricFamily(name, text, value=float(value))

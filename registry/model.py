@@ -76,6 +76,11 @@ class Content:
         """The part that a parser needs."""
         return SchemaText(self.schema_type, self.text, self.references)
 
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether there is no text, which means that the latest version's is wanted."""
+        return not self.text or self.text.isspace()
+
     def with_text(self, text: str) -> Content:
         """This content with another text."""
         return Content(self.schema_type, text, self.references, self.metadata, self.rule_set)
@@ -119,6 +124,11 @@ class Version:
     def text(self) -> str:
         """The content's text."""
         return self.kept.text if isinstance(self.kept, Content) else self.kept
+
+    @property
+    def schema_type(self) -> str:
+        """The content's type."""
+        return self.kept.schema_type if isinstance(self.kept, Content) else AVRO
 
     @property
     def references(self) -> tuple[Reference, ...]:

@@ -57,6 +57,11 @@ class Versions:
         """The newest version that is not deleted."""
         return next((version for version in reversed(self.versions(subject)) if not version.deleted), None)
 
+    def next_number(self, subject: str) -> int:
+        """The number that a subject's next version gets: after all that it has, soft-deleted ones included."""
+        versions = self.versions(subject)
+        return 1 + (versions[-1].number if versions else 0)
+
     def with_id(self, context: str, schema_id: int) -> tuple[Version, ...]:
         """All versions that carry an id of a context."""
         return _all(self.tables.ids.get(_identity(context, schema_id)))

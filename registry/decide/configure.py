@@ -8,8 +8,8 @@ from typing import Any
 
 from compat.level import LEVELS
 from registry import errors, records
-from registry.contract import InvalidRuleSet, Metadata, RuleSet
-from registry.decide.decision import Decision, Terms, require_writable, tombstone, tombstones
+from registry.contract import Metadata, RuleSet
+from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable, tombstone, tombstones
 from registry.log.port import Record
 from registry.model import (
     CONFIG_NAMES,
@@ -101,12 +101,9 @@ def _metadata(_field: str, value: Any) -> Metadata | None:
 def _rule_set(_field: str, value: Any) -> RuleSet | None:
     try:
         rule_set = RuleSet.from_json(value)
-        if rule_set is not None:
-            rule_set.validate()
     except TypeError as error:
         raise errors.INVALID_PARAMETER(detail=error) from None
-    except InvalidRuleSet as error:
-        raise errors.INVALID_RULE_SET(detail=error) from None
+    require_valid_rules(rule_set)
     return rule_set
 
 

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from magicbyte.http.errors import ErrorKind
 from registry import errors, records
+from registry.contract import InvalidRuleSet, RuleSet
 from registry.log.port import Record
 from registry.model import Version, context_of
 from registry.parsing import Parser
@@ -48,6 +49,19 @@ def require_writable(view: View, subject: str | None) -> None:
     if effective_mode(view, subject).read_only:
         name = subject or ""
         raise errors.READ_ONLY(subject=name, context=qualified_context(name))
+
+
+def require_valid_rules(rule_set: RuleSet | None) -> None:
+    """Refuse rules that are wrong.
+
+    Raises:
+        ApiError: 42210.
+    """
+    try:
+        if rule_set is not None:
+            rule_set.validate()
+    except InvalidRuleSet as error:
+        raise errors.INVALID_RULE_SET(detail=error) from None
 
 
 def tombstone(view: View, key: Key, now: int) -> list[Record]:

@@ -20,15 +20,14 @@ def look_up(view: View, wanted: Registration, terms: Terms, *, include_deleted: 
         ApiError: 42201.
     """
     subject = wanted.subject
-    versions = view.versions(subject)
-    if not versions:
+    if not view.versions(subject):
         return None
     config = effective_config(view, subject, terms.default_level)
     # A text that is stored as it is sent needs no parsing.
     found = _look_up_as_sent(view, wanted, config, include_deleted=include_deleted)
     if found is not None:
         return found
-    full = inherit(view, wanted, config, versions[-1].number + 1)
+    full = inherit(view, wanted, config, view.next_number(subject))
     for attempt in (wanted,) if full is wanted else (wanted, full):
         candidate = canonicalize(view, attempt, config, terms, strict=False)
         found = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
@@ -59,7 +58,7 @@ def registered_already(view: View, wanted: Registration, terms: Terms) -> Versio
 
 
 def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, include_deleted: bool) -> Version | None:
-    if wanted.normalize or config.normalize or not wanted.content.text or wanted.content.text.isspace():
+    if wanted.normalize or config.normalize or wanted.content.is_blank:
         return None
     return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
 

@@ -9,9 +9,8 @@ from typing import Any
 from compat.formats import FORMATS
 from magicbyte.http.errors import ApiError
 from registry import errors, records
-from registry.contract import InvalidRuleSet
 from registry.decide.configure import checked_config, decide_put_mode
-from registry.decide.decision import Decision, Terms, require_writable
+from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable
 from registry.decide.prepare import Registration, canonicalize
 from registry.identity import guid_of
 from registry.log.port import LogEntry, Record
@@ -110,11 +109,7 @@ def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms
     content = version.content
     if content.schema_type not in FORMATS:
         raise errors.UNKNOWN_SCHEMA_TYPE(type=content.schema_type)
-    if content.rule_set is not None:
-        try:
-            content.rule_set.validate()
-        except InvalidRuleSet as error:
-            raise errors.INVALID_RULE_SET(detail=error) from None
+    require_valid_rules(content.rule_set)
     if line.get("guid") is None:
         request = Registration(version.subject, content)
         return canonicalize(view, request, Config(), terms, strict=False).content

@@ -71,14 +71,14 @@ def write_tags(view: View, request: Registration, config: Config, terms: Terms) 
     if not request.edits_tags:
         return request
     latest = view.latest(request.subject)
-    if not request.content.text.strip() and latest is not None:
+    if request.content.is_blank and latest is not None:
         kept = latest.content
         content = replace(request.content, text=kept.text, schema_type=kept.schema_type, references=kept.references)
         request = replace(request, content=content)
     parsed = canonicalize(view, request, config, terms, strict=False).parsed
     text = _with_tags(parsed, request)
-    if request.propagate_tags and latest is not None and latest.content.schema_type == request.content.schema_type:
-        before = TAG_FORMATS[latest.content.schema_type].find(load(view, latest, terms))
+    if request.propagate_tags and latest is not None and latest.schema_type == request.content.schema_type:
+        before = TAG_FORMATS[latest.schema_type].find(load(view, latest, terms))
         for entity, tags in before.items():
             edited = replace(request, content=replace(request.content, text=text), tags_to_add={entity: tags})
             with suppress(UnknownEntity):
@@ -102,7 +102,7 @@ def inherit(view: View, request: Registration, config: Config, next_number: int)
     content = request.content
     latest = view.latest(request.subject)
     previous = latest.content if latest else None
-    if not content.text or content.text.isspace():
+    if content.is_blank:
         if previous is None:
             raise errors.EMPTY_SCHEMA()
         content = replace(content, text=previous.text, schema_type=previous.schema_type, references=previous.references)

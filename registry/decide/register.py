@@ -9,8 +9,8 @@ from functools import partial
 from compat.engine import Previous, Verdict, check, reserved_field_messages
 from compat.level import LEVELS, Policy
 from registry import errors, records
-from registry.contract import RESERVED_PROPERTY, InvalidRuleSet, Metadata, RuleSet
-from registry.decide.decision import Decision, Terms, tombstone
+from registry.contract import RESERVED_PROPERTY, Metadata
+from registry.decide.decision import Decision, Terms, require_valid_rules, tombstone
 from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
 from registry.log.port import Record
 from registry.lookup import find_registered, loosely_same
@@ -31,15 +31,14 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
     _require_mode(mode, request)
     _require_expected_latest(view, request)
     config = effective_config(view, request.subject, terms.default_level)
-    earlier = view.versions(request.subject)
-    next_number = 1 + (earlier[-1].number if earlier else 0)
+    next_number = view.next_number(request.subject)
     request = write_tags(view, request, config, terms)
     if mode.imports:
         # An import is stored as it comes.
         wanted, config = replace(request, normalize=False), replace(config, normalize=False)
     else:
         wanted = inherit(view, request, config, next_number)
-    _validate_rules(wanted.content.rule_set)
+    require_valid_rules(wanted.content.rule_set)
     candidate = canonicalize(view, wanted, config, terms, strict=not mode.imports)
     if not mode.imports:
         check_fields(candidate, config, terms, wanted)
@@ -75,14 +74,6 @@ def _require_expected_latest(view: View, request: Registration) -> None:
     number = latest.number if latest else 0
     if number != request.expected_latest:
         raise errors.PRECONDITION_FAILED(subject=request.subject, latest=number, expected=request.expected_latest)
-
-
-def _validate_rules(rule_set: RuleSet | None) -> None:
-    try:
-        if rule_set is not None:
-            rule_set.validate()
-    except InvalidRuleSet as error:
-        raise errors.INVALID_RULE_SET(detail=error) from None
 
 
 def _same_version(view: View, request: Registration, content: Content) -> Version | None:

@@ -139,7 +139,7 @@ def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
 
 def _schema_tags(registry: Registry, version: Version, wanted: frozenset[str]) -> list[dict[str, Any]]:
     try:
-        found = TAG_FORMATS[version.content.schema_type].find(parsed(registry, version))
+        found = TAG_FORMATS[version.schema_type].find(parsed(registry, version))
     except (InvalidSchema, ApiError, KeyError):  # a stored text that cannot be read has no tags to tell of
         return []
     chosen = {entity: [tag for tag in tags if "*" in wanted or tag in wanted] for entity, tags in sorted(found.items())}

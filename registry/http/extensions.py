@@ -64,7 +64,7 @@ def _hit_object(hit: Hit) -> dict[str, Any]:
         "subject": version.subject,
         "version": version.number,
         "id": version.schema_id,
-        "schemaType": version.content.schema_type,
+        "schemaType": version.schema_type,
         "deleted": version.deleted,
     }
     if hit.name:

@@ -85,20 +85,17 @@ class Election:
         """Give the partition up and ask for it again: another node writes although this one thought it led."""
         self._rejoin.set()
 
-    def owner(self) -> str | None:
-        """Ask the group's coordinator who leads, now; None where nobody does, or it does not answer."""
-        return self._ask()
-
     def leader_url(self) -> str | None:
         """Where the leader is reached; None where there is none, or nobody can tell."""
         asked_at, known = self._known
         if time.monotonic() - asked_at < _FRESH_SECONDS:
             return known
-        found = self._ask()
+        found = self.owner()
         self._known = (time.monotonic(), found)
         return found
 
-    def _ask(self) -> str | None:
+    def owner(self) -> str | None:
+        """Ask the group's coordinator who leads, now; None where nobody does, or it does not answer."""
         try:
             asked = self._admin.describe_consumer_groups([self._group], request_timeout=_REQUEST_SECONDS)
             description = asked[self._group].result(_REQUEST_SECONDS)
