@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -45,11 +44,6 @@ ROUTERS = (
     server.router,
     extensions.router,
 )
-
-
-#: How many objects more than before there must be for the collector to look at them. A request makes hundreds that its
-#: end frees without it, and what the view keeps is never garbage.
-_OBJECTS_A_COLLECTION = 50_000
 
 
 def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
@@ -148,7 +142,6 @@ def serve(properties: Mapping[str, str]) -> int:
         node.start()
     except LogError as error:
         raise Failure(f"the registry can't start: {error}") from error
-    gc.set_threshold(_OBJECTS_A_COLLECTION)
     try:
         return serve_http(
             create_app(given, node), listeners, share_ports=given.worker is not None, log_level=given.log_level

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import sys
 from collections.abc import AsyncIterator, Mapping
 
@@ -27,8 +26,6 @@ from rest_proxy.settings import RestProxySettings
 
 #: The OpenAPI document that the routes serve.
 CONTRACT = "rest-proxy-v2.yaml"
-#: How many objects more than before are looked through for cycles; about ten megabytes.
-_OBJECTS_A_COLLECTION = 100_000
 
 
 def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = registry_client) -> ASGIApp:
@@ -84,9 +81,6 @@ def serve(properties: Mapping[str, str]) -> int:
     app = create_app(settings)
     # Delivery reports need the interpreter often and briefly; five milliseconds would be most of an answer's time.
     sys.setswitchinterval(0.0005)
-    # Records come and go by the hundred and hold no cycles; collections in between would look through them in vain.
-    gc.freeze()
-    gc.set_threshold(_OBJECTS_A_COLLECTION)
     return serve_application(
         app, listeners, forwarded_scheme=True, graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000)
     )
