@@ -10,8 +10,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import queue
-import threading
+import subprocess
+import sys
 import time
 import urllib.request
 import uuid
@@ -20,15 +20,16 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-from harness import Load, Sample, Target, interleaved, print_table, raw_asgi, request
+import group_commit
+from group_commit import GroupCommit, OpenLog, kafka_log
+from harness import Load, Sample, Target, interleaved, print_table, raw_asgi, request, wait_until_open
 
+from magicbyte.broker import free_port
 from magicbyte.process import temporary_folder
 from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_registry
-from registry.log.kafka import KafkaLog
-from registry.log.port import BEGINNING, Log, Offset, Record
+from registry.log.port import BEGINNING, Record
 from registry.log.sql import SqlLog
-from registry.log.topic import prepare_topic
 
 V1 = "application/vnd.schemaregistry.v1+json"
 SUBJECTS = 1000
@@ -102,53 +103,26 @@ def bench_registrations(
         )
 
 
-#: An empty log of one's own, and the offset of the last record in it.
-OpenLog = tuple[Log, Offset]
-
-
 def bare_group_commit(open_log: Callable[[], OpenLog], clients: int, seconds: float) -> Sample:
-    """The log and the waiting alone: clients that each have one record committed after another, with those that wait.
-
-    No HTTP, no schema: a thread takes what waits, appends it at once, and wakes those whose records were in it.
-    """
-    log, after = open_log()
+    """The log and the waiting alone: clients that each have one record committed after another; no HTTP, no schema."""
     records = [Record(uuid.uuid4().bytes, schema(number).encode(), 0) for number in range(clients)]
-    waiting: queue.SimpleQueue[tuple[Record, asyncio.Future[None]] | None] = queue.SimpleQueue()
     latencies: list[float] = []
 
-    def commit(loop: asyncio.AbstractEventLoop, after: Offset) -> None:
-        while (first := waiting.get()) is not None:
-            batch = [first]
-            while not waiting.empty() and (following := waiting.get()) is not None:
-                batch.append(following)
-            after = log.append([record for record, _ in batch], after)
-            loop.call_soon_threadsafe(wake, [future for _, future in batch])
-
-    def wake(futures: list[asyncio.Future[None]]) -> None:
-        for future in futures:
-            future.set_result(None)
-
-    async def client(record: Record, until: float) -> None:
-        loop = asyncio.get_running_loop()
+    async def client(committing: GroupCommit, record: Record, until: float) -> None:
         while (began := time.perf_counter()) < until:
-            future: asyncio.Future[None] = loop.create_future()
-            waiting.put((record, future))
-            await future
+            await committing.commit(record)
             latencies.append(time.perf_counter() - began)
 
     async def drive() -> None:
-        thread = threading.Thread(target=commit, args=(asyncio.get_running_loop(), after))
-        thread.start()
+        committing = GroupCommit(opened)
         until = time.perf_counter() + seconds
-        await asyncio.gather(*(client(record, until) for record in records))
-        waiting.put(None)
-        await asyncio.to_thread(thread.join)
+        await asyncio.gather(*(client(committing, record, until) for record in records))
+        await committing.close()
 
+    opened = open_log()
     started, cpu = time.perf_counter(), time.process_time()
     asyncio.run(drive())
-    sample = _sample(latencies, len(latencies), time.perf_counter() - started, time.process_time() - cpu)
-    log.close()
-    return sample
+    return _sample(latencies, len(latencies), time.perf_counter() - started, time.process_time() - cpu)
 
 
 def bare_lockstep(open_log: Callable[[], OpenLog], clients: int, seconds: float) -> Sample:
@@ -172,17 +146,22 @@ def _sample(latencies: list[float], written: int, elapsed: float, cpu: float) ->
     return Sample(written / elapsed, p50, p99, cpu / written * 1e6, 0)
 
 
-def kafka_log(bootstrap_servers: str) -> OpenLog:
-    topic = f"bare-{uuid.uuid4()}"
-    client = {"bootstrap.servers": bootstrap_servers}
-    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
-    log = KafkaLog(client, topic, topic)
-    log.open_writer()
-    return log, log.settle([Record(b"first", None, 0)], BEGINNING)
-
-
 def sqlite_log(folder: Path) -> OpenLog:
     return SqlLog(f"sqlite:///{folder}/{uuid.uuid4()}.db"), BEGINNING
+
+
+@contextmanager
+def raw_registrations(bootstrap_servers: str) -> Iterator[Target]:
+    """What Python's server and the log leave to a registry: an ASGI function that commits each body and answers."""
+    port = free_port()
+    command = [sys.executable, "-P", group_commit.__file__, bootstrap_servers, str(port)]
+    process = subprocess.Popen(command)
+    try:
+        wait_until_open(port)
+        yield Target("raw ASGI and group commit", f"http://127.0.0.1:{port}", process.pid)
+    finally:
+        process.terminate()
+        process.wait()
 
 
 @contextmanager
@@ -208,9 +187,9 @@ def main() -> None:
         bench_registrations("SQLite", [target], partial(sqlite_log, folder), options.repeats, options.seconds)
     with temporary_broker() as broker:
         servers = broker.bootstrap_servers
-        with ours("kafka:", bootstrap_servers=servers) as target:
+        with raw_registrations(servers) as raw, ours("kafka:", bootstrap_servers=servers) as target:
             bench_registrations(
-                "Kafka", [target, *others], partial(kafka_log, servers), options.repeats, options.seconds
+                "Kafka", [raw, target, *others], partial(kafka_log, servers), options.repeats, options.seconds
             )
 
 
