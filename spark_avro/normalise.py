@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import time
+from datetime import date, datetime, time
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
+from serdes.codec.schema import LOGICAL_TYPES
 from spark_avro import tree as trees
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.registry import parsed_text
@@ -66,9 +69,16 @@ def _micros(value: time) -> int:
     return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
 
 
+def _to_micros(value: Any) -> Any:
+    return value * 1000 if isinstance(value, int) else value
+
+
+#: Where the writer knew no logical type, the codec gives a number.
 _LEAVES: dict[str | None, Change] = {
-    "time-millis": lambda value: _micros(value) // 1000,
-    "time-micros": _micros,
+    "time-millis": lambda value: value if isinstance(value, int) else _micros(value) // 1000,
+    "time-micros": lambda value: value if isinstance(value, int) else _micros(value),
+    "timestamp-millis": _to_micros,
+    "local-timestamp-millis": _to_micros,
     "uuid": lambda value: str(value) if not isinstance(value, bytes) else value,
 }
 
@@ -82,16 +92,18 @@ def _union(schema: list[Tree]) -> Change | None:
         return None if only is None else lambda value: None if value is None else only(value)
     if not branches or frozenset(branch["type"] for branch in branches) in _NUMBERS:
         return None
-    tests = [_test(branch) for branch in branches]
     records = [frozenset(f["name"] for f in branch["fields"]) for branch in branches if branch["type"] == "record"]
     if len(set(records)) < len(records):
         raise UnsupportedSchema("a schema", "", "is a union of records with the same fields, which values do not tell")
-    members = [(f"member{index}", test, _change(branches[index])) for index, test in enumerate(tests)]
+    names = [f"member{index}" for index in range(len(branches))]
+    # Maps last: a record's dict would pass for a map's.
+    numbered = sorted(zip(names, branches, strict=True), key=lambda pair: pair[1]["type"] == "map")
+    members = [(name, _test(branch), _change(branch)) for name, branch in numbered]
 
     def change(value: Any) -> Any:
         if value is None:
             return None
-        out = dict.fromkeys((name for name, _, _ in members), None)
+        out = dict.fromkeys(names, None)
         for name, test, of_member in members:
             if test(value):
                 out[name] = value if of_member is None else of_member(value)
@@ -106,8 +118,9 @@ def _test(branch: Tree) -> Callable[[Any], bool]:
     if kind == "record":
         names = {member["name"] for member in branch["fields"]}
         return lambda value: isinstance(value, dict) and value.keys() == names
-    if "logicalType" in branch:
-        return lambda value: not isinstance(value, (dict, list, bool, str)) or branch["logicalType"] == "uuid"
+    if (kind, branch.get("logicalType")) in LOGICAL_TYPES:
+        logical = _LOGICAL[branch["logicalType"]]
+        return lambda value: type(value) is logical
     if kind == "fixed":
         return lambda value: isinstance(value, bytes) and len(value) == branch["size"]
     if kind == "enum":
@@ -116,6 +129,19 @@ def _test(branch: Tree) -> Callable[[Any], bool]:
         return lambda value: isinstance(value, int) and not isinstance(value, bool)
     return lambda value: isinstance(value, _PYTHON[kind])
 
+
+#: What a codec makes of logical types.
+_LOGICAL: dict[str, type] = {
+    "date": date,
+    "time-millis": time,
+    "time-micros": time,
+    "timestamp-millis": datetime,
+    "timestamp-micros": datetime,
+    "local-timestamp-millis": datetime,
+    "local-timestamp-micros": datetime,
+    "decimal": Decimal,
+    "uuid": UUID,
+}
 
 _PYTHON: dict[str, type] = {
     "boolean": bool,

@@ -6,10 +6,10 @@ planned, where that was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -19,16 +19,20 @@ from serdes.client import RegistryClient
 from serdes.error import SerdesError
 from spark_avro.known import GUID, Known
 
-#: A message's value and, where it is broken, what is wrong with it.
-Outcome = tuple[Any, str | None]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from serdes.codec import AvroCodec
+    from spark_avro.columns import Outcome, Read
+
 Decode = Callable[[bytes], Any]
 
 
 class Batch(Protocol):
     """Decodes messages; made on the driver and pickled."""
 
-    def __call__(self, messages: Sequence[bytes | None]) -> list[Outcome]:
-        """The outcome of each message; None gives a null that is not broken."""
+    def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
+        """The values of binary messages as an array of the type, and what is wrong with each; null is not broken."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Decoder:
         errors: What that function raises for a broken payload.
         origin: What the query was planned for.
         registry: Where ids that are not known are asked for; None where they are errors.
+        make_columns: Makes what reads the payloads of a schema in columns of a type, where that can be.
     """
 
     schema_type: str
@@ -50,17 +55,36 @@ class Decoder:
     errors: tuple[type[Exception], ...]
     origin: str
     registry: str | None = None
+    make_columns: Callable[[Known, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
+    _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to a worker: all but the functions made here."""
-        return {**self.__dict__, "_ready": {}}
+        return {**self.__dict__, "_ready": {}, "_columns": {}}
 
-    def __call__(self, messages: Sequence[bytes | None]) -> list[Outcome]:
-        """The outcome of each message."""
-        return [(None, None) if message is None else self._one(message) for message in messages]
+    def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
+        """The values of binary messages as an array of the type, and what is wrong with each."""
+        from spark_avro.columns import decode_batch  # noqa: PLC0415 - the driver has no use for it
 
-    def _one(self, message: bytes) -> Outcome:
+        return decode_batch(messages, kind, self._one, lambda schema_id: self._in_columns(schema_id, kind))
+
+    def _in_columns(self, schema_id: int, kind: pa.DataType) -> Read | None:
+        """What reads the payloads of an id in columns; what is wrong with an id is said of each message, by `_one`."""
+        if self.make_columns is None:
+            return None
+        if schema_id not in self._columns:
+            try:
+                self._columns[schema_id] = self.make_columns(self._schema(schema_id), kind)
+            except LookupError:
+                return None
+            except self.errors:
+                return None
+        return self._columns[schema_id]
+
+    def _one(self, message: bytes | None) -> Outcome:
+        if message is None:
+            return None, None
         if message[:1] != b"\x00" or len(message) < wire.V0_SIZE:
             return None, _no_header(message)
         schema_id = int.from_bytes(message[1 : wire.V0_SIZE], "big")
@@ -124,21 +148,35 @@ class AvroMaker:
 
     def __call__(self, known: Known) -> Decode:
         """The decoder of a writer's schema."""
-        from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
-        from spark_avro.normalise import normaliser  # noqa: PLC0415
+        from spark_avro.normalise import normaliser  # noqa: PLC0415 - the driver has no use for it
 
-        named = [dependency.text for dependency in known.dependencies]
-        codec = compile_codec(known.schema.text, self.reader, named)
+        codec = self._codec(known)
         if not self.normalise:
             return lambda message: codec.avro_to_json_bytes(message, wire.V0_SIZE).decode()
         decode, skip = codec.decode, wire.V0_SIZE
         assert self.reader is not None
-        if known.schema.text == '"bytes"' and self.reader == '"bytes"':
+        if self._is_raw(known):
             return lambda message: bytes(message[skip:])
         change = normaliser(self.reader)
         if change is None:
             return lambda message: decode(message, skip)
         return lambda message: change(decode(message, skip))
+
+    def columns(self, known: Known, kind: pa.DataType) -> Read | None:
+        """What reads a writer's payloads in columns, if they can be."""
+        from spark_avro.columns import column_reader  # noqa: PLC0415 - the driver has no use for it
+
+        return None if self._is_raw(known) else column_reader(self._codec(known).plan, kind)
+
+    def _is_raw(self, known: Known) -> bool:
+        """Whether the payload is the value: a top-level `bytes` has no length (wire format, Avro payloads)."""
+        return known.schema.text == '"bytes"' and self.reader == '"bytes"'
+
+    def _codec(self, known: Known) -> AvroCodec:
+        from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
+
+        named = [dependency.text for dependency in known.dependencies]
+        return compile_codec(known.schema.text, self.reader, named)
 
 
 def avro_decoder(
@@ -148,7 +186,8 @@ def avro_decoder(
     from serdes.codec import DecodeError, SchemaError  # noqa: PLC0415
 
     errors = (DecodeError, SchemaError, ValueError, OverflowError)
-    return Decoder(AVRO, known, AvroMaker(reader, normalise), errors, origin, registry)
+    maker = AvroMaker(reader, normalise)
+    return Decoder(AVRO, known, maker, errors, origin, registry, maker.columns if normalise else None)
 
 
 @dataclass(frozen=True)

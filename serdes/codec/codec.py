@@ -59,7 +59,8 @@ class AvroCodec:
             strict=source.strict, strict_allow_default=source.strict_allow_default, record_names=source.record_names
         )
         try:
-            self._plan = resolve(self.schema, reader)
+            #: How a datum is read; decoders of other forms are made of it as well.
+            self.plan = resolve(self.schema, reader)
         except RecursionError:
             raise SchemaError("the schema is nested too deeply") from None
 
@@ -75,7 +76,7 @@ class AvroCodec:
     @cached_property
     def decode(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to the Python datum."""
-        return _decoder(self._plan, self._data)
+        return _decoder(self.plan, self._data)
 
     @cached_property
     def json_to_avro(self) -> Callable[..., bytes]:
@@ -85,7 +86,7 @@ class AvroCodec:
     @cached_property
     def avro_to_json(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to Avro JSON as Python objects."""
-        return _decoder(self._plan, self._json)
+        return _decoder(self.plan, self._json)
 
     @cached_property
     def avro_to_json_bytes(self) -> Callable[..., bytes]:

@@ -194,12 +194,12 @@ def test_generated_code_agrees_with_the_step_by_step_codec(data: st.DataObject) 
     made = compile_codec(json.dumps(schema))
     content = made.encode(datum)
     assert encode_walk.encode(made.schema, datum, form.DATA) == content
-    walked = decode_walk.decode(made._plan, content, 0, form.DATA)
+    walked = decode_walk.decode(made.plan, content, 0, form.DATA)
     assert fuzz.same(made.decode(content), walked)
     plain = compile_codec(json.dumps(schema), plain_unions=True)
     for each in (made, plain):
         value = each.avro_to_json(content)
-        assert fuzz.same(value, decode_walk.decode(each._plan, content, 0, each._json))
+        assert fuzz.same(value, decode_walk.decode(each.plan, content, 0, each._json))
     assert encode_walk.encode(made.schema, made.avro_to_json(content), made._json) == content
 
 

@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from spark_avro import KAFKA_POSITION, confluent_avro_udf, from_confluent_avro
+from spark_avro.columns.containers import FEW
 from spark_avro.errors import UnsupportedSchema
 
 
@@ -98,6 +99,11 @@ EVOLUTIONS: Mapping[str, tuple[str, str, list[Any]]] = {
     ),
     "unit": (record(("t", logical("long", "timestamp-millis"))), record(("t", logical("long", "timestamp-micros"))), [{"t": MILLI}]),
     "unit the other way": (record(("t", logical("long", "timestamp-micros"))), record(("t", logical("long", "timestamp-millis"))), [{"t": AT}]),
+    "logical types added": (
+        record(("d", "int"), ("t", "int"), ("u", "long"), ("m", "long"), ("l", "long"), ("i", "int")),
+        record(("d", logical("int", "date")), ("t", logical("int", "time-millis")), ("u", logical("long", "time-micros")), ("m", logical("long", "timestamp-millis")), ("l", logical("long", "local-timestamp-millis")), ("i", logical("long", "timestamp-micros"))),
+        [{"d": 19782, "t": 1, "u": 2, "m": 1709251199123, "l": -1, "i": 5}],
+    ),
     "wider decimal": (record(("d", logical("bytes", "decimal", precision=4, scale=2))), record(("d", logical("bytes", "decimal", precision=9, scale=4))), [{"d": Decimal("12.34")}]),
 }  # fmt: skip
 
@@ -129,6 +135,18 @@ def test_the_jvm_and_our_codecs_read_every_type_alike(spark: SparkSession, avro:
     for ours, theirs in zip(python, jvm, strict=True):
         for n, name in enumerate(TYPES):
             assert ours[f"f{n}"] == theirs[f"f{n}"], name
+
+
+def test_the_jvm_and_columns_read_every_type_alike(spark: SparkSession, avro: Any, subject: str) -> None:
+    schema = record(
+        *((name.replace("-", "").replace(" ", ""), kind) for name, (kind, _) in TYPES.items() if name != "union")
+    )
+    [one] = avro.register(subject, schema)
+    names = [field["name"] for field in json.loads(schema)["fields"]]
+    values = [values for name, (_, values) in TYPES.items() if name != "union"]
+    data = [{name: each[i % len(each)] for name, each in zip(names, values, strict=True)} for i in range(2 * FEW)]
+    [[jvm, python]] = both(spark, avro, [(subject, None, [avro.message(one, schema, datum) for datum in data])])
+    assert python == jvm
 
 
 def test_the_jvm_and_our_codecs_resolve_alike(spark: SparkSession, avro: Any, subject: str) -> None:

@@ -1,0 +1,113 @@
+"""A batch of messages to columns: those of one schema together where that can be, the others row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from serdes import wire
+from spark_avro.columns import containers
+from spark_avro.columns.reader import Read
+from spark_avro.columns.rows import PADDING, Longs, Rows
+
+#: A message's value and, where it is broken, what is wrong with it.
+Outcome = tuple[Any, str | None]
+
+
+def decode_batch(
+    messages: pa.Array,
+    kind: pa.DataType,
+    decode: Callable[[bytes | None], Outcome],
+    reader_of: Callable[[int], Read | None],
+) -> tuple[pa.Array, pa.Array]:
+    """The values of messages as an array of a type, and what is wrong with each, null where nothing is.
+
+    Args:
+        messages: Binary.
+        kind: The type of the values.
+        decode: Decodes one message: those that no reader takes, and those that are broken, whose reason it gives.
+        reader_of: What reads the messages of a schema id in columns, if anything does.
+    """
+    whole = _Messages(messages)
+    left = np.ones(len(messages), np.bool_)
+    parts: list[tuple[Longs, pa.Array, pa.Array]] = []
+    for schema_id, which in whole.by_id():
+        read = reader_of(schema_id)
+        if read is None:
+            continue
+        rows = whole.payloads(which)
+        values = read(rows)
+        rows.leave(rows.at != rows.end)
+        sound = which[~rows.broken]
+        if len(sound) < len(which):
+            values = values.filter(~rows.broken)
+        parts.append((sound, values, pa.nulls(len(sound), pa.string())))
+        left[sound] = False
+    rest = np.flatnonzero(left)
+    if len(rest) or not parts:
+        parts.append((rest, *_by_row(messages.take(pa.array(rest)).to_pylist(), kind, decode)))
+    return _in_order(parts)
+
+
+def _by_row(
+    messages: Sequence[bytes | None], kind: pa.DataType, decode: Callable[[bytes | None], Outcome]
+) -> tuple[pa.Array, pa.Array]:
+    outcomes = [decode(message) for message in messages]
+    values, reasons = [value for value, _ in outcomes], [reason for _, reason in outcomes]
+    try:
+        found = pa.array(values, kind)
+    except _UNFIT:
+        for row, value in enumerate(values):
+            try:
+                pa.array([value], kind)
+            except _UNFIT as error:
+                values[row], reasons[row] = None, f"malformed payload: the value is none of Spark's type: {error}"
+        found = pa.array(values, kind)
+    return found, pa.array(reasons, pa.string())
+
+
+#: What Arrow raises for a value that its type does not hold.
+_UNFIT = (pa.ArrowException, ValueError, TypeError, OverflowError)
+
+
+def _in_order(parts: Sequence[tuple[Longs, pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Array]:
+    """The values and reasons of all parts, each row where it was."""
+    which, values, reasons = zip(*parts, strict=True)
+    if len(parts) == 1:
+        return values[0], reasons[0]
+    places = np.concatenate(which)
+    order = np.empty(len(places), np.int64)
+    order[places] = np.arange(len(places))
+    taken = pa.array(order)
+    return pa.concat_arrays(values).take(taken), pa.concat_arrays(reasons).take(taken)
+
+
+class _Messages:
+    """Messages in one buffer, with their schema ids."""
+
+    def __init__(self, messages: pa.Array) -> None:
+        _, offsets, data = messages.cast(pa.large_binary()).buffers()
+        bounds = np.frombuffer(offsets, np.int64)[messages.offset : messages.offset + len(messages) + 1]
+        first, last = (bounds[0], bounds[-1]) if len(messages) else (0, 0)
+        self._data = np.zeros(last - first + PADDING, np.uint8)
+        if last > first:
+            self._data[:-PADDING] = np.frombuffer(data, np.uint8)[first:last]
+        self._starts, self._ends = bounds[:-1] - first, bounds[1:] - first
+        self._valid = messages.is_valid().to_numpy(zero_copy_only=False)
+
+    def by_id(self) -> Iterator[tuple[int, Longs]]:
+        """The schema ids that enough messages have, and the rows of each; others, and no messages, are of none."""
+        long_enough = self._ends - self._starts >= wire.V0_SIZE
+        headed = np.flatnonzero(self._valid & long_enough & (self._data[self._starts] == 0))
+        numbers = np.ndarray((len(self._data) - wire.V0_SIZE,), ">u4", self._data, offset=1, strides=(1,))
+        ids = numbers[self._starts[headed]]
+        for schema_id, count in zip(*np.unique(ids, return_counts=True), strict=True):
+            if count >= containers.FEW:
+                yield int(schema_id), headed[ids == schema_id]
+
+    def payloads(self, which: Longs) -> Rows:
+        """What stands behind the headers of some messages, to be read."""
+        return Rows(self._data, self._starts[which] + wire.V0_SIZE, self._ends[which])

@@ -1,0 +1,132 @@
+"""What reads a schema's data in columns: the plan that the row decoder has as well, with a reader for each part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from serdes.codec.encode_walk import default_bytes
+from serdes.codec.plan import Plan, resolve, unread
+from serdes.codec.schema import Field, Node
+from serdes.codec.size import least_size
+from spark_avro.columns import containers, leaves
+from spark_avro.columns.reader import Read, RowByRow
+from spark_avro.columns.rows import PADDING, Rows
+
+_KEY = resolve(Node("string"), None)
+#: Unions that become a number of one type.
+_NUMBERS = tuple(frozenset((kind, None) for kind in kinds) for kinds in (("int", "long"), ("float", "double")))
+
+
+def column_reader(plan: Plan, kind: pa.DataType) -> Read | None:
+    """What reads data of a plan as an array of a type, or None where they have to be read row by row.
+
+    That is so where a part is of a type that contains itself, a union that becomes a struct of members, a collection
+    of items that take no bytes, a record without fields, a field that is neither written nor has a default, or of
+    different logical types for writer and reader.
+    """
+    try:
+        return _Planner().read(plan, kind)
+    except (RowByRow, RecursionError):
+        return None
+
+
+class _Planner:
+    """The readers of the parts; where the type is None, what passes them over."""
+
+    def __init__(self) -> None:
+        #: None for those that are being made.
+        self._known: dict[tuple[Plan, pa.DataType | None], Read | None] = {}
+
+    def read(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        key = (plan, kind)
+        if key not in self._known:
+            self._known[key] = None
+            self._known[key] = _METHODS.get(plan.kind, _Planner.leaf)(self, plan, kind)
+        found = self._known[key]
+        if found is None:
+            raise RowByRow
+        return found
+
+    def leaf(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        read = leaves.reading(plan.node)
+        if kind is None:
+            return read
+        present = leaves.presenting(plan, kind)
+        return lambda rows: present(rows, read(rows))
+
+    def enum(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        return leaves.enum(plan.symbols, kind)
+
+    def record(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        if kind is None:
+            return containers.record([(-1, self.read(step, None)) for _, step in plan.steps], (), None)
+        names = [field.name for field in plan.fields]
+        if not names or not pa.types.is_struct(kind) or [field.name for field in kind] != names:
+            raise RowByRow
+        types = {-1: None, **{index: field.type for index, field in enumerate(kind)}}
+        steps = [(target, self.read(step, types[target])) for target, step in plan.steps]
+        absent = [(target, self.default(field, types[target])) for target, field in unread(plan)]
+        return containers.record(steps, absent, kind)
+
+    def default(self, field: Field, kind: pa.DataType) -> Read:
+        """What gives each row a field's default."""
+        stored = default_bytes(field)
+        if stored is None:
+            raise RowByRow
+        # As if written, by so many rows as are read in columns.
+        data = np.frombuffer(stored * containers.FEW + bytes(PADDING), np.uint8)
+        starts = np.arange(containers.FEW) * len(stored)
+        rows = Rows(data, starts, starts + len(stored))
+        values = self.read(resolve(field.node, None), kind)(rows)
+        if rows.broken.any():
+            raise RowByRow
+        return lambda rows: values.take(pa.array(np.zeros(len(rows), np.int64)))
+
+    def array(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        least = least_size(plan.node.item)
+        if least == 0 or not (kind is None or pa.types.is_list(kind)):
+            raise RowByRow
+        return containers.array(self.read(plan.child, kind and kind.value_type), least, kind)
+
+    def map(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        if not (kind is None or pa.types.is_map(kind)):
+            raise RowByRow
+        key, value = self.read(_KEY, kind and kind.key_type), self.read(plan.child, kind and kind.item_type)
+        return containers.mapping(key, value, least_size(plan.node.item) + 1, kind)
+
+    def union(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        if not plan.branches or not (kind is None or _is_of_one_type(plan.target)):
+            raise RowByRow
+        return containers.union([self.read(branch, kind) for _, branch in plan.branches], kind)
+
+    def tagged(self, plan: Plan, kind: pa.DataType | None) -> Read:
+        if not _is_of_one_type(plan.target):
+            raise RowByRow
+        return self.read(plan.child, kind)
+
+    def mismatch(self, _: Plan, kind: pa.DataType | None) -> Read:
+        def read(rows: Rows) -> pa.Array:
+            rows.leave(np.ones(len(rows), np.bool_))
+            return pa.nulls(len(rows), kind)
+
+        return read
+
+
+def _is_of_one_type(node: Node) -> bool:
+    """Whether all values of a reader's type, null aside, are of one type, or are plain numbers of one kind."""
+    kinds = [(branch.kind, branch.logical) for branch in node.branches if branch.kind != "null"]
+    return node.kind != "union" or len(kinds) < 2 or frozenset(kinds) in _NUMBERS
+
+
+_METHODS: Mapping[str, Callable[[_Planner, Plan, pa.DataType | None], Read]] = {
+    "enum": _Planner.enum,
+    "record": _Planner.record,
+    "array": _Planner.array,
+    "map": _Planner.map,
+    "union": _Planner.union,
+    "tagged": _Planner.tagged,
+    "mismatch": _Planner.mismatch,
+}

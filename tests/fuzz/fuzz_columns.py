@@ -1,0 +1,125 @@
+"""Fuzzing of Avro in columns: random schemas, evolutions, data and damage, against the decoder of single messages.
+
+Run `python tests/fuzz/fuzz_columns.py --seconds 600 --seed 1`; a failure prints the seed of its round. The test suite
+runs a few rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import dataclasses
+import importlib.util
+import json
+import struct
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
+
+from compat.schema import AVRO, SchemaText
+from serdes.codec import compile_codec
+from spark_avro import normalise
+from spark_avro import tree as trees
+from spark_avro.columns import containers
+from spark_avro.errors import UnsupportedSchema
+from spark_avro.known import Known
+from spark_avro.registry import parsed_text
+from spark_avro.types import spark_type
+from spark_avro.workers import Decoder, avro_decoder
+
+
+def load(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, Path(__file__).parents[1] / path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+codec = load("serdes/test_codec_differential.py")
+Seeded = codec.fuzz.Seeded
+
+#: The schema id of all messages.
+ID = 7
+
+
+def decoder_of(writer: Any, reader: Any) -> tuple[Decoder, pa.DataType]:
+    """The decoder of the UDF, and the Arrow type of its values."""
+    tree = trees.tree(parsed_text(json.dumps(reader)), "the reader", reader=True)
+    normalise.check(tree, "the reader")
+    known = {ID: Known(SchemaText(AVRO, json.dumps(writer)))}
+    decoder = avro_decoder(known, trees.text(tree), "a test", normalise=True, registry=None)
+    return decoder, to_arrow_type(spark_type(tree))
+
+
+def message(payload: bytes, schema_id: int = ID) -> bytes:
+    return struct.pack(">bI", 0, schema_id) + payload
+
+
+def both(decoder: Decoder, kind: pa.DataType, messages: list[bytes | None]) -> list[tuple[list[Any], list[Any]]]:
+    """Values and reasons: those in columns, and those of single messages."""
+    found = []
+    for each in (decoder, dataclasses.replace(decoder, make_columns=None)):
+        values, reasons = each(pa.array(messages, pa.binary()), kind)
+        values.validate(full=True)
+        assert values.type == kind
+        found.append((values, reasons))
+    return found
+
+
+def same(ours: pa.Array, theirs: pa.Array) -> bool:
+    # Arrow holds NaN to be unlike itself; Python cannot hold all of Arrow's dates.
+    return ours.equals(theirs) or repr(ours.to_pylist()) == repr(theirs.to_pylist())
+
+
+def damaged(chooser: Any, payload: bytes) -> bytes:
+    how = chooser.integer(0, 8)
+    if how == 0 and payload:
+        at = chooser.integer(0, len(payload) - 1)
+        return payload[:at] + bytes([chooser.integer(0, 255)]) + payload[at + 1 :]
+    if how == 1:
+        return payload[: chooser.integer(0, len(payload))]
+    return chooser.binary(0, 30) if how == 2 else payload
+
+
+def check_round(chooser: Any, rows: int) -> bool:
+    """One schema and its evolution; whether it was read in columns. At least `containers.FEW` rows are needed."""
+    maker = codec.fuzz.Maker(chooser)
+    writer = maker.schema()
+    reader = codec.Evolver(chooser).evolve(copy.deepcopy(writer)) if chooser.integer(0, 1) else writer
+    try:
+        decoder, kind = decoder_of(writer, reader)
+    except (UnsupportedSchema, ValueError):
+        return False
+    encode = compile_codec(json.dumps(writer)).encode
+    messages = [message(damaged(chooser, encode(maker.datum(writer)))) for _ in range(rows)]
+    (ours, reasons), (theirs, expected) = both(decoder, kind, messages)
+    assert same(ours, theirs), (writer, reader)
+    assert reasons.equals(expected), (writer, reader)
+    return decoder._columns.get(ID) is not None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    containers.FEW = 1
+    end, seed, columns = time.monotonic() + arguments.seconds, arguments.seed, 0
+    while time.monotonic() < end:
+        try:
+            columns += check_round(Seeded(seed), 20)
+        except BaseException:
+            print("failed: seed", seed)
+            raise
+        seed += 1
+    print(seed - arguments.seed, "rounds,", columns, "in columns")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
