@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from magicbyte.http.errors import ApiError
 from registry.decide import Decision
 from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
 from registry.view import View
@@ -225,6 +226,11 @@ class Committer:
                 for record in decision.records:
                     if len(record.key) + len(record.value or b"") > self._log.max_record_bytes:
                         raise RecordTooLarge(f"a record has over {self._log.max_record_bytes} bytes")  # noqa: TRY301
+            except ApiError as error:
+                # Where it was raised interests nobody; its tracebacks would keep the overlay until the next collection.
+                error.__traceback__ = error.__context__ = None
+                decided.append(_Decided(waiting, error=error))
+                continue
             except Exception as error:  # noqa: BLE001  whatever it is belongs to the one who waits
                 decided.append(_Decided(waiting, error=error))
                 continue

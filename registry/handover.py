@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -35,40 +35,29 @@ class Handover:
         inbox = self._inbox
         if inbox is None or inbox.loop is not loop:
             inbox = self._inbox = _Inbox(loop)
-
-        def settle() -> None:
-            if answered.done():
-                return
-            error = submitted.exception()
-            if error is not None:
-                answered.set_exception(error)
-            else:
-                answered.set_result(submitted.result())
-
-        def give_up() -> None:
-            if not answered.done():
-                answered.set_exception(TimeoutError())
-
-        submitted.add_done_callback(lambda _: inbox.put(settle))
+        # A future keeps its callbacks: one that held the future itself would leave a cycle behind every write.
+        submitted.add_done_callback(partial(inbox.put, answered))
         # asyncio.timeout does the same for any wait, and takes five times as long.
-        timer = loop.call_later(seconds, give_up)
+        timer = loop.call_later(seconds, _give_up, answered)
         try:
             return await answered
         finally:
             timer.cancel()
+            # They hold the error that leaves here, and its traceback holds this frame.
+            del submitted, answered
 
 
 class _Inbox:
-    """What an event loop is to do next; other threads put it in."""
+    """What has ended in other threads, for an event loop to tell those who wait."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._ended: deque[tuple[asyncio.Future[Any], Future[Any]]] = deque()
         self._called = False
 
-    def put(self, action: Callable[[], None]) -> None:
-        """Have the loop do it; it is called unless it has been and has not come yet."""
-        self._waiting.append(action)
+    def put(self, answered: asyncio.Future[T], ended: Future[T]) -> None:
+        """Have the loop pass an outcome on; it is called unless it has been and has not come yet."""
+        self._ended.append((answered, ended))
         # Whoever finds this set has appended before `_empty` looks at what waits.
         if not self._called:
             self._called = True
@@ -77,5 +66,20 @@ class _Inbox:
 
     def _empty(self) -> None:
         self._called = False
-        while self._waiting:
-            self._waiting.popleft()()
+        while self._ended:
+            _settle(*self._ended.popleft())
+
+
+def _settle(answered: asyncio.Future[T], ended: Future[T]) -> None:
+    if answered.done():
+        return
+    error = ended.exception()
+    if error is not None:
+        answered.set_exception(error)
+    else:
+        answered.set_result(ended.result())
+
+
+def _give_up(answered: asyncio.Future[Any]) -> None:
+    if not answered.done():
+        answered.set_exception(TimeoutError())

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from magicbyte.http.asgi import ASGIApp
+from registry.app import create_app
+from registry.log.memory import MemoryLog
+from registry.node import SharedLogNode
+from registry.settings import RegistrySettings
+
+TIMES = 20
+V1 = b"application/vnd.schemaregistry.v1+json"
+
+
+@pytest.fixture
+def app() -> Iterator[ASGIApp]:
+    node = SharedLogNode(MemoryLog(), "http://127.0.0.1:1")
+    node.start()
+    yield create_app(RegistrySettings.from_properties({"magicbyte.storage": "memory:"}), node)
+    node.stop()
+
+
+async def ask(app: ASGIApp, method: str, path: str, body: Any = None) -> int:
+    content = json.dumps(body).encode()
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"content-type", V1), (b"content-length", b"%d" % len(content))],
+        "state": {},
+    }
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": content, "more_body": False}
+
+    async def send(message: Any) -> None:
+        if "status" in message:
+            statuses.append(message["status"])
+
+    await app(scope, receive, send)
+    return statuses[0]
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def record(name: str) -> dict[str, str]:
+    return {"schema": f'{{"type":"record","name":"R","fields":[{{"name":"{name}","type":"int"}}]}}'}
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "path", "body"),
+    [
+        (200, "POST", "/subjects/new-{}/versions", record("f")),
+        (200, "POST", "/subjects/s/versions", record("f")),
+        (409, "POST", "/subjects/s/versions", record("g{}")),
+        (422, "POST", "/subjects/new-{}/versions", {"schema": "{nope"}),
+        (400, "POST", "/subjects/s/versions", []),
+        (200, "POST", "/subjects/s", record("f")),
+        (404, "POST", "/subjects/s", record("other")),
+        (200, "POST", "/compatibility/subjects/s/versions/latest", record("other")),
+        (200, "GET", "/subjects/s/versions", None),
+        (200, "GET", "/schemas/ids/1", None),
+        (404, "GET", "/schemas/ids/99", None),
+        (404, "GET", "/no-route-{}", None),
+        (405, "PATCH", "/subjects", None),
+        (200, "PUT", "/config/c-{}", {"compatibility": "FULL"}),
+        (422, "PUT", "/config", {"compatibility": "SIDEWAYS"}),
+        (404, "DELETE", "/subjects/none-{}", None),
+    ],
+)
+def test_a_request_leaves_nothing_to_the_garbage_collector(
+    app: ASGIApp, status: int, method: str, path: str, body: Any
+) -> None:
+    """What requests leave in cycles is looked for in pauses that all clients feel."""
+
+    async def drive() -> int:
+        assert await ask(app, "POST", "/subjects/s/versions", record("f")) == 200
+        for number in range(2 * TIMES):
+            if number == TIMES:
+                gc.collect()
+            sent = None if body is None else json.loads(json.dumps(body).replace("{}", str(number)))
+            assert await ask(app, method, path.replace("{}", str(number)), sent) == status
+        return gc.collect()
+
+    with uncollected():
+        assert asyncio.run(drive()) < TIMES
