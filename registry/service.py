@@ -14,6 +14,7 @@ from registry.committer import Command
 from registry.decide import Terms
 from registry.handover import Handover
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
+from registry.model import Content
 from registry.node import Node
 from registry.operations import Operation
 from registry.settings import RegistrySettings
@@ -27,7 +28,7 @@ T = TypeVar("T")
 _LEADER_SECONDS = 10.0
 _ELECTION_SECONDS = 0.05
 #: Longest text, in characters, that is parsed on the event loop.
-SHORT_TEXT = 16 * 1024
+_SHORT_TEXT = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,9 @@ class Registry:
         await self.catch_up()
         return look_up(self.view)
 
-    async def compute(self, size: int, work: Callable[[], T]) -> T:
-        """Do work on a text of a size: at once where it is short, else in a thread, so that other requests go on."""
-        return work() if size <= SHORT_TEXT else await asyncio.to_thread(work)
+    async def compute(self, content: Content, work: Callable[[], T]) -> T:
+        """Do work on a content: at once where it is short, else in a thread, so that other requests go on."""
+        return work() if is_short(content) else await asyncio.to_thread(work)
 
     async def catch_up(self) -> None:
         """Bring the view to the log's present end, where that takes anything.
@@ -109,3 +110,8 @@ class Registry:
         except LogError as error:
             log.error("a write failed: %s", error)  # noqa: TRY400  the log's own text says it all
             raise errors.STORE_FAILED(text=operation.failed.format(store=self._store)) from error
+
+
+def is_short(content: Content) -> bool:
+    """Tell whether a content is parsed in no time; what it refers to may be long."""
+    return len(content.text) <= _SHORT_TEXT and not content.references

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import replace
 from functools import partial
@@ -31,7 +32,7 @@ from registry.http.request import (
 )
 from registry.lookup import find_version, with_other_contexts
 from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
-from registry.service import SHORT_TEXT
+from registry.service import is_short
 from registry.view import View, named
 
 router = APIRouter()
@@ -75,11 +76,10 @@ async def look_up_schema(request: Request) -> Response:
                 return found
         return None
 
-    size = len(wanted.content.text)
-    found = await registry.compute(size, work)
+    found = await registry.compute(wanted.content, work)
     if found is None:
         await registry.catch_up()
-        found = await registry.compute(size, work)
+        found = await registry.compute(wanted.content, work)
     if found is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
@@ -125,11 +125,11 @@ async def register_schema(request: Request) -> Response:
         if match is None:
             raise MALFORMED_BODY(detail=f"If-Match must be the number of the latest version, not {expected!r}")
         wanted = replace(wanted, expected_latest=int(match[1]))
-    size = len(wanted.content.text)
-    version = await registry.compute(size, lambda: registered_already(registry.view, wanted, registry.terms))
+    content = wanted.content
+    version = await registry.compute(content, lambda: registered_already(registry.view, wanted, registry.terms))
     if version is None:
-        if size > SHORT_TEXT:
-            await registry.compute(size, lambda: parse_ahead(registry.view, wanted, registry.terms))
+        if not is_short(content):
+            await asyncio.to_thread(parse_ahead, registry.view, wanted, registry.terms)
         version = await registry.write(
             operations.REGISTER, partial(decide_register, request=wanted, terms=registry.terms)
         )
