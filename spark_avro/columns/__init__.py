@@ -7,7 +7,7 @@ values and reasons these are; so nothing is said of a message here but that it i
 from __future__ import annotations
 
 from spark_avro.columns.batch import Outcome, decode_batch
+from spark_avro.columns.part import Read
 from spark_avro.columns.plan import column_reader
-from spark_avro.columns.reader import Read
 
 __all__ = ["Outcome", "Read", "column_reader", "decode_batch"]

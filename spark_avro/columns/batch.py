@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from serdes import wire
-from spark_avro.columns import containers
-from spark_avro.columns.reader import Read
-from spark_avro.columns.rows import PADDING, Longs, Rows
+from spark_avro.columns import part
+from spark_avro.columns.part import Read
+from spark_avro.columns.rows import PADDING, Buffer, Longs, Rows
+
+#: Bytes of messages that are read at once. What is held of them while they are read is up to a hundred times as much.
+SLICE = 1 << 21
 
 #: A message's value and, where it is broken, what is wrong with it.
 Outcome = tuple[Any, str | None]
@@ -31,6 +35,33 @@ def decode_batch(
         decode: Decodes one message: those that no reader takes, and those that are broken, whose reason it gives.
         reader_of: What reads the messages of a schema id in columns, if anything does.
     """
+    slices = [_decode(each, kind, decode, reader_of) for each in _slices(messages.cast(pa.large_binary()))]
+    values, reasons = zip(*slices, strict=True)
+    return slices[0] if len(slices) == 1 else (pa.concat_arrays(values), pa.concat_arrays(reasons))
+
+
+def _slices(messages: pa.Array) -> Iterator[pa.Array]:
+    """The messages in runs of SLICE bytes or a little more; at least one."""
+    numbers = np.cumsum(np.diff(_bounds(messages))) // SLICE
+    cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1), len(messages)]
+    return (messages[start:end] for start, end in itertools.pairwise(cuts))
+
+
+def _bounds(messages: pa.Array) -> Longs:
+    """Where each message begins, and where the last one ends, in the data of a large binary array."""
+    if not len(messages):
+        # Arrow allows no offsets at all then.
+        return np.zeros(1, np.int64)
+    _, offsets, _ = messages.buffers()
+    return np.frombuffer(offsets, np.int64)[messages.offset :][: len(messages) + 1]
+
+
+def _decode(
+    messages: pa.Array,
+    kind: pa.DataType,
+    decode: Callable[[bytes | None], Outcome],
+    reader_of: Callable[[int], Read | None],
+) -> tuple[pa.Array, pa.Array]:
     whole = _Messages(messages)
     left = np.ones(len(messages), np.bool_)
     parts: list[tuple[Longs, pa.Array, pa.Array]] = []
@@ -89,25 +120,26 @@ class _Messages:
     """Messages in one buffer, with their schema ids."""
 
     def __init__(self, messages: pa.Array) -> None:
-        _, offsets, data = messages.cast(pa.large_binary()).buffers()
-        bounds = np.frombuffer(offsets, np.int64)[messages.offset : messages.offset + len(messages) + 1]
-        first, last = (bounds[0], bounds[-1]) if len(messages) else (0, 0)
-        self._data = np.zeros(last - first + PADDING, np.uint8)
+        bounds = _bounds(messages)
+        first, last = bounds[0], bounds[-1]
+        data = np.zeros(last - first + PADDING, np.uint8)
         if last > first:
-            self._data[:-PADDING] = np.frombuffer(data, np.uint8)[first:last]
+            data[:-PADDING] = np.frombuffer(messages.buffers()[2], np.uint8)[first:last]
+        self._buffer = Buffer(data)
         self._starts, self._ends = bounds[:-1] - first, bounds[1:] - first
         self._valid = messages.is_valid().to_numpy(zero_copy_only=False)
 
     def by_id(self) -> Iterator[tuple[int, Longs]]:
         """The schema ids that enough messages have, and the rows of each; others, and no messages, are of none."""
-        long_enough = self._ends - self._starts >= wire.V0_SIZE
-        headed = np.flatnonzero(self._valid & long_enough & (self._data[self._starts] == 0))
-        numbers = np.ndarray((len(self._data) - wire.V0_SIZE,), ">u4", self._data, offset=1, strides=(1,))
-        ids = numbers[self._starts[headed]]
+        data, starts = self._buffer.data, self._starts
+        long_enough = self._ends - starts >= wire.V0_SIZE
+        headed = np.flatnonzero(self._valid & long_enough & (data[starts] == 0))
+        numbers = np.ndarray((len(data) - wire.V0_SIZE,), ">u4", data, offset=1, strides=(1,))
+        ids = numbers[starts[headed]]
         for schema_id, count in zip(*np.unique(ids, return_counts=True), strict=True):
-            if count >= containers.FEW:
+            if count >= part.FEW:
                 yield int(schema_id), headed[ids == schema_id]
 
     def payloads(self, which: Longs) -> Rows:
         """What stands behind the headers of some messages, to be read."""
-        return Rows(self._data, self._starts[which] + wire.V0_SIZE, self._ends[which])
+        return Rows(self._buffer, self._starts[which] + wire.V0_SIZE, self._ends[which])

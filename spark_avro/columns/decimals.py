@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from serdes.codec.schema import Node
-from spark_avro.columns.reader import Present, RowByRow
+from spark_avro.columns.part import Present, RowByRow
 from spark_avro.columns.rows import Content, Flags, Longs, Rows
 
 #: The bytes of a number of 128 bits, from the lowest on.
@@ -40,9 +40,9 @@ def decimals(node: Node, kind: pa.DataType) -> Present:
 def _numbers(rows: Rows, content: Content) -> Longs:
     """The lower and the higher half of each row's number, shape (rows, 2)."""
     # A place before the first message counts from the buffer's end; whatever is there is not used.
-    found = rows.data[(content.start + content.size - 1)[:, None] - _BYTES]
+    found = rows.buffer.data[(content.start + content.size - 1)[:, None] - _BYTES]
     beyond = content.size[:, None] <= _BYTES
-    negative = (rows.data[content.start] > 127) & (content.size > 0)
+    negative = (rows.buffer.data[content.start] > 127) & (content.size > 0)
     sign = np.where(negative, 255, 0).astype(np.uint8)
     return np.where(beyond, sign[:, None], found).view(np.int64)
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from serdes.codec.plan import Plan
 from serdes.codec.schema import Node
 from spark_avro.columns.decimals import decimals
-from spark_avro.columns.reader import Present, Read, RowByRow
+from spark_avro.columns.part import Present, Read, RowByRow
 from spark_avro.columns.rows import Content, Longs, Rows
 
 
@@ -83,20 +83,20 @@ def _ints(rows: Rows) -> Longs:
 
 
 def _booleans(rows: Rows) -> Any:
-    values = rows.data[rows.at]
+    values = rows.buffer.data[rows.at]
     rows.skip(1)
     rows.leave(values > 1)
     return values == 1
 
 
 def _floats(rows: Rows) -> Any:
-    values = rows.words[rows.at].astype(np.uint32).view(np.float32)
+    values = rows.buffer.words[rows.at].astype(np.uint32).view(np.float32)
     rows.skip(4)
     return values
 
 
 def _doubles(rows: Rows) -> Any:
-    values = rows.words[rows.at].view(np.float64)
+    values = rows.buffer.words[rows.at].view(np.float64)
     rows.skip(8)
     return values
 
@@ -159,7 +159,7 @@ def binary(rows: Rows, content: Content) -> pa.Array:
     bounds = np.empty(2 * len(rows), np.int64)
     bounds[0::2] = content.start
     bounds[1::2] = content.start + content.size
-    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(rows.data)]
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(rows.buffer.data)]
     pieces = pa.Array.from_buffers(pa.large_binary(), max(len(bounds) - 1, 0), buffers)
     return pieces.take(pa.array(np.arange(0, len(bounds), 2)))
 

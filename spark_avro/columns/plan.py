@@ -11,9 +11,9 @@ from serdes.codec.encode_walk import default_bytes
 from serdes.codec.plan import Plan, resolve, unread
 from serdes.codec.schema import Field, Node
 from serdes.codec.size import least_size
-from spark_avro.columns import containers, leaves
-from spark_avro.columns.reader import Read, RowByRow
-from spark_avro.columns.rows import PADDING, Rows
+from spark_avro.columns import collections, containers, leaves, part
+from spark_avro.columns.part import Read, RowByRow
+from spark_avro.columns.rows import PADDING, Buffer, Rows
 
 _KEY = resolve(Node("string"), None)
 #: Unions that become a number of one type.
@@ -77,9 +77,9 @@ class _Planner:
         if stored is None:
             raise RowByRow
         # As if written, by so many rows as are read in columns.
-        data = np.frombuffer(stored * containers.FEW + bytes(PADDING), np.uint8)
-        starts = np.arange(containers.FEW) * len(stored)
-        rows = Rows(data, starts, starts + len(stored))
+        data = np.frombuffer(stored * part.FEW + bytes(PADDING), np.uint8)
+        starts = np.arange(part.FEW) * len(stored)
+        rows = Rows(Buffer(data), starts, starts + len(stored))
         values = self.read(resolve(field.node, None), kind)(rows)
         if rows.broken.any():
             raise RowByRow
@@ -89,13 +89,16 @@ class _Planner:
         least = least_size(plan.node.item)
         if least == 0 or not (kind is None or pa.types.is_list(kind)):
             raise RowByRow
-        return containers.array(self.read(plan.child, kind and kind.value_type), least, kind)
+        item, pass_over = self.read(plan.child, kind and kind.value_type), self.read(plan.child, None)
+        return collections.array(item, pass_over, plan.node.item, least, kind)
 
     def map(self, plan: Plan, kind: pa.DataType | None) -> Read:
         if not (kind is None or pa.types.is_map(kind)):
             raise RowByRow
         key, value = self.read(_KEY, kind and kind.key_type), self.read(plan.child, kind and kind.item_type)
-        return containers.mapping(key, value, least_size(plan.node.item) + 1, kind)
+        entry = [(-1, self.read(each, None)) for each in (_KEY, plan.child)]
+        pass_over = containers.record(entry, (), None)
+        return collections.mapping(key, value, pass_over, least_size(plan.node.item) + 1, kind)
 
     def union(self, plan: Plan, kind: pa.DataType | None) -> Read:
         if not plan.branches or not (kind is None or _is_of_one_type(plan.target)):
@@ -103,14 +106,14 @@ class _Planner:
         return containers.union([self.read(branch, kind) for _, branch in plan.branches], kind)
 
     def tagged(self, plan: Plan, kind: pa.DataType | None) -> Read:
-        if not _is_of_one_type(plan.target):
+        if not (kind is None or _is_of_one_type(plan.target)):
             raise RowByRow
         return self.read(plan.child, kind)
 
     def mismatch(self, _: Plan, kind: pa.DataType | None) -> Read:
-        def read(rows: Rows) -> pa.Array:
+        def read(rows: Rows) -> pa.Array | None:
             rows.leave(np.ones(len(rows), np.bool_))
-            return pa.nulls(len(rows), kind)
+            return None if kind is None else pa.nulls(len(rows), kind)
 
         return read
 

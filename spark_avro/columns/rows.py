@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,24 @@ class Content(NamedTuple):
     size: Longs
 
 
+class Buffer:
+    """The bytes of all messages.
+
+    Attributes:
+        data: The bytes, with PADDING zeros behind the last message, shape (bytes,).
+        words: The eight bytes from each position on as a number, the first byte lowest, shape (bytes - 7,).
+    """
+
+    def __init__(self, data: npt.NDArray[np.uint8]) -> None:
+        self.data = data
+        self.words: npt.NDArray[np.uint64] = np.ndarray((len(data) - _WORD + 1,), "<u8", data, strides=(1,))
+
+    @cached_property
+    def last_bytes(self) -> Longs:
+        """The positions of all bytes that would be the last of a varint, those of the padding included."""
+        return np.flatnonzero(self.data < 128)
+
+
 class Rows:
     """A position in each row's message, all messages lying in one buffer.
 
@@ -45,16 +64,14 @@ class Rows:
     garbage that nobody looks at.
 
     Attributes:
-        data: The bytes, with PADDING zeros behind the last message, shape (bytes,).
-        words: The eight bytes from each position on as a number, the first byte lowest, shape (bytes - 7,).
+        buffer: The bytes.
         at: The position of each row, shape (rows,); they increase with the rows.
         end: The end of each row's message, shape (rows,).
         broken: Whether a row cannot be read on, shape (rows,).
     """
 
-    def __init__(self, data: npt.NDArray[np.uint8], at: Longs, end: Longs) -> None:
-        self.data = data
-        self.words: npt.NDArray[np.uint64] = np.ndarray((len(data) - _WORD + 1,), "<u8", data, strides=(1,))
+    def __init__(self, buffer: Buffer, at: Longs, end: Longs) -> None:
+        self.buffer = buffer
         self.at = at
         self.end = end
         self.broken: Flags = np.zeros(len(at), np.bool_)
@@ -87,7 +104,7 @@ class Rows:
 
     def integers(self) -> Longs:
         """The varint of each row, of up to 64 bits in up to ten bytes."""
-        word = self.words[self.at]
+        word = self.buffer.words[self.at]
         last = ~word & _MORE
         # All bits up to the first byte without the flag; all there are where the varint is longer than the word.
         own = last ^ (last - _ONE)
@@ -104,7 +121,8 @@ class Rows:
     def _longer(self, longer: Flags, value: npt.NDArray[np.uint64], size: Longs) -> None:
         """Puts the ninth and the tenth byte in, of the rows whose varints have them."""
         behind = self.at[longer] + _WORD
-        ninth, tenth = self.data[behind].astype(np.uint64), self.data[behind + 1].astype(np.uint64)
+        data = self.buffer.data
+        ninth, tenth = data[behind].astype(np.uint64), data[behind + 1].astype(np.uint64)
         more = ninth > 127
         tenth[~more] = 0
         value[longer] |= (ninth & np.uint64(127)) << np.uint64(56) | tenth << np.uint64(63)
@@ -113,7 +131,7 @@ class Rows:
 
     def pick(self, which: npt.NDArray[Any]) -> Rows:
         """Some of the rows, by their indices in increasing order, to be read by themselves."""
-        return Rows(self.data, self.at[which], self.end[which])
+        return Rows(self.buffer, self.at[which], self.end[which])
 
     def put(self, which: npt.NDArray[Any], rows: Rows) -> None:
         """Goes on where the rows that were picked have got to."""

@@ -24,7 +24,7 @@ from compat.schema import AVRO, SchemaText
 from serdes.codec import compile_codec
 from spark_avro import normalise
 from spark_avro import tree as trees
-from spark_avro.columns import containers
+from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.known import Known
 from spark_avro.registry import parsed_text
@@ -88,7 +88,7 @@ def damaged(chooser: Any, payload: bytes) -> bytes:
 
 
 def check_round(chooser: Any, rows: int) -> bool:
-    """One schema and its evolution; whether it was read in columns. At least `containers.FEW` rows are needed."""
+    """One schema and its evolution; whether it was read in columns. At least `part.FEW` rows are needed."""
     maker = codec.fuzz.Maker(chooser)
     writer = maker.schema()
     reader = codec.Evolver(chooser).evolve(copy.deepcopy(writer)) if chooser.integer(0, 1) else writer
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    containers.FEW = 1
+    part.FEW = 1
     end, seed, columns = time.monotonic() + arguments.seconds, arguments.seed, 0
     while time.monotonic() < end:
         try:

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from spark_avro import KAFKA_POSITION, confluent_avro_udf, from_confluent_avro
-from spark_avro.columns.containers import FEW
+from spark_avro.columns.part import FEW
 from spark_avro.errors import UnsupportedSchema
 
 

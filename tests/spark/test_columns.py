@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from serdes.codec import compile_codec
-from spark_avro.columns import containers, decode_batch
+from spark_avro.columns import batch, decode_batch, part
 
 
 def load(name: str, path: str) -> Any:
@@ -31,7 +31,7 @@ record, logical = udf.record, udf.logical
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of a single row."""
-    monkeypatch.setattr(containers, "FEW", 1)
+    monkeypatch.setattr(part, "FEW", 1)
 
 
 def read(writer: Any, reader: Any, payloads: list[bytes]) -> tuple[list[Any], list[bytes]]:
@@ -56,6 +56,7 @@ MOST, LEAST = b"\xfe" + b"\xff" * 8 + b"\x01", b"\xff" * 9 + b"\x01"
 BYTES = {"type": "record", "name": "B", "fields": [{"name": "b", "type": "bytes"}]}
 ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
 FIXED = {"type": "fixed", "name": "F", "size": 2}
+BOTH = {"type": "record", "name": "W", "fields": [{"name": "f", "type": FIXED}, {"name": "b", "type": "boolean"}]}
 INTS = {"type": "array", "items": "int"}
 LONGS = {"type": "map", "values": "long"}
 PAIR = {"type": "record", "name": "P", "fields": [{"name": "n", "type": "int"}, {"name": "s", "type": "string"}]}
@@ -91,6 +92,11 @@ SOUND: list[tuple[Any, dict[bytes, Any]]] = [
     (["double", "null", "float"], {b"\x04\x00\x00\xc0\x3f": 1.5, b"\x02": None}),
     (INTS, {b"\x00": [], b"\x04\x02\x04\x00": [1, 2]}),
     (INTS, {b"\x02\x02\x02\x04\x00": [1, 2], b"\x03\x04\x02\x04\x00": [1, 2]}),
+    ({"type": "array", "items": "string"}, {b"\x04\x00\x02a\x02\x04bc\x00": ["", "a", "bc"]}),
+    ({"type": "array", "items": "long"}, {b"\x06\x02" + MOST + b"\x80\x01\x02\x06\x00": [1, 2**63 - 1, 64, 3]}),
+    ({"type": "array", "items": "float"}, {b"\x00": [], b"\x04\x00\x00\xc0\x3f\x00\x00\x00\x00\x00": [1.5, 0.0]}),
+    ({"type": "array", "items": ENUM}, {b"\x06\x00\x02\x00\x00": ["A", "B", "A"]}),
+    ({"type": "array", "items": BOTH}, {b"\x04ab\x01cd\x00\x00": [{"f": b"ab", "b": True}, {"f": b"cd", "b": False}]}),
     ({"type": "array", "items": INTS}, {b"\x04\x00\x02\x02\x00\x00": [[], [1]]}),
     ({"type": "array", "items": ["null", PAIR]}, {b"\x04\x02\x02\x02a\x00\x00": [{"n": 1, "s": "a"}, None]}),
     (LONGS, {b"\x00": [], b"\x02\x02a\x02\x00": [("a", 1)]}),
@@ -139,6 +145,8 @@ BROKEN: list[tuple[Any, list[bytes]]] = [
     (["null", "int"], [b"\x04", b"\x01", b"\x02", b"\x00\x00"]),
     (INTS, [b"\x02", b"\x02\x02", b"\x06\x02", b"\x01\x02", b"\x01\x01\x02\x00", b"\x01\x80\x01\x02\x00",
             MOST, LEAST]),
+    ({"type": "array", "items": "long"}, [b"\x02" + b"\xff" * 10 + b"\x01\x00", b"\x04\x02\x80"]),
+    ({"type": "array", "items": BOTH}, [b"\x04ab\x01cd\x02\x00", b"\x02ab\x01", b"\x02ab"]),
     (LONGS, [b"\x02\x02a", b"\x02\x02\xff\x02\x00", b"\x04\x02a\x02\x02a\x04\x00"]),
     (logical("int", "date"), [b"\xfe\xff\xff\xff\x0f"]),
     (logical("int", "time-millis"), [b"\x01", b"\x80\xf0\xb2\x52"]),
@@ -192,16 +200,17 @@ def test_what_is_not_read_in_columns(name: str) -> None:
 
 
 def test_long_collections_of_few_rows_are_left() -> None:
-    rows = [b"\x04\x02\x04\x00"] * containers.FEW + [b"\x06\x02\x04\x06\x00"] * (containers.FEW - 1)
-    values, left = read(INTS, INTS, rows)
-    assert values == [[1, 2]] * containers.FEW + [None] * (containers.FEW - 1)
-    assert left == rows[containers.FEW :]
+    texts = {"type": "array", "items": "string"}
+    rows = [b"\x04\x02a\x02b\x00"] * part.FEW + [b"\x06\x02a\x02b\x02c\x00"] * (part.FEW - 1)
+    values, left = read(texts, texts, rows)
+    assert values == [["a", "b"]] * part.FEW + [None] * (part.FEW - 1)
+    assert left == rows[part.FEW :]
 
 
 def test_batches_of_all_kinds() -> None:
     decoder, kind = fuzz.decoder_of("int", "int")
     decoder.known[8] = decoder.known[fuzz.ID]
-    many = containers.FEW
+    many = part.FEW
     messages = pa.array(
         [
             *[fuzz.message(b"\x02"), fuzz.message(b"\x04", 8), None, fuzz.message(b"\x06", 9), b"", b"\x01\x02"] * many,
@@ -214,11 +223,20 @@ def test_batches_of_all_kinds() -> None:
     found = [reason and reason.partition(":")[0] for reason in reasons.to_pylist()]
     broken = ["unknown schema id", "payload too short", "wrong magic byte"]
     assert found == [None, None, None, *broken] * many + ["malformed payload"]
-    for part in (messages[:0], messages[1 : 3 * many], messages[2:3], pa.nulls(many, pa.binary())):
-        values, reasons = decoder(part, kind)
-        (theirs, expected) = fuzz.both(decoder, kind, part.to_pylist())[1]
+    for some in (messages[:0], messages[1 : 3 * many], messages[2:3], pa.nulls(many, pa.binary())):
+        values, reasons = decoder(some, kind)
+        (theirs, expected) = fuzz.both(decoder, kind, some.to_pylist())[1]
         assert values.equals(theirs)
         assert reasons.equals(expected)
+
+
+def test_long_batches_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "SLICE", 1000)
+    payloads = [b"\x02"] * 433
+    values, left = read("int", "int", payloads)
+    # The last slice has too few for columns.
+    assert values == [1] * 333 + [None] * 100
+    assert left == payloads[333:]
 
 
 def test_a_value_that_arrow_does_not_hold_is_broken_alone() -> None:

@@ -9,6 +9,9 @@ import pyarrow as pa
 
 from spark_avro.columns.rows import Rows
 
+#: Of so few rows the decoder of single messages has done each by the time that they would have been read in columns.
+FEW = 128
+
 #: Reads a value of each row: an Arrow array; before it is presented, numbers as numpy's and other content as its place.
 Read = Callable[[Rows], Any]
 #: Makes the Arrow array of what was read.
