@@ -174,6 +174,14 @@ def client_config(properties: Mapping[str, str], *, role: Role | None = None) ->
     return {name: value for name, value in config.items() if role in _ONLY_FOR.get(name, (role,))}
 
 
+def may_be_group(name: str) -> bool:
+    """Tell whether a client may be given a group of this name.
+
+    The client library takes leading whitespace off, and ends the process where nothing is left.
+    """
+    return bool(name) and not name[0].isspace()
+
+
 _STORE_PROPERTIES = frozenset(
     (
         "ssl.truststore.location",

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
+from magicbyte.kafka import may_be_group
 from rest_proxy import requests
 from rest_proxy.buffer import Place, Position
 from rest_proxy.cluster import is_topic_name
@@ -42,8 +43,7 @@ async def create(request: Request, group: str) -> Response:
         requests.read(_CONFIG, await request.body() or b"null") or requests.ConsumerConfig()
     )
     group_id = segment(group)
-    if group_id[:1].isspace():
-        # The client library would take it off, and end this process where nothing is left.
+    if not may_be_group(group_id):
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
     config = instance_config(asked, proxy.settings, first_version=dialect is V1)
     name = asked.id or asked.name or _own_name(proxy, group_id)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF
-from magicbyte.kafka import Config
+from magicbyte.kafka import Config, may_be_group
 from serdes.console import properties
 from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names_format, number
 from serdes.console.outcome import tell
@@ -157,8 +157,7 @@ def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | No
     named = {name for name in (options.group, kafka.pop("group.id", None)) if name is not None}
     if len(named) > 1:
         raise ConfigError("--group", f"names another group than group.id: {', '.join(sorted(named))}")
-    if any(name[:1].isspace() or not name for name in named):
-        # The client library takes leading whitespace off, and ends this process where nothing is left.
+    if not all(map(may_be_group, named)):
         raise ConfigError("--group", "must not be empty or begin with whitespace")
     if named and options.partition is not None:
         raise ConfigError("--partition", "cannot be used with a group")
