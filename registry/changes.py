@@ -26,25 +26,6 @@ class Change:
         return {"offset": self.offset, "type": self.kind, "subject": self.subject, **self.details}
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """Up to where changes were posted, by which node, and where in the log it says so."""
-
-    node: str
-    offset: int
-    at: int
-
-
-def posted_mark(view: View) -> Posted | None:
-    """The last mark of a node that posts changes; None where there is none among the recent entries."""
-    for entry in reversed(list(view.recent)):
-        if entry.key.keytype == records.POSTED and entry.value is not None:
-            node, offset = entry.value.get("node"), entry.value.get("offset")
-            if isinstance(node, str) and isinstance(offset, int):
-                return Posted(node, offset, entry.offset)
-    return None
-
-
 class TooOld(LookupError):
     """The changes after an offset are no longer at hand."""
 

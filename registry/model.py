@@ -236,3 +236,12 @@ MODES = {
 READWRITE = MODES["READWRITE"]
 #: Set globally, it holds whatever is set for subjects and contexts.
 READONLY_OVERRIDE = MODES["READONLY_OVERRIDE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Up to where changes were posted, by which node, and where in the log it says so."""
+
+    node: str
+    offset: int
+    at: int

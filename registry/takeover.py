@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from registry import records
-from registry.changes import posted_mark
 from registry.log.port import LogEntry, Record
 from registry.model import context_of
 from registry.records import Key, Undecodable
@@ -93,7 +92,7 @@ def _id_mark(view: View, key: Key) -> bytes | None:
 
 
 def _posted(view: View, _key: Key) -> bytes | None:
-    mark = posted_mark(view)
+    mark = view.posted
     return None if mark is None else records.encode_posted(mark.node, mark.offset)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from registry import records
 from registry.identity import same_identity
 from registry.log.port import BEGINNING, LogEntry, Offset
-from registry.model import MODES, Config, context_of, parse_subject
+from registry.model import MODES, Config, Posted, context_of, parse_subject
 from registry.records import Key, Undecodable
 from registry.versions import Versions
 
@@ -45,6 +45,8 @@ class View(Versions):
         self.offset: Offset = base.offset if base else BEGINNING
         #: The last mark of a new leader: where it had settled all that was written before.
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
+        #: The last mark of a node that posts changes; None where there is none.
+        self.posted: Posted | None = base.posted if base else None
         #: The last entries that were applied, for those who follow the changes.
         self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)
         #: Records passed over, by reason.
@@ -178,6 +180,15 @@ class View(Versions):
     def _apply_settled(self, _key: Key, _value: dict[str, Any] | None, entry: LogEntry) -> None:
         self.settled_offset = entry.offset
 
+    def _apply_posted(self, _key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
+        if value is None:
+            self.posted = None
+            return
+        node, offset = value.get("node"), value.get("offset")
+        if not isinstance(node, str) or type(offset) is not int:
+            raise Undecodable("a mark of what was posted needs a node and an offset")
+        self.posted = Posted(node, offset, entry.offset)
+
     def _apply_id_mark(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
         assert key.subject is not None
         highest = None if value is None else value.get("maxId")
@@ -195,6 +206,7 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
     records.CLEAR_SUBJECT: View._apply_clearing,  # noqa: SLF001
     records.SETTLED: View._apply_settled,  # noqa: SLF001
     records.ID_MARK: View._apply_id_mark,  # noqa: SLF001
+    records.POSTED: View._apply_posted,  # noqa: SLF001
 }
 
 

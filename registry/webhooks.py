@@ -13,9 +13,10 @@ import httpx
 import orjson
 
 from registry import records
-from registry.changes import Change, Posted, TooOld, changes_since, posted_mark
+from registry.changes import Change, TooOld, changes_since
 from registry.decide import Decision
 from registry.log.port import LogError, Record
+from registry.model import Posted
 from registry.node import Node
 from registry.records import Key
 from registry.view import View
@@ -71,8 +72,8 @@ class Webhooks:
         self._name = name
         self._leads = leads
         self._patience = patience
-        #: Where posting begins if nobody has posted before.
-        self._beginning = -1
+        #: Stands for a mark where there is none: where posting begins if nobody has posted before.
+        self._unposted = Posted("", -1, -1)
         #: What this node has posted, whether the log says so yet or not.
         self._posted = -1
         self._nothing_until = -1
@@ -85,7 +86,7 @@ class Webhooks:
 
     async def run(self) -> None:
         """Post changes until cancelled."""
-        self._beginning = self._view.offset
+        self._unposted = Posted("", self._view.offset, -1)
         async with httpx.AsyncClient(timeout=_POST_SECONDS) as client:
             while True:
                 await asyncio.sleep(_LOOK_SECONDS)
@@ -114,7 +115,7 @@ class Webhooks:
         await self._say(self._posted)
 
     def _mark(self) -> Posted:
-        return posted_mark(self._view) or Posted("", self._beginning, -1)
+        return self._view.posted or self._unposted
 
     def _changes(self, after: int) -> list[Change]:
         try:
@@ -137,12 +138,11 @@ class Webhooks:
     async def _say(self, offset: int, *, instead_of: Posted | None = None) -> bool:
         """Mark the log: this node has posted up to an offset. Tells whether it is its turn, then."""
 
-        def mark(_view: View, now: int) -> Decision[bool]:
-            # The node's own view, for one that is laid over it has no recent entries; nobody else here writes marks.
-            current = self._mark()
+        def mark(view: View, now: int) -> Decision[bool]:
+            current = view.posted or self._unposted
             if current.node != self._name and current != instead_of:
                 return Decision(result=False)
-            key = self._view.key_bytes(Key(records.POSTED))
+            key = view.key_bytes(Key(records.POSTED))
             return Decision(result=True, records=(Record(key, records.encode_posted(self._name, offset), now),))
 
         try:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from registry.log.port import LogEntry
-from registry.model import Config
+from registry.model import Config, Posted
 from registry.records import Key
-from registry.view import View, named
+from registry.view import RECENT_ENTRIES, View, named
 
 
 def view_of(*records: tuple[dict[str, Any] | bytes | None, dict[str, Any] | bytes | None]) -> View:
@@ -240,3 +240,16 @@ def test_an_overlay_leaves_its_base_as_it_is() -> None:
 )
 def test_a_prefix_names_subjects_of_one_context_or_all(prefix: str, expected: list[str]) -> None:
     assert named(["ab", ":.c:a", "a"], prefix) == expected
+
+
+def test_the_mark_of_what_was_posted_is_the_last_one_that_can_be_read() -> None:
+    key = {"keytype": "MAGICBYTE_POSTED", "magic": 0}
+    view = view_of((key, {"node": "a", "offset": 3}))
+    assert view.posted == Posted("a", 3, at=0)
+    view.apply(LogEntry(1, _bytes(key), b'{"node":"a","offset":"x"}', 0))
+    for offset in range(2, 2 + RECENT_ENTRIES):
+        view.apply(LogEntry(offset, b'{"keytype":"NOOP","magic":0}', b"{}", 0))
+    assert view.posted == View(view).posted == Posted("a", 3, at=0)
+    view.apply(LogEntry(9999, _bytes(key), None, 0))
+    assert view.posted is None
+    assert view.passed_over == {"undecodable": 1}
