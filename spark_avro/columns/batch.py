@@ -62,14 +62,12 @@ def _decode(
     decode: Callable[[bytes | None], Outcome],
     reader_of: Callable[[int], Read | None],
 ) -> tuple[pa.Array, pa.Array]:
-    whole = _Messages(messages)
     left = np.ones(len(messages), np.bool_)
     parts: list[tuple[Longs, pa.Array, pa.Array]] = []
-    for schema_id, which in whole.by_id():
+    for schema_id, which, rows in _by_id(messages):
         read = reader_of(schema_id)
         if read is None:
             continue
-        rows = whole.payloads(which)
         values = read(rows)
         rows.leave(rows.at != rows.end)
         sound = which[~rows.broken]
@@ -116,30 +114,22 @@ def _in_order(parts: Sequence[tuple[Longs, pa.Array, pa.Array]]) -> tuple[pa.Arr
     return pa.concat_arrays(values).take(taken), pa.concat_arrays(reasons).take(taken)
 
 
-class _Messages:
-    """Messages in one buffer, with their schema ids."""
-
-    def __init__(self, messages: pa.Array) -> None:
-        bounds = _bounds(messages)
-        first, last = bounds[0], bounds[-1]
-        data = np.zeros(last - first + PADDING, np.uint8)
-        if last > first:
-            data[:-PADDING] = np.frombuffer(messages.buffers()[2], np.uint8)[first:last]
-        self._buffer = Buffer(data)
-        self._starts, self._ends = bounds[:-1] - first, bounds[1:] - first
-        self._valid = messages.is_valid().to_numpy(zero_copy_only=False)
-
-    def by_id(self) -> Iterator[tuple[int, Longs]]:
-        """The schema ids that enough messages have, and the rows of each; others, and no messages, are of none."""
-        data, starts = self._buffer.data, self._starts
-        long_enough = self._ends - starts >= wire.V0_SIZE
-        headed = np.flatnonzero(self._valid & long_enough & (data[starts] == 0))
-        numbers = np.ndarray((len(data) - wire.V0_SIZE,), ">u4", data, offset=1, strides=(1,))
-        ids = numbers[starts[headed]]
-        for schema_id, count in zip(*np.unique(ids, return_counts=True), strict=True):
-            if count >= part.FEW:
-                yield int(schema_id), headed[ids == schema_id]
-
-    def payloads(self, which: Longs) -> Rows:
-        """What stands behind the headers of some messages, to be read."""
-        return Rows(self._buffer, self._starts[which] + wire.V0_SIZE, self._ends[which])
+def _by_id(messages: pa.Array) -> Iterator[tuple[int, Longs, Rows]]:
+    """The schema ids that enough messages have: of these the indices, and the payloads to be read."""
+    if len(messages) < part.FEW:
+        return
+    bounds = _bounds(messages)
+    first, last = bounds[0], bounds[-1]
+    data = np.zeros(last - first + PADDING, np.uint8)
+    if last > first:
+        data[:-PADDING] = np.frombuffer(messages.buffers()[2], np.uint8)[first:last]
+    starts, ends = bounds[:-1] - first, bounds[1:] - first
+    valid = messages.is_valid().to_numpy(zero_copy_only=False)
+    headed = np.flatnonzero(valid & (ends - starts >= wire.V0_SIZE) & (data[starts] == 0))
+    numbers = np.ndarray((len(data) - wire.V0_SIZE,), ">u4", data, offset=1, strides=(1,))
+    ids = numbers[starts[headed]]
+    buffer = Buffer(data)
+    for schema_id, count in zip(*np.unique(ids, return_counts=True), strict=True):
+        if count >= part.FEW:
+            which = headed[ids == schema_id]
+            yield int(schema_id), which, Rows(buffer, starts[which] + wire.V0_SIZE, ends[which])

@@ -141,7 +141,7 @@ _NUMBERS: Mapping[str, tuple[pa.DataType, ...]] = {
 
 def _numbers(kind: pa.DataType) -> Present:
     own = kind.to_pandas_dtype()
-    # A float is made of a double, as the row decoder makes it.
+    # A float is made of a double, as the codec makes it.
     between = np.float64 if pa.types.is_floating(kind) else own
 
     def present(_: Rows, values: Any) -> pa.Array:
@@ -182,7 +182,7 @@ def _is_text(value: bytes) -> bool:
     return True
 
 
-#: The form in which uuids are printed; others that mean one are left to the row decoder, which prints them in this.
+#: The form in which uuids are printed; others that mean one are left to the codec, which prints them in this.
 _UUID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 

@@ -1,4 +1,4 @@
-"""What reads a schema's data in columns: the plan that the row decoder has as well, with a reader for each part."""
+"""What reads a schema's data in columns: the plan that the codec follows as well, with a reader for each part of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBERS = tuple(frozenset((kind, None) for kind in kinds) for kinds in (("int",
 
 
 def column_reader(plan: Plan, kind: pa.DataType) -> Read | None:
-    """What reads data of a plan as an array of a type, or None where they have to be read row by row.
+    """What reads data of a plan as an array of a type, or None where that is left to the decoder of single messages.
 
     That is so where a part is of a type that contains itself, a union that becomes a struct of members, a collection
     of items that take no bytes, a record without fields, a field that is neither written nor has a default, or of
