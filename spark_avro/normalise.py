@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
@@ -106,8 +107,10 @@ def _union(schema: list[Tree]) -> Change | None:
         out = dict.fromkeys(names, None)
         for name, test, of_member in members:
             if test(value):
-                out[name] = value if of_member is None else of_member(value)
-                return out
+                # A map that has just a record's keys shows by its values that it is none.
+                with suppress(AttributeError, TypeError):
+                    out[name] = value if of_member is None else of_member(value)
+                    return out
         raise ValueError(f"{value!r} is of no branch")
 
     return change
