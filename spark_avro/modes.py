@@ -26,13 +26,15 @@ def present(
     parts: Decoded, payload: Column, *, mode: str, position: Sequence[ColumnOrName] = (), drop: Column | None = None
 ) -> Column:
     """A decoded column in a mode; `drop` says which sound rows DROP leaves out as well."""
+    # The first of an array, and not a CASE: `get` always evaluates both sides, so that Spark decodes once.
+    kept = F.array(parts.value)
     if mode == FAILFAST:
-        return F.when(parts.sound, parts.value).otherwise(F.raise_error(_message(parts, position)))
+        return F.get(kept, F.when(parts.sound, F.lit(0)).otherwise(F.raise_error(_message(parts, position))))
     if mode == PERMISSIVE:
-        return F.struct(F.when(parts.sound, parts.value).alias("value"), _error(parts, payload).alias("error"))
+        value = F.get(kept, F.when(parts.sound, F.lit(0)))
+        return F.struct(value.alias("value"), _error(parts, payload).alias("error"))
     if mode == DROP:
-        # explode of an empty array is no row; of an array with a NULL in it, one.
-        kept = F.array(F.when(parts.sound, parts.value))
+        # explode of an empty array is no row; of an array with a NULL in it, one. A generator decodes for each mention.
         wanted = parts.sound if drop is None else parts.sound & ~drop
         return F.explode(F.slice(kept, F.lit(1), F.when(wanted, _volatile(1)).otherwise(F.lit(0))))
     raise PlanError(f"mode is FAILFAST, PERMISSIVE or DROP, not {mode!r}")

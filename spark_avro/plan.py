@@ -7,7 +7,8 @@ Spark's `from_avro` takes bytes left over, and in PERMISSIVE mode makes a struct
 - Where the reader's record has a field that is never null, its null says that the payload was broken; else a marker
   field is added to both sides and left out of the result.
 
-The decoded struct stands twice where Spark always evaluates it, so that Spark computes it once and keeps it. The
+Each mention of a decoded column is an expression of its own to Spark: it is planned each time, and computed once only
+where two mentions are always evaluated. So `value` and `sound` mention it once each, and `modes` evaluates both. The
 error's text is not deterministic (it names the Spark partition), so that the optimiser never decodes again in a filter
 pushed below. Columns are built of public functions only: all this holds over Spark Connect.
 """
@@ -16,14 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.avro.functions import from_avro
 
 from serdes import wire
 from spark_avro import tree as trees
 from spark_avro.errors import UnsupportedSchema
+from spark_avro.guard import shape
 from spark_avro.known import GUID
 from spark_avro.registry import Version
 from spark_avro.resolution import Resolved, Unreadable, resolve, with_nulls
@@ -36,15 +38,6 @@ MAGIC = "wrong magic byte"
 UNKNOWN = "unknown schema id"
 UNREADABLE = "unreadable schema"
 MALFORMED = "malformed payload"
-
-#: No payload has so many bytes left over behind it. Within the limits that `session` sets to the JVM's Avro.
-_BEYOND = 2**27
-#: The guard's unions have so many branches that the index of their null, the last and the last but one, takes two
-#: bytes. No end of these four is a beginning of them, so that a leftover of less than four is always seen; of longer
-#: ones, by chance, one of four thousand million begins with them.
-_GUARD_BRANCHES = 66
-_GUARD_BYTES = b"\x82\x01\x80\x01"
-_MARKER_BYTES = b"\x01"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +123,7 @@ class Decoded:
 
 
 def decoded(payload: Column, how: Decoding) -> Decoded:
-    """The parts of a decoded column; `value` and `sound` may stand in one expression at the cost of one decoding."""
+    """The parts of a decoded column; where both `value` and `sound` are always evaluated, that is one decoding."""
     raw_bytes = how.reader == {"type": "bytes"} and all(branch.writer == {"type": "bytes"} for branch in how.branches)
     build = _raw if raw_bytes else _decoded_by_avro
     value, sound = build(payload, how)
@@ -139,29 +132,33 @@ def decoded(payload: Column, how: Decoding) -> Decoded:
 
 def _raw(payload: Column, how: Decoding) -> tuple[Column, Column]:
     """A top-level `bytes` is the payload itself, without a length (wire format, Avro payloads)."""
-    value = _by_header(payload, how, lambda _branch: F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1))
+    body = F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1)
+    value = _by_header(payload, body, how, lambda _branch, body: body)
     return value, value.isNotNull() == _expected(payload, how)
 
 
 def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
-    shape = _shape(how)
+    around = shape(how.reader, [branch.writer for branch in how.branches])
     # rpad copies the payload in a third of the time that concat takes.
     body = F.rpad(
         F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1),
-        F.octet_length(payload) + F.lit(len(shape.behind) - wire.V0_SIZE),
-        F.lit(shape.behind),
+        F.octet_length(payload) + F.lit(len(around.behind) - wire.V0_SIZE),
+        F.lit(around.behind),
     )
 
-    def decode(branch: Branch) -> Column:
-        reader = trees.text(shape.reader(branch.reader.tree))
-        writer = trees.text(shape.writer(with_nulls(branch.writer, how.reader)))
-        column = from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": reader})
-        return column.cast(spark_type(shape.reader(how.reader))) if branch.reader.cast else column
+    @cache
+    def options(reader: str) -> Column:
+        return F.create_map(F.lit("mode"), F.lit("PERMISSIVE"), F.lit("avroSchema"), F.lit(reader))
 
-    whole = _by_header(payload, how, decode)
-    # `least` evaluates both, so that `whole` is computed once for all its mentions.
-    sound = F.least(whole[shape.witness].isNotNull(), whole.isNotNull()) == _expected(payload, how)
-    return shape.result(whole), sound
+    def decode(branch: Branch, body: Column) -> Column:
+        reader = trees.text(around.reader(branch.reader.tree))
+        writer = trees.text(around.writer(with_nulls(branch.writer, how.reader)))
+        # By its name, it takes its options as a column, which is made once for all branches.
+        column = F.call_function("from_avro", body, F.lit(writer), options(reader))
+        return column.cast(spark_type(around.reader(how.reader))) if branch.reader.cast else column
+
+    whole = _by_header(payload, body, how, decode)
+    return around.result(whole), whole[around.witness].isNotNull() == _expected(payload, how)
 
 
 def _expected(payload: Column, how: Decoding) -> Column:
@@ -172,92 +169,22 @@ def _expected(payload: Column, how: Decoding) -> Column:
     return payload.isNotNull() & ~F.substring(payload, 1, wire.V0_SIZE).isin(*others)
 
 
-def _by_header(payload: Column, how: Decoding, decode: Callable[[Branch], Column]) -> Column:
+def _by_header(payload: Column, body: Column, how: Decoding, decode: Callable[[Branch, Column], Column]) -> Column:
+    """The body decoded by the branch of the payload's header; NULL where no branch has it."""
     header = F.substring(payload, 1, wire.V0_SIZE)
-    column: Column | None = None
+    cases: list[tuple[Column, Branch]] = []
     for branch in how.branches:
         headers = [F.lit(wire.prefix(schema_id)) for schema_id in branch.ids]
-        test = header == headers[0] if len(headers) == 1 else header.isin(*headers)
-        column = F.when(test, decode(branch)) if column is None else column.when(test, decode(branch))
-    if column is None:
+        cases.append((header == headers[0] if len(headers) == 1 else header.isin(*headers), branch))
+    if not cases:
         return F.lit(None).cast(spark_type(how.reader))
-    if len(how.branches) == 1:
-        # Into a CASE of one branch the optimiser pushes what is around it, and would decode for each mention. No header
-        # is like this one.
-        column = column.when(header == F.lit(b"\xff" * wire.V0_SIZE), decode(how.branches[0]))
+    if len(cases) == 1:
+        # Into a CASE of one branch the optimiser pushes what is around it, and would decode for each mention.
+        return decode(cases[0][1], F.when(cases[0][0], body))
+    column = F.when(cases[0][0], decode(cases[0][1], body))
+    for test, branch in cases[1:]:
+        column = column.when(test, decode(branch, body))
     return column
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What is put around the schemas, and how the result is taken out.
-
-    Attributes:
-        names: Names of the field of a value that is no record, of the guard, and of the marker: not among the fields.
-        wrapped: Whether the value is a field of a record of ours, since it is no record or not always one.
-        marked: Whether the marker is the witness.
-        witness: The field of the decoded struct that is null where the payload was broken, and only there.
-        kept: The fields of the result, where the marker has to be left out of them.
-    """
-
-    names: tuple[str, str, str]
-    wrapped: bool
-    marked: bool
-    witness: str
-    kept: tuple[str, ...]
-
-    @property
-    def behind(self) -> bytes:
-        return _GUARD_BYTES + (_MARKER_BYTES if self.marked else b"")
-
-    def writer(self, schema: Tree) -> Tree:
-        _, guard, marker = self.names
-        # In the record's own namespace, so that it need not be repeated in a text that is long enough.
-        space = "" if self.wrapped else schema["name"].rpartition(".")[0]
-        taken = set(trees.names(schema))
-        prefix = next(name for name in _candidates("g") if not any(f"{space}.{name}_" in f".{n}" for n in taken))
-        stem = f"{space}.{prefix}_" if space else f"{prefix}_"
-        beyond = [{"type": "fixed", "name": f"{stem}{index}", "size": _BEYOND} for index in range(_GUARD_BRANCHES - 1)]
-        nulls = {"last": [*beyond, {"type": "null"}], "last_but_one": [*beyond[:-1], {"type": "null"}, beyond[-1]]}
-        halves = [{"name": name, "type": union} for name, union in nulls.items()]
-        fields: list[Tree] = [{"name": guard, "type": {"type": "record", "name": f"{stem}guard", "fields": halves}}]
-        if self.marked:
-            fields.append({"name": marker, "type": {"type": "boolean"}})
-        return self._around(schema, fields)
-
-    def reader(self, schema: Tree) -> Tree:
-        return self._around(schema, [{"name": self.names[2], "type": {"type": "boolean"}}] if self.marked else [])
-
-    def _around(self, schema: Tree, more: list[Tree]) -> Tree:
-        if not self.wrapped:
-            return {**schema, "fields": [*schema["fields"], *more]}
-        taken = set(trees.names(schema))
-        name = next(name for name in _candidates("Wrapped_") if name not in taken)
-        return {"type": "record", "name": name, "fields": [{"name": self.names[0], "type": schema}, *more]}
-
-    def result(self, whole: Column) -> Column:
-        if self.wrapped:
-            return whole[self.names[0]]
-        if not self.marked:
-            return whole
-        return F.when(whole.isNotNull(), F.struct(*(whole[name].alias(name) for name in self.kept)))
-
-
-def _shape(how: Decoding) -> _Shape:
-    schemas = [how.reader, *(branch.writer for branch in how.branches)]
-    wrapped = not all(trees.is_record(schema) for schema in schemas)
-    taken = {member["name"].lower() for schema in schemas if not wrapped for member in schema["fields"]}
-    value, guard, marker = (
-        next(name for name in _candidates(base) if name not in taken) for base in ("value", "guard_", "marker_")
-    )
-    own = [] if wrapped else how.reader["fields"]
-    witness = next((member["name"] for member in own if not trees.is_nullable(member["type"])), None)
-    kept = tuple(member["name"] for member in own)
-    return _Shape((value, guard, marker), wrapped, witness is None, witness or marker, kept)
-
-
-def _candidates(base: str) -> Sequence[str]:
-    return [base, *(f"{base}{number}" for number in range(1000))]
 
 
 def schema_id(payload: Column) -> Column:
@@ -268,29 +195,38 @@ def schema_id(payload: Column) -> Column:
 
 
 def reason(payload: Column, how: Decoding) -> Column:
-    """Why a payload that is not sound is not, as text; evaluated for such rows only."""
-    number = schema_id(payload)
-    shown = F.concat(number.cast("string"), F.lit(" (0x"), F.hex(F.substring(payload, 2, 4)), F.lit(")"))
+    """Why a payload that is not sound is not, as text; evaluated for such rows only.
+
+    One format for all, since every row's query plans and compiles each expression that stands in it.
+    """
     size = F.octet_length(payload)
-    first = F.hex(F.substring(payload, 1, 1))
-    magic = F.when(first == "01", F.lit(f"{MAGIC}: {GUID}")).otherwise(
-        F.concat(F.lit(f"{MAGIC}: 0x"), first, F.lit(" where a schema id's message has 0x00"))
-    )
+    header = F.hex(F.substring(payload, 1, wire.V0_SIZE))
+    first, digits = F.substring(header, 1, 2), F.substring(header, 3, 8)
     text = F.when(
-        (size == 0) | ((F.substring(payload, 1, 1) == F.lit(b"\x00")) & (size < wire.V0_SIZE)),
-        F.concat(F.lit(f"{SHORT}: "), size.cast("string"), F.lit(" bytes, the header alone has 5")),
-    ).when(F.substring(payload, 1, 1) != F.lit(b"\x00"), magic)
-    for unreadable, problem in how.unreadable.items():
-        text = text.when(number == unreadable, F.concat(F.lit(f"{UNREADABLE}: id "), shown, F.lit(f": {problem}")))
-    if how.ids:
-        malformed = F.concat(
-            F.lit(f"{MALFORMED}: the "),
-            (size - wire.V0_SIZE).cast("string"),
-            F.lit(" bytes after the header are not one value of schema id "),
-            shown,
-            F.lit(" (truncated, left over, or not for this reader)"),
-        )
-        text = text.when(number.isin(*how.ids), malformed)
-    return text.otherwise(
-        F.concat(F.lit(f"{UNKNOWN}: "), shown, F.lit(f" is not among those of {how.origin} when the query was planned"))
+        (size == 0) | ((first == "00") & (size < wire.V0_SIZE)),
+        F.lit(f"{SHORT}: %1$s bytes, the header alone has {wire.V0_SIZE}"),
     )
+    text = text.when(first == "01", F.lit(f"{MAGIC}: {GUID}"))
+    text = text.when(first != "00", F.lit(f"{MAGIC}: 0x%2$s where a schema id's message has 0x00"))
+    for unreadable, problem in how.unreadable.items():
+        told = f"{UNREADABLE}: id %3$s (0x%4$s): {_verbatim(problem)}"
+        text = text.when(header == _shown(unreadable), F.lit(told))
+    if how.ids:
+        malformed = (
+            f"{MALFORMED}: the %5$s bytes after the header are not one value of schema id %3$s (0x%4$s)"
+            " (truncated, left over, or not for this reader)"
+        )
+        known = F.lit(",".join(map(_shown, how.ids)))
+        text = text.when(F.find_in_set(header, known) > 0, F.lit(malformed))
+    unknown = f"{UNKNOWN}: %3$s (0x%4$s) is not among those of {_verbatim(how.origin)} when the query was planned"
+    number = F.conv(digits, 16, 10)
+    return F.printf(text.otherwise(F.lit(unknown)), size, first, number, digits, size - wire.V0_SIZE)
+
+
+def _verbatim(text: str) -> str:
+    return text.replace("%", "%%")
+
+
+def _shown(schema_id: int) -> str:
+    """The header of an id's messages, as hex shows it."""
+    return wire.prefix(schema_id).hex().upper()

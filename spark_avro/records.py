@@ -85,13 +85,10 @@ def _subjects_of(client: RegistryClient, topic: str | None) -> list[str]:
 
 def _together(payload: Column, plans: Mapping[str, Decoding]) -> Decoded:
     parts = {field: decoded(payload, how) for field, how in plans.items()}
-    is_of = {field: F.coalesce(schema_id(payload).isin(*how.ids), F.lit(False)) for field, how in plans.items()}
-    # A type's `sound` is true of its own records only; greatest evaluates all, so that Spark decodes each type once.
+    # A type's `sound` is true of its own records only, and its value is NULL for all others.
     sound = F.greatest(payload.isNull(), *(part.sound for part in parts.values()))
-    value = F.when(
-        payload.isNotNull(),
-        F.struct(*(F.when(is_of[field], part.value).alias(field) for field, part in parts.items())),
-    )
+    together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
+    value = F.get(together, F.when(payload.isNotNull(), F.lit(0)))
     how = next(iter(plans.values()))
     branches = tuple(branch for plan in plans.values() for branch in plan.branches)
     unreadable = {schema: problem for plan in plans.values() for schema, problem in plan.unreadable.items()}

@@ -176,6 +176,15 @@ def test_a_broken_record_is_named(spark: SparkSession, avro: Any, subject: str) 
         assert f" at topic flights, partition 3, offset {2 * offset - 1}, Spark partition 0" in str(failure.value)
 
 
+def test_a_reason_with_percent_signs(spark: SparkSession, avro: Any) -> None:
+    avro.register("100%s %1$s", V1)
+    column = from_confluent_avro("value", subject="100%s %1$s", registry=avro.registry, mode="PERMISSIVE")
+    [found] = values(frame(spark, [b"\x00\xff\xff\xff\xff"]), column)
+    assert found.error.reason == (
+        "unknown schema id: 4294967295 (0xFFFFFFFF) is not among those of subject 100%s %1$s when the query was planned"
+    )
+
+
 def test_a_schema_that_is_named_in_a_header(spark: SparkSession, avro: Any, subject: str) -> None:
     [one] = avro.register(subject, V1)
     good = bytearray(avro.message(one, V1, {"carrier": "UA", "delay": 1}))
@@ -317,3 +326,19 @@ def test_asking_for_what_is_not_there(avro: Any, subject: str) -> None:
         from_confluent_avro("value", subject=subject, registry=avro.registry, mode="LENIENT")
     with pytest.raises(RegistryUnavailable, match="schema registry unavailable: GET /subjects/x/versions"):
         from_confluent_avro("value", subject="x", registry="http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("mode", ["FAILFAST", "PERMISSIVE"])
+def test_a_record_is_decoded_once(
+    spark: SparkSession, avro: Any, subject: str, capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
+    data = frame(spark, [b""])
+    for count, schema in enumerate([V1, V2], 1):
+        avro.register(subject, schema)
+        column = from_confluent_avro("value", subject=subject, registry=avro.registry, mode=mode)
+        rows = data.select(column.alias("v"))
+        inside = rows.select("v.value.delay" if mode == "PERMISSIVE" else "v.delay").where("delay > 0")
+        for query in (rows, inside):
+            capsys.readouterr()
+            query.explain("codegen")
+            assert capsys.readouterr().out.count("AvroDataToCatalyst) ") == count
