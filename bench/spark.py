@@ -1,8 +1,10 @@
 """Decoding and encoding on Spark: microseconds of CPU a row of the whole process tree, interleaved in one run.
 
-Every row's ways take turns on the same Parquet file of messages (9 fields, about 80 bytes), written to `noop`; JVM and
-Python workers are counted. Columns: the median, the middle half, and the ratio to the row it is compared with. Then the
-time to plan for a subject of 100 versions, and with `--kafka` a topic to Parquet beside hard-coded from_avro.
+Every row's ways take turns, each time in another order, on the same Parquet file of messages (9 fields, about 80
+bytes), written to `noop`; JVM and Python workers are counted, and reading the file is part of each. Columns: the median
+and the middle half, then the same of the ratio to the way it is compared with, taken turn by turn, since what slows the
+machine for a while slows both. Each run plans its query, and the first dozens pay the JVM's compilers: take many rows.
+Then the time to plan for a subject of 100 versions, and with `--only kafka` a topic to Parquet beside from_avro.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import random
 import statistics
 import struct
 import sys
@@ -154,7 +157,7 @@ Way = tuple[str, Callable[[], DataFrame], str | None]
 
 def ways(bench: Bench) -> list[Way]:
     """A name, the query, and the name of what it is compared with."""
-    found: list[Way] = []
+    found: list[Way] = [("reading alone", lambda: bench.read("all1").select(F.octet_length("value")), None)]
     for versions in (1, 3, 10):
         bare = f"from_avro, schema of version {versions}"
         found += [
@@ -188,25 +191,34 @@ def encoders(bench: Bench) -> list[Way]:
         return read().select(spark_avro.to_confluent_avro("v", **settings))
 
     return [
+        ("reading alone", lambda: read().select("v"), None),
         ("to_avro", lambda: read().select(to_avro("v", schema(1))), None),
         ("to_confluent_avro", ours, "to_avro"),
     ]
 
 
-def table(bench: Bench, rows: list[Way], repeats: int) -> None:
+def table(bench: Bench, rows: list[Way], repeats: int, warm: int) -> None:
     """Runs the ways by turns and prints them."""
     took: dict[str, list[float]] = {name: [] for name, _, _ in rows}
-    for turn in range(repeats + 2):
-        for name, query, _ in rows:
+    for turn in range(repeats + warm):
+        for name, query, _ in random.sample(rows, len(rows)):
             seconds, _ = run(query())
-            # The first turns are the compilers'.
-            if turn >= 2:
+            if turn >= warm:
                 took[name].append(seconds / bench.rows * 1e6)
     for name, _, beside in rows:
-        values = sorted(took[name])
-        ratio = f"{statistics.median(values) / statistics.median(took[beside]):6.2f} x {beside}" if beside else ""
-        low, high = values[len(values) // 4], values[-1 - len(values) // 4]
-        print(f"{name:40} {statistics.median(values):7.2f} us  ({low:.2f} to {high:.2f})  {ratio}", flush=True)
+        middle, low, high = quarters(took[name])
+        ratio = ""
+        if beside in took:
+            ratio = "{:6.2f} x ({:.2f} to {:.2f}) {}".format(
+                *quarters([one / other for one, other in zip(took[name], took[beside], strict=True)]), beside
+            )
+        print(f"{name:40} {middle:7.2f} us  ({low:.2f} to {high:.2f})  {ratio}", flush=True)
+
+
+def quarters(values: list[float]) -> tuple[float, float, float]:
+    """The median, and the ends of the middle half."""
+    ordered = sorted(values)
+    return statistics.median(ordered), ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
 
 
 def planning(bench: Bench) -> None:
@@ -264,10 +276,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--warm", type=int, default=3, help="turns before those that count, which are the compilers'")
+    parser.add_argument("--ways", default="", help="only ways whose names have one of these parts, with commas between")
     parser.add_argument("--only", choices=("decode", "encode", "plan", "kafka"))
     parser.add_argument("--records", type=int, default=500_000, help="records through Kafka")
     arguments = parser.parse_args()
     wanted = lambda part: arguments.only in (None, part)  # noqa: E731 - short
+    named = lambda rows: [way for way in rows if any(part in way[0] for part in arguments.ways.split(","))]  # noqa: E731
     settings = {"spark.driver.memory": "2g", "spark.log.level": "OFF", "spark.sql.shuffle.partitions": "2"}
     spark = spark_avro.session("bench", master="local[2]", settings=settings)
     with tempfile.TemporaryDirectory() as folder, running_registry() as server:
@@ -275,9 +290,9 @@ def main() -> None:
         registry.put_config({"compatibility": "NONE"})
         bench = Bench(spark, registry, folder, arguments.rows)
         if wanted("decode"):
-            table(bench, ways(bench), arguments.repeats)
+            table(bench, named(ways(bench)), arguments.repeats, arguments.warm)
         if wanted("encode"):
-            table(bench, encoders(bench), arguments.repeats)
+            table(bench, named(encoders(bench)), arguments.repeats, arguments.warm)
         if wanted("plan"):
             planning(bench)
         if wanted("kafka"):
