@@ -9,8 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from magicbyte.http.errors import ApiError
 from registry.decide import Decision
@@ -30,14 +31,12 @@ _LONGEST_WAIT = 0.005
 Command = Callable[[View, int], Decision[T]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(Struct, frozen=True):
     command: Command[Any]
     future: Future[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
+class _Decided(Struct, frozen=True):
     waiting: _Waiting
     result: Any = None
     error: Exception | None = None

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 
+from msgspec import Struct
+
 from compat.schema import AVRO, Reference, SchemaText
 from registry.contract import Metadata, RuleSet
 
@@ -61,8 +63,7 @@ def subject_in(context: str, name: str) -> str:
     return str(parse_subject(in_context(context, name)))
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """What a schema id stands for: the text and all else that identity is computed from."""
 
     schema_type: str
@@ -95,8 +96,7 @@ def kept_form(content: Content) -> Kept:
     return content.text if content == Content(AVRO, content.text) else content
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True, gc=False):
     """One version of a subject.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from registry.identity import digest_of, same_identity
 from registry.model import DEFAULT_CONTEXT, Content, Version, context_of, kept_form, subject_in

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from msgspec import Struct
+
 from magicbyte.http.errors import ErrorKind
 from registry import errors, records
 from registry.contract import InvalidRuleSet, RuleSet
@@ -19,8 +21,7 @@ from registry.view import View
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision(Generic[T_co]):
+class Decision(Struct, Generic[T_co], frozen=True):
     """What a command comes to: records to append, none where there is nothing to do, and the result."""
 
     result: T_co

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from registry import errors, records
 from registry.decide.decision import Decision, require_writable, settings_tombstones, tombstones

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compat.schema import JSON, InvalidSchema, ParsedSchema
 from registry import errors
@@ -18,8 +20,7 @@ from registry.tags import TAG_FORMATS, Tags, UnknownEntity
 from registry.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(Struct, frozen=True):
     """A request to register a schema, or to look one up.
 
     Attributes:
@@ -43,8 +44,8 @@ class Registration:
     normalize: bool = False
     force: bool = False
     expected_latest: int | None = None
-    tags_to_add: Tags = field(default_factory=dict)
-    tags_to_remove: Tags = field(default_factory=dict)
+    tags_to_add: Tags = {}
+    tags_to_remove: Tags = {}
     propagate_tags: bool = False
     explain: bool = False
 
@@ -54,8 +55,7 @@ class Registration:
         return bool(self.tags_to_add or self.tags_to_remove or self.propagate_tags)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A content as it would be stored, and the parse that it came from."""
 
     content: Content

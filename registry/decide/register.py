@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from compat.engine import Previous, Verdict, check, reserved_field_messages
 from compat.level import LEVELS, Policy
@@ -35,7 +37,7 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
     request = write_tags(view, request, config, terms)
     if mode.imports:
         # An import is stored as it comes.
-        wanted, config = replace(request, normalize=False), replace(config, normalize=False)
+        wanted, config = replace(request, normalize=False), dataclasses.replace(config, normalize=False)
     else:
         wanted = inherit(view, request, config, next_number)
     require_valid_rules(wanted.content.rule_set)

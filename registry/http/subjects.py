@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import replace
 from functools import partial
 
 from fastapi import APIRouter, Request, Response
+from msgspec.structs import replace
 
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 #: A place in the log; grows from record to record, not always by one.
 Offset = int
@@ -13,8 +14,7 @@ Offset = int
 BEGINNING: Offset = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True, gc=False):
     """A record to append; a value of None is a tombstone. `timestamp` is in ms since the epoch."""
 
     key: bytes
@@ -22,8 +22,7 @@ class Record:
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(Struct, frozen=True, gc=False):
     """A record as it stands in the log."""
 
     offset: Offset
