@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from msgspec import Struct
+
 AVRO = "AVRO"
 JSON = "JSON"
 PROTOBUF = "PROTOBUF"
@@ -50,8 +52,7 @@ class Reference:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaText:
+class SchemaText(Struct, frozen=True):
     """A schema as a client or a topic gave it: nothing has been read out of the text yet."""
 
     schema_type: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import re
+import secrets
 import time
-import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -110,7 +110,7 @@ class RequestLog:
             await self.app(scope, receive, send)
             return
         asked = header(scope, b"x-request-id")
-        request_id = asked if asked and _REQUEST_ID.fullmatch(asked) else str(uuid.uuid4())
+        request_id = asked if asked and _REQUEST_ID.fullmatch(asked) else secrets.token_hex(16)
         scope.setdefault("state", {})["request_id"] = request_id
         started = time.perf_counter()
         status = 500

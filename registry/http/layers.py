@@ -169,8 +169,9 @@ class RememberedAnswers:
             await self.app(scope, receive, send)
             return
         method = scope["method"]
-        media_types = _media_types(scope)
-        if media_types is None or not (method == "GET" or (method == "POST" and self._is_look_up(scope))):
+        may_be = method == "GET" or (method == "POST" and self._is_look_up(scope))
+        media_types = _media_types(scope) if may_be else None
+        if media_types is None:
             await self.app(scope, receive, send)
             return
         body = b""
