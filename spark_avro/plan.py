@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.avro.functions import from_avro
 
 from serdes import wire
 from spark_avro import tree as trees
@@ -146,15 +146,10 @@ def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
         F.lit(around.behind),
     )
 
-    @cache
-    def options(reader: str) -> Column:
-        return F.create_map(F.lit("mode"), F.lit("PERMISSIVE"), F.lit("avroSchema"), F.lit(reader))
-
     def decode(branch: Branch, body: Column) -> Column:
         reader = trees.text(around.reader(branch.reader.tree))
         writer = trees.text(around.writer(with_nulls(branch.writer, how.reader)))
-        # By its name, it takes its options as a column, which is made once for all branches.
-        column = F.call_function("from_avro", body, F.lit(writer), options(reader))
+        column = from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": reader})
         return column.cast(spark_type(around.reader(how.reader))) if branch.reader.cast else column
 
     whole = _by_header(payload, body, how, decode)
