@@ -76,7 +76,7 @@ class AvroCodec:
     @cached_property
     def decode(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to the Python datum."""
-        return _decoder(self.plan, self._data)
+        return decoder(self.plan, self._data)
 
     @cached_property
     def json_to_avro(self) -> Callable[..., bytes]:
@@ -86,7 +86,7 @@ class AvroCodec:
     @cached_property
     def avro_to_json(self) -> Callable[..., Any]:
         """The function from a buffer and an offset to Avro JSON as Python objects."""
-        return _decoder(self.plan, self._json)
+        return decoder(self.plan, self._json)
 
     @cached_property
     def avro_to_json_bytes(self) -> Callable[..., bytes]:
@@ -118,11 +118,12 @@ def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
         return lambda datum, prefix=b"": prefix + encode_walk.encode(node, datum, form)
 
 
-def _decoder(plan: Plan, form: Form) -> Callable[..., Any]:
-    from serdes.codec.decode_source import decoder  # noqa: PLC0415  (a producer needs none)
+def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
+    """The function from a buffer and an offset to the datum of a plan, in a form."""
+    from serdes.codec import decode_source  # noqa: PLC0415  (a producer needs none)
 
     try:
-        return decoder(plan, form)
+        return decode_source.decoder(plan, form)
     except _TOO_MUCH:
         return lambda buffer, offset=0: decode_walk.decode(plan, bytes(buffer), offset, form)
 

@@ -15,7 +15,6 @@ from typing import Any
 from serdes.codec import decode_walk
 from serdes.codec.check import Unfit
 from serdes.codec.form import Form
-from serdes.codec.logical import presenter
 from serdes.codec.plan import Plan, unread
 from serdes.codec.read_table import ENDS, LENGTHS, READ, REALS, ZIGZAG, count_of, end_of
 from serdes.codec.schema import Node
@@ -132,8 +131,9 @@ class _Decoder:
                 line(text.format(v=value))
         if skip:
             return "None"
-        if plan.node.logical and not self.form.json:
-            line(f"{value} = {self.source.bind(presenter(plan.node))}({value})")
+        present = self.form.present(plan)
+        if present is not None:
+            line(f"{value} = {self.source.bind(present)}({value})")
             return value
         if plan.convert == "float":
             line(f"{value} = float({value})")
@@ -191,10 +191,10 @@ class _Decoder:
     def array(self, plan: Plan, depth: int, *, skip: bool) -> str:
         source, value = self.source, self.source.fresh("v")
         source.line(f"{value} = []")
-        as_it_is = not plan.child.convert and (self.form.json or not plan.child.node.logical)
-        if as_it_is and plan.child.kind in REALS and not self.form.json:
+        child = plan.child
+        if child.kind in REALS and not child.convert and not self.form.json and self.form.present(child) is None:
             self.reals(plan, value)
-        elif as_it_is and plan.child.kind in {"int", "long"}:
+        elif child.kind in {"int", "long"} and not child.convert and self.form.present(child) is None:
             self.integers(plan, value)
         else:
             with self.blocks(plan):
@@ -263,18 +263,20 @@ class _Decoder:
                 inner = self.value(branch, depth + 1, skip=skip)
                 if self.form.record_names and branch.kind == "record":
                     inner = f"({(tag or branch.node.branch)!r}, {inner})"
-                source.line(f"{value} = {{{tag!r}: {inner}}}" if self.shows(tag) else f"{value} = {inner}")
+                source.line(f"{value} = {self.shown(plan, tag, inner)}")
         # An index of more bytes than it needs is left to the step-by-step decoder.
         source.line("else: raise Unfit" if plan.branches else "raise Unfit")
         return value
 
-    def shows(self, tag: str | None) -> bool:
-        """Whether a union's value stands under its tag."""
-        return self.form.tagged and tag is not None
-
     def tagged(self, plan: Plan, depth: int, *, skip: bool) -> str:
-        inner = self.value(plan.child, depth, skip=skip)
-        return f"{{{plan.tag!r}: {inner}}}" if self.shows(plan.tag) else inner
+        return self.shown(plan, plan.tag, self.value(plan.child, depth, skip=skip))
+
+    def shown(self, plan: Plan, tag: str | None, inner: str) -> str:
+        """The expression of a union's value as the form shows it."""
+        keys = self.form.keys(plan.target, tag)
+        if keys is None:
+            return inner
+        return "{" + ", ".join(f"{key!r}: {inner if key == keys[1] else None}" for key in keys[0]) + "}"
 
     def mismatch(self, _: Plan, __: int, *, skip: bool) -> str:  # noqa: ARG002  (the table's signature)
         self.source.line("raise Unfit")

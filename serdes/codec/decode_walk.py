@@ -9,7 +9,6 @@ from serdes.codec.check import pack_float
 from serdes.codec.encode_walk import default_bytes
 from serdes.codec.errors import DecodeError, key_path
 from serdes.codec.form import Form
-from serdes.codec.logical import presenter
 from serdes.codec.plan import Plan, resolve, unread
 from serdes.codec.schema import Field, Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
@@ -191,11 +190,15 @@ class _Walk:
         value = self.any(branch, path)
         if self.form.record_names and branch.kind == "record":
             return (tag or branch.node.branch, value)
-        return {tag: value} if tag is not None and self.form.tagged else value
+        return self.shown(plan, tag, value)
 
     def tagged(self, plan: Plan, path: str) -> Any:
-        value = self.any(plan.child, path)
-        return {plan.tag: value} if self.form.tagged else value
+        return self.shown(plan, plan.tag, self.any(plan.child, path))
+
+    def shown(self, plan: Plan, tag: str | None, value: Any) -> Any:
+        """A union's value as the form shows it."""
+        keys = self.form.keys(plan.target, tag)
+        return value if keys is None else {key: value if key == keys[1] else None for key in keys[0]}
 
     def mismatch(self, plan: Plan, path: str) -> Any:
         raise self.fail(path, self.position, plan.target, plan.detail)
@@ -227,8 +230,9 @@ _METHODS = {
 
 def _present(plan: Plan, value: Any, form: Form) -> Any:
     """A stored value as the form shows it, promoted where the reader's type is another."""
-    if plan.node.logical and not form.json:
-        return presenter(plan.node)(value)
+    present = form.present(plan)
+    if present is not None:
+        return present(value)
     kind = plan.target.kind
     if plan.convert:
         value = CONVERT[plan.convert](value)

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from serdes.codec.branch import Choose, data_chooser, first_chooser, plain_chooser, tag_chooser
 from serdes.codec.check import DATUM, JSON, Check
+from serdes.codec.logical import Convert, presenter
+from serdes.codec.plan import Plan
 from serdes.codec.schema import Node
+
+
+def by_logical_type(plan: Plan) -> Convert | None:
+    """Python's value of the writer's logical type, where it has one."""
+    return presenter(plan.node) if plan.node.logical else None
+
+
+def as_it_is(_: Plan) -> Convert | None:
+    """What is stored, promoted to the reader's type."""
+    return None
+
+
+def _no_members(_: Node) -> Mapping[str, str]:
+    return MappingProxyType({})
 
 
 class Form(NamedTuple):
@@ -23,6 +40,10 @@ class Form(NamedTuple):
         nulls: Whether a missing field without a default that may be null is null.
         closed: Whether a record's unknown fields are an error.
         record_names: Whether a record of a union is shown as a pair of its name and itself.
+        present: Makes, for a plan of a value without parts, what shows what is stored; it promotes, too. None where
+            what is stored is shown promoted.
+        members: The keys of the object in which a union's value is shown, by the branches that they stand for: under
+            its branch's key, all others being None. Without any, the value is shown alone, or under its tag.
     """
 
     checks: Mapping[str, Check]
@@ -33,11 +54,27 @@ class Form(NamedTuple):
     closed: bool
     nulls: bool = False
     record_names: bool = False
+    present: Callable[[Plan], Convert | None] = by_logical_type
+    members: Callable[[Node], Mapping[str, str]] = _no_members
+
+    def keys(self, union: Node, tag: str | None) -> tuple[tuple[str, ...], str] | None:
+        """The keys of the object that shows a union's value, and the one that has it; None where it is shown alone.
+
+        Args:
+            union: The reader's union.
+            tag: The branch's name, as a plan has it.
+        """
+        if tag is None:
+            return None
+        if self.tagged:
+            return (tag,), tag
+        members = self.members(union)
+        return (tuple(members.values()), members[tag]) if members else None
 
 
 DATA = Form(DATUM, data_chooser, json=False, tagged=False, defaults=True, closed=False, nulls=True)
 #: Defaults in a schema are JSON without tags; what a default record leaves out has defaults of its own.
-DEFAULT = Form(JSON, first_chooser, json=True, tagged=False, defaults=True, closed=False)
+DEFAULT = Form(JSON, first_chooser, json=True, tagged=False, defaults=True, closed=False, present=as_it_is)
 
 
 def data_form(*, strict: bool, strict_allow_default: bool, record_names: bool) -> Form:
@@ -56,4 +93,4 @@ def data_form(*, strict: bool, strict_allow_default: bool, record_names: bool) -
 def json_form(*, plain: bool, defaults: bool) -> Form:
     """Avro JSON: tagged unions as Java's Avro writes them, or plain ones; missing fields refused or defaulted."""
     chooser = partial(plain_chooser, defaults=defaults) if plain else tag_chooser
-    return Form(JSON, chooser, json=True, tagged=not plain, defaults=defaults, closed=True)
+    return Form(JSON, chooser, json=True, tagged=not plain, defaults=defaults, closed=True, present=as_it_is)

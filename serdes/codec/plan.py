@@ -60,7 +60,7 @@ class Plan:
 
 def resolve(writer: Node, reader: Node | None) -> Plan:
     """The plan for data of `writer`, presented as `reader` says."""
-    return _Resolver().plan(writer, reader)
+    return Resolver().plan(writer, reader)
 
 
 def matches(writer: Node, reader: Node) -> bool:
@@ -68,13 +68,14 @@ def matches(writer: Node, reader: Node) -> bool:
     if "union" in (writer.kind, reader.kind):
         return True
     if writer.kind in NAMED or reader.kind in NAMED:
-        return writer.kind == reader.kind and _same_name(writer, reader) and writer.size == reader.size
+        return writer.kind == reader.kind and same_name(writer, reader) and writer.size == reader.size
     if writer.kind == reader.kind:
         return writer.kind not in {"array", "map"} or matches(writer.item, reader.item)
     return (writer.kind, reader.kind) in PROMOTIONS
 
 
-def _same_name(writer: Node, reader: Node) -> bool:
+def same_name(writer: Node, reader: Node) -> bool:
+    """Whether a reader's named type is called as the writer's, or as it once was."""
     unqualified = writer.branch.rpartition(".")[2]
     return (
         unqualified == reader.branch.rpartition(".")[2]
@@ -87,50 +88,59 @@ def _tag(branch: Node) -> str | None:
     return None if branch.kind == "null" else branch.branch
 
 
-class _Resolver:
+class Resolver:
     """The plans made so far, by pair of nodes: recursive types come back to the same plan."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[int, int], Plan] = {}
 
     def plan(self, writer: Node, reader: Node | None) -> Plan:
+        """The plan of a pair of nodes; without a reader, of what is read as it was written."""
         key = (id(writer), id(reader))
         if key in self.known:
             return self.known[key]
         if writer.kind == "union":
             plan = self.known[key] = Plan("union", writer, reader or writer)
-            plan.branches = tuple(self.branch(branch, reader) for branch in writer.branches)
+            plan.branches = tuple(self._branch(branch, reader) for branch in writer.branches)
             return plan
         if reader is None:
             plan = self.known[key] = Plan(writer.kind, writer, writer)
-            self.fill(plan, writer, None)
+            self._fill(plan, writer, None)
             return plan
         if reader.kind == "union":
-            return self.from_union(writer, reader)
-        if not matches(writer, reader):
+            return self._from_union(writer, reader)
+        if not self.reads(writer, reader):
             return _mismatch(writer, reader)
         plan = self.known[key] = Plan(writer.kind, writer, reader)
-        self.fill(plan, writer, reader)
+        self._fill(plan, writer, reader)
         return plan
 
-    def branch(self, writer: Node, reader: Node | None) -> tuple[str | None, Plan]:
+    def _branch(self, writer: Node, reader: Node | None) -> tuple[str | None, Plan]:
         """The plan of a writer's branch and the tag under which the reader's union shows it."""
         if reader is None:
             return _tag(writer), self.plan(writer, None)
         if reader.kind != "union":
             return None, self.plan(writer, reader)
-        chosen = next((branch for branch in reader.branches if matches(writer, branch)), None)
+        chosen = self.chosen(writer, reader)
         return (None, _mismatch(writer, reader)) if chosen is None else (_tag(chosen), self.plan(writer, chosen))
 
-    def from_union(self, writer: Node, reader: Node) -> Plan:
-        tag, child = self.branch(writer, reader)
+    def reads(self, writer: Node, reader: Node) -> bool:
+        """Whether data of a writer's type may be read as a reader's, neither being a union."""
+        return matches(writer, reader)
+
+    def chosen(self, writer: Node, union: Node) -> Node | None:
+        """The branch of a reader's union that data of a writer's type are read as."""
+        return next((branch for branch in union.branches if matches(writer, branch)), None)
+
+    def _from_union(self, writer: Node, reader: Node) -> Plan:
+        tag, child = self._branch(writer, reader)
         if tag is None:
             return child
         plan = Plan("tagged", writer, reader)
         plan.tag, plan.child = tag, child
         return plan
 
-    def fill(self, plan: Plan, writer: Node, reader: Node | None) -> None:
+    def _fill(self, plan: Plan, writer: Node, reader: Node | None) -> None:
         """What the kind needs beyond the nodes."""
         if writer.kind in {"array", "map"}:
             plan.child = self.plan(writer.item, reader.item if reader else None)
@@ -138,13 +148,13 @@ class _Resolver:
             known, default = (reader.symbols, reader.default) if reader else (writer.symbols, None)
             plan.symbols = tuple(symbol if symbol in known else default for symbol in writer.symbols)
         elif writer.kind == "record":
-            self.fill_record(plan, writer, reader)
+            self._fill_record(plan, writer, reader)
         elif reader:
             plan.convert = PROMOTIONS.get((writer.kind, reader.kind))
 
-    def fill_record(self, plan: Plan, writer: Node, reader: Node | None) -> None:
-        plan.fields = reader.fields if reader else writer.fields
+    def _fill_record(self, plan: Plan, writer: Node, reader: Node | None) -> None:
         if reader is None:
+            plan.fields = writer.fields
             plan.steps = tuple((index, self.plan(field.node, None)) for index, field in enumerate(writer.fields))
             return
         by_name = {field.name: index for index, field in enumerate(reader.fields)}
@@ -156,6 +166,7 @@ class _Resolver:
                 index = -1
             steps.append((index, self.plan(field.node, reader.fields[index].node if index >= 0 else None)))
         plan.steps = tuple(steps)
+        plan.fields = reader.fields
 
 
 def unread(plan: Plan) -> list[tuple[int, Field]]:

@@ -26,6 +26,17 @@ LOGICAL_TYPES = frozenset(
     },
 )
 
+#: The others of Avro's specification: what they are on is left raw, and `Node.meaning` tells that they are there.
+OTHER_LOGICAL_TYPES = frozenset(
+    {
+        ("long", "timestamp-nanos"),
+        ("long", "local-timestamp-nanos"),
+        ("bytes", "big-decimal"),
+        ("fixed", "uuid"),
+        ("fixed", "duration"),
+    }
+)
+
 #: Java's Avro keeps a decimal's precision as an int; a larger one is no decimal.
 MAX_PRECISION = (1 << 31) - 1
 
@@ -51,6 +62,7 @@ class Node:
         kind: The Avro type: a primitive, record, enum, fixed, array, map or union.
         name: The full name of a record, enum or fixed, else None.
         logical: The logical type, where it is one that is converted.
+        meaning: The logical type, where it is one of Avro's specification.
         fields, symbols, size, item, branches: What the kind has; `item` is an array's items or a map's values.
         default: An enum's default symbol.
         aliases: Other full names, for resolution.
@@ -58,14 +70,15 @@ class Node:
     """
 
     __slots__ = (
-        "aliases", "branches", "default", "fields", "item", "kind", "logical", "name", "precision", "scale", "size",
-        "symbols",
+        "aliases", "branches", "default", "fields", "item", "kind", "logical", "meaning", "name", "precision", "scale",
+        "size", "symbols",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str | None = None) -> None:
         self.kind = kind
         self.name = name
         self.logical: str | None = None
+        self.meaning: str | None = None
         self.fields: tuple[Field, ...] = ()
         self.symbols: tuple[str, ...] = ()
         self.size = 0
@@ -227,7 +240,10 @@ def _required(schema: dict[str, Any], key: str, kind: str) -> Any:
 def _with_logical(node: Node, schema: dict[str, Any]) -> Node:
     """The node with its logical type; an unknown one, or a decimal that makes no sense, is ignored (Avro spec)."""
     logical = schema.get("logicalType")
-    if not isinstance(logical, str) or (node.kind, logical) not in LOGICAL_TYPES:
+    if not isinstance(logical, str):
+        return node
+    if (node.kind, logical) not in LOGICAL_TYPES:
+        node.meaning = logical if (node.kind, logical) in OTHER_LOGICAL_TYPES else None
         return node
     if logical == "decimal":
         precision, scale = schema.get("precision"), schema.get("scale") or 0
@@ -239,5 +255,5 @@ def _with_logical(node: Node, schema: dict[str, Any]) -> Node:
         ):
             return node
         node.precision, node.scale = precision, scale
-    node.logical = logical
+    node.logical = node.meaning = logical
     return node
