@@ -9,8 +9,8 @@ from pyspark.sql import Column
 from pyspark.sql import types as spark
 
 from compat.schema import AVRO, SchemaText
-from spark_avro import normalise
 from spark_avro import tree as trees
+from spark_avro.form import reader_text
 from spark_avro.known import Known
 from spark_avro.modes import FAILFAST, as_column, present
 from spark_avro.plan import Decoded
@@ -19,7 +19,7 @@ from spark_avro.selection import Selection, select_versions
 from spark_avro.tree import Tree
 from spark_avro.types import spark_type
 from spark_avro.udf import decoded_by, url_of
-from spark_avro.workers import avro_decoder
+from spark_avro.workers import avro_decoder, avro_json_decoder
 
 
 def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
@@ -52,8 +52,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         is_key: As in `from_confluent_avro`.
 
     Raises:
-        UnsupportedSchema: a recursive reader's schema without `as_json`, a decimal of over 38 digits, or a union of
-            records with the same fields.
+        UnsupportedSchema: a recursive reader's schema without `as_json`, or a decimal of over 38 digits.
         NoSubject, PlanError, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = as_column(column)
@@ -68,7 +67,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
 def decoded_as_json(payload: Column, chosen: Selection, *, url: str | None) -> Decoded:
     """The parts of a column whose values are the texts of their Avro JSON."""
     reader = chosen.reader.rendered("resolved") if chosen.explicit else None
-    batch = avro_decoder(_known(chosen), reader, chosen.origin, normalise=False, registry=url)
+    batch = avro_json_decoder(_known(chosen), reader, chosen.origin, registry=url)
     return decoded_by(batch, payload, spark.StringType())
 
 
@@ -84,8 +83,7 @@ def decoded_in_python(
         url: Where workers ask for ids that are not known; None where these are errors.
     """
     tree = trees.tree(chosen.reader, chosen.label, reader=True) if reader is None else reader
-    normalise.check(tree, chosen.label)
-    batch = avro_decoder(_known(chosen), trees.text(tree), chosen.origin, normalise=True, registry=url)
+    batch = avro_decoder(_known(chosen), reader_text(tree), chosen.origin, registry=url)
     return decoded_by(batch, payload, spark_type(tree))
 
 

@@ -22,7 +22,7 @@ _PROMOTIONS = {
 }
 
 #: Logical types that Spark reads as one type, each by its own unit.
-_SAME_TYPE = (
+SAME_TYPE = (
     frozenset({"timestamp-millis", "timestamp-micros"}),
     frozenset({"local-timestamp-millis", "local-timestamp-micros"}),
 )
@@ -156,7 +156,7 @@ def _logical(writer: Tree, reader: Tree, path: str) -> Resolved:
     written, read = writer.get("logicalType"), reader.get("logicalType")
     if written is None or read is None or _meaning(writer) == _meaning(reader):
         return Resolved(reader)
-    if any({written, read} <= alike for alike in _SAME_TYPE):
+    if any({written, read} <= alike for alike in SAME_TYPE):
         return Resolved({**reader, "logicalType": written})
     if written == read == "decimal":
         if writer["scale"] <= reader["scale"] and (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import types as spark
 
@@ -62,9 +62,19 @@ def _union(schema: list[Tree]) -> spark.DataType:
         return spark.NullType()
     if len(branches) == 1:
         return spark_type(branches[0])
-    plain = frozenset(branch["type"] for branch in branches)
-    if plain in _WIDENING and len(branches) == len(plain):
-        return _WIDENING[plain]()
+    names = members([branch["type"] for branch in branches])
+    if not names:
+        return _WIDENING[frozenset(branch["type"] for branch in branches)]()
     return spark.StructType(
-        [spark.StructField(f"member{index}", spark_type(branch)) for index, branch in enumerate(branches)]
+        [spark.StructField(name, spark_type(branch)) for name, branch in zip(names, branches, strict=True)]
     )
+
+
+def members(kinds: Sequence[str]) -> list[str]:
+    """The names of the fields that Spark's struct has for a union of these types, null not among them.
+
+    Empty where Spark has no struct for it, but the type that holds the values of all.
+    """
+    if len(kinds) < 2 or frozenset(kinds) in _WIDENING:
+        return []
+    return [f"member{index}" for index in range(len(kinds))]

@@ -22,7 +22,7 @@ from spark_avro.known import GUID, Known
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from serdes.codec import AvroCodec
+    from serdes.codec.plan import Plan
     from spark_avro.columns import Outcome, Read
 
 Decode = Callable[[bytes], Any]
@@ -136,58 +136,77 @@ def _ask(url: str, schema_id: int) -> Known:
 
 @dataclass(frozen=True)
 class AvroMaker:
-    """Makes Avro decoders: values as Spark's types have them, or the text of their Avro JSON.
+    """Makes Avro decoders to Spark's values.
 
     Attributes:
-        reader: The reader's schema, which refers to nothing; None for that of each message.
-        normalise: Whether values become Spark's; else their Avro JSON's text.
+        reader: The reader's schema, which refers to nothing.
     """
 
-    reader: str | None
-    normalise: bool
+    reader: str
 
     def __call__(self, known: Known) -> Decode:
         """The decoder of a writer's schema."""
-        from spark_avro.normalise import normaliser  # noqa: PLC0415 - the driver has no use for it
+        from serdes.codec.codec import decoder  # noqa: PLC0415 - the driver has no use for it
+        from spark_avro.form import FORM  # noqa: PLC0415
 
-        codec = self._codec(known)
-        if not self.normalise:
-            return lambda message: codec.avro_to_json_bytes(message, wire.V0_SIZE).decode()
-        decode, skip = codec.decode, wire.V0_SIZE
-        assert self.reader is not None
+        skip = wire.V0_SIZE
         if self._is_raw(known):
             return lambda message: bytes(message[skip:])
-        change = normaliser(self.reader)
-        if change is None:
-            return lambda message: decode(message, skip)
-        return lambda message: change(decode(message, skip))
+        decode = decoder(self._plan(known), FORM)
+        return lambda message: decode(message, skip)
 
     def columns(self, known: Known, kind: pa.DataType) -> Read | None:
         """What reads a writer's payloads in columns, if they can be."""
         from spark_avro.columns import column_reader  # noqa: PLC0415 - the driver has no use for it
 
-        return None if self._is_raw(known) else column_reader(self._codec(known).plan, kind)
+        return None if self._is_raw(known) else column_reader(self._plan(known), kind)
 
     def _is_raw(self, known: Known) -> bool:
         """Whether the payload is the value: a top-level `bytes` has no length (wire format, Avro payloads)."""
         return known.schema.text == '"bytes"' and self.reader == '"bytes"'
 
-    def _codec(self, known: Known) -> AvroCodec:
+    def _plan(self, known: Known) -> Plan:
+        from serdes.codec.java_plan import resolve_as_java  # noqa: PLC0415 - the driver has no use for it
+        from serdes.codec.schema import parse  # noqa: PLC0415
+
+        named = [dependency.text for dependency in known.dependencies]
+        return resolve_as_java(parse(known.schema.text, named), parse(self.reader))
+
+
+@dataclass(frozen=True)
+class AvroJsonMaker:
+    """Makes Avro decoders to the text of Avro JSON.
+
+    Attributes:
+        reader: The reader's schema, which refers to nothing; None for that of each message.
+    """
+
+    reader: str | None
+
+    def __call__(self, known: Known) -> Decode:
+        """The decoder of a writer's schema."""
         from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
 
         named = [dependency.text for dependency in known.dependencies]
-        return compile_codec(known.schema.text, self.reader, named)
+        show = compile_codec(known.schema.text, self.reader, named, reader_named=()).avro_to_json_bytes
+        return lambda message: show(message, wire.V0_SIZE).decode()
 
 
-def avro_decoder(
-    known: Mapping[int, Known], reader: str | None, origin: str, *, normalise: bool, registry: str | None
-) -> Decoder:
-    """A decoder of Avro messages."""
+def avro_decoder(known: Mapping[int, Known], reader: str, origin: str, *, registry: str | None) -> Decoder:
+    """A decoder of Avro messages to Spark's values."""
+    maker = AvroMaker(reader)
+    return Decoder(AVRO, known, maker, _avro_errors(), origin, registry, maker.columns)
+
+
+def avro_json_decoder(known: Mapping[int, Known], reader: str | None, origin: str, *, registry: str | None) -> Decoder:
+    """A decoder of Avro messages to the text of their Avro JSON."""
+    return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, registry)
+
+
+def _avro_errors() -> tuple[type[Exception], ...]:
     from serdes.codec import DecodeError, SchemaError  # noqa: PLC0415
 
-    errors = (DecodeError, SchemaError, ValueError, OverflowError)
-    maker = AvroMaker(reader, normalise)
-    return Decoder(AVRO, known, maker, errors, origin, registry, maker.columns if normalise else None)
+    return DecodeError, SchemaError, ValueError, OverflowError
 
 
 @dataclass(frozen=True)

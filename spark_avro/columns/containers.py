@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from spark_avro.columns.part import Read
-from spark_avro.columns.rows import Rows
+from spark_avro.columns.rows import Longs, Rows
 
 
 def record(steps: Sequence[tuple[int, Read]], absent: Sequence[tuple[int, Read]], kind: pa.DataType | None) -> Read:
@@ -30,26 +31,73 @@ def record(steps: Sequence[tuple[int, Read]], absent: Sequence[tuple[int, Read]]
     return read
 
 
-def union(branches: Sequence[Read], kind: pa.DataType | None) -> Read:
-    """Reads unions whose branches all become the same type; None where nobody wants it."""
+#: What reads a branch of a union, and the index of the member that it is; -1 for one that becomes no member.
+Branch = tuple[int, Read]
+
+
+def union(branches: Sequence[Branch], kind: pa.DataType | None) -> Read:
+    """Reads unions.
+
+    Args:
+        branches: The writer's.
+        kind: The struct of members, or the one type that all branches become; None where nobody wants it.
+    """
+    gather = _gathered_as_members if any(member >= 0 for member, _ in branches) else _gathered
 
     def read(rows: Rows) -> pa.Array | None:
         index = rows.integers()
         rows.leave((index < 0) | (index >= len(branches)))
         # The broken ones have to be somewhere.
         index[rows.broken] = 0
-        parts: list[pa.Array] = []
-        order, done = np.empty(len(rows), np.int64), 0
-        for number, branch in enumerate(branches):
+        parts: list[_Part] = []
+        for number, (member, branch) in enumerate(branches):
             which = np.flatnonzero(index == number)
-            if len(which) == len(rows):
-                return branch(rows)
             if len(which):
                 inside = rows.pick(which)
-                parts.append(branch(inside))
+                parts.append(_Part(member, which, branch(inside)))
                 rows.put(which, inside)
-                order[which] = np.arange(done, done + len(which))
-                done += len(which)
-        return None if kind is None else pa.concat_arrays(parts).take(pa.array(order))
+        return None if kind is None else gather(parts, len(rows), kind)
 
     return read
+
+
+def member(branch: Branch, kind: pa.DataType) -> Read:
+    """Reads as a struct of members what the writer has no union for."""
+    index, read_branch = branch
+
+    def read(rows: Rows) -> pa.Array:
+        return _gathered_as_members([_Part(index, np.arange(len(rows)), read_branch(rows))], len(rows), kind)
+
+    return read
+
+
+class _Part(NamedTuple):
+    """The values of a branch, of the rows that have it."""
+
+    member: int
+    which: Longs
+    values: pa.Array
+
+
+def _gathered(parts: Sequence[_Part], size: int, kind: pa.DataType) -> pa.Array:
+    """The values of all parts where they belong, null where there is none."""
+    if not parts:
+        return pa.nulls(size, kind)
+    if len(parts) == 1 and len(parts[0].which) == size:
+        return parts[0].values
+    order, done = np.full(size, -1), 0
+    for part in parts:
+        order[part.which] = np.arange(done, done + len(part.which))
+        done += len(part.which)
+    return pa.concat_arrays([part.values for part in parts]).take(pa.array(order, mask=order < 0))
+
+
+def _gathered_as_members(parts: Sequence[_Part], size: int, kind: pa.DataType) -> pa.Array:
+    absent = np.ones(size, np.bool_)
+    for part in parts:
+        absent[part.which] = part.member < 0
+    members = [
+        _gathered([part for part in parts if part.member == index], size, field.type)
+        for index, field in enumerate(kind)
+    ]
+    return pa.StructArray.from_arrays(members, fields=list(kind), mask=pa.array(absent))

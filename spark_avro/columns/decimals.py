@@ -13,26 +13,34 @@ from spark_avro.columns.rows import Content, Flags, Longs, Rows
 _BYTES = np.arange(16)
 
 
-def decimals(node: Node, kind: pa.DataType) -> Present:
-    """How decimals of a writer's type become an array of the type.
+def decimals(written: str, node: Node, kind: pa.DataType) -> Present:
+    """How decimals become an array of the type.
 
-    Rows with more bytes than Arrow's numbers have, or more digits than the writer's type, are broken.
+    Rows without bytes, with more of them than Arrow's numbers have, or with more digits than the decimal's type, are
+    broken.
+
+    Args:
+        written: The writer's type, which need not say that its bytes are a decimal.
+        node: The decimal's precision and scale.
+        kind: The type.
 
     Raises:
-        RowByRow: some of them would not fit the type.
+        RowByRow: a text is read as a decimal, or some decimals would not fit the type.
     """
     whole, fraction = node.precision - node.scale, node.scale
     if not pa.types.is_decimal128(kind) or whole > kind.precision - kind.scale or fraction > kind.scale:
         raise RowByRow
-    written = pa.decimal128(node.precision, node.scale)
+    if written not in ("bytes", "fixed"):
+        raise RowByRow
+    own = pa.decimal128(node.precision, node.scale)
 
     def present(rows: Rows, content: Content) -> pa.Array:
-        long = content.size > len(_BYTES)
+        unlike = (content.size > len(_BYTES)) | (content.size == 0)
         numbers = _numbers(rows, content)
-        rows.leave(long | ~_within(numbers, 10**node.precision))
+        rows.leave(unlike | ~_within(numbers, 10**node.precision))
         numbers[rows.broken] = 0
-        found = pa.Array.from_buffers(written, len(rows), [None, pa.py_buffer(numbers)])
-        return found if kind == written else found.cast(kind)
+        found = pa.Array.from_buffers(own, len(rows), [None, pa.py_buffer(numbers)])
+        return found if kind == own else found.cast(kind)
 
     return present
 

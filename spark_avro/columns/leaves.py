@@ -1,8 +1,8 @@
 """Values without parts: how each type's bytes are read in all rows, and how they become an Arrow array.
 
-Reading follows the writer's type; it is all that is done for a field that nobody wants. Presenting follows the logical
-types of both sides and the Arrow type of Spark's. What the decoder of single messages would refuse, such as text that
-is no UTF-8 or a time beyond the day, breaks its row.
+Reading follows the writer's type; it is all that is done for a field that nobody wants. Presenting follows what the
+value stands for, and Spark's type in Arrow. What the decoder of single messages would refuse, such as text that is no
+UTF-8, breaks its row.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from serdes.codec.schema import Node
 from spark_avro.columns.decimals import decimals
 from spark_avro.columns.part import Present, Read, RowByRow
 from spark_avro.columns.rows import Content, Longs, Rows
+from spark_avro.form import Unlike, stands_for
 
 
 def reading(node: Node) -> Read:
@@ -38,19 +39,18 @@ def presenting(plan: Plan, kind: pa.DataType) -> Present:
     """How what was read becomes an array of the type.
 
     Raises:
-        RowByRow: the reader drops the writer's logical type or has another, a decimal shrinks, or the type is not that
-            which Spark gives the reader's.
+        RowByRow: the logical types of writer and reader are not converted, or the type is not that which Spark gives
+            the reader's.
     """
-    written, read = plan.node.logical, plan.target.logical
-    if written is None and read in (None, "uuid"):
-        return _plain(plan.kind, kind)
-    if written == "decimal" == read:
-        return decimals(plan.node, kind)
-    if written == "uuid" == read and kind == pa.string():
-        return _uuids
-    if (written, read) in _FACTORS and kind == _MOMENTS[read]:
-        return _moments(*_LIMITS[written or read], _FACTORS[written, read], kind)
-    raise RowByRow
+    try:
+        node = stands_for(plan)
+    except Unlike:
+        raise RowByRow from None
+    if node.logical == "decimal":
+        return decimals(plan.kind, node, kind)
+    if node.logical in _MOMENTS and plan.kind in ("int", "long"):
+        return _moments(*_MOMENTS[node.logical], kind)
+    return _plain(plan.kind, kind)
 
 
 def enum(symbols: Sequence[str | None], kind: pa.DataType | None) -> Read:
@@ -141,13 +141,11 @@ _NUMBERS: Mapping[str, tuple[pa.DataType, ...]] = {
 
 def _numbers(kind: pa.DataType) -> Present:
     own = kind.to_pandas_dtype()
-    # A float is made of a double, as the codec makes it.
-    between = np.float64 if pa.types.is_floating(kind) else own
 
     def present(_: Rows, values: Any) -> pa.Array:
         # Some of what is not a number is said to be invalid when it is widened.
         with np.errstate(invalid="ignore"):
-            return pa.array(values.astype(between, copy=False).astype(own, copy=False))
+            return pa.array(values.astype(own, copy=False))
 
     return present
 
@@ -182,65 +180,27 @@ def _is_text(value: bytes) -> bool:
     return True
 
 
-#: The form in which uuids are printed; others that mean one are left to the codec, which prints them in this.
-_UUID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-
-
-def _uuids(rows: Rows, content: Content) -> pa.Array:
-    found = _text(rows, content)
-    rows.leave(~pc.match_substring_regex(found, _UUID).to_numpy(zero_copy_only=False))
-    return found
-
-
-#: The least and the greatest number of each logical type: Python's years are 1 to 9999.
-_LIMITS: Mapping[str | None, tuple[int, int]] = {
-    "date": (-719_162, 2_932_896),
-    "time-millis": (0, 86_399_999),
-    "time-micros": (0, 86_399_999_999),
-    "timestamp-millis": (-62_135_596_800_000, 253_402_300_799_999),
-    "timestamp-micros": (-62_135_596_800_000_000, 253_402_300_799_999_999),
-    "local-timestamp-millis": (-62_135_596_800_000, 253_402_300_799_999),
-    "local-timestamp-micros": (-62_135_596_800_000_000, 253_402_300_799_999_999),
+_UTC, _LOCAL = pa.timestamp("us", "UTC"), pa.timestamp("us")
+#: What Spark has a type of its own for, and by what the number is multiplied for it.
+_MOMENTS: Mapping[str | None, tuple[pa.DataType, int]] = {
+    "date": (pa.date32(), 1),
+    "timestamp-millis": (_UTC, 1000),
+    "timestamp-micros": (_UTC, 1),
+    "local-timestamp-millis": (_LOCAL, 1000),
+    "local-timestamp-micros": (_LOCAL, 1),
 }
-#: Spark's type for each; times of day are numbers to it, timestamps microseconds.
-_MOMENTS: Mapping[str | None, pa.DataType] = {
-    "date": pa.date32(),
-    "time-millis": pa.int32(),
-    "time-micros": pa.int64(),
-    "timestamp-millis": pa.timestamp("us", "UTC"),
-    "timestamp-micros": pa.timestamp("us", "UTC"),
-    "local-timestamp-millis": pa.timestamp("us"),
-    "local-timestamp-micros": pa.timestamp("us"),
-}
-#: By what a writer's number is multiplied for a reader; what the writer calls no moment is in the reader's unit.
-_FACTORS: Mapping[tuple[str | None, str | None], int] = {
-    ("date", "date"): 1,
-    ("time-millis", "time-millis"): 1,
-    ("time-millis", "time-micros"): 1000,
-    ("time-micros", "time-micros"): 1,
-    (None, "date"): 1,
-    (None, "time-millis"): 1,
-    (None, "time-micros"): 1,
-    **{
-        (written and f"{kind}-{written}", f"{kind}-{read}"): factor
-        for kind in ("timestamp", "local-timestamp")
-        for written, read, factor in (
-            ("millis", "millis", 1000),
-            ("millis", "micros", 1000),
-            ("micros", "millis", 1),
-            ("micros", "micros", 1),
-            (None, "millis", 1000),
-            (None, "micros", 1),
-        )
-    },
-}
+_LONG = np.iinfo(np.int64)
 
 
-def _moments(low: int, high: int, factor: int, kind: pa.DataType) -> Present:
+def _moments(own: pa.DataType, factor: int, kind: pa.DataType) -> Present:
+    if kind != own:
+        raise RowByRow
     width = np.int32 if kind.bit_width == 32 else np.int64
+    low, high = -(_LONG.max // factor), _LONG.max // factor
 
     def present(rows: Rows, values: Longs) -> pa.Array:
-        rows.leave((values < low) | (values > high))
+        if factor > 1:
+            rows.leave((values < low) | (values > high))
         return pa.array((values * factor).astype(width)).view(kind)
 
     return present

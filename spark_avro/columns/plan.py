@@ -14,18 +14,17 @@ from serdes.codec.size import least_size
 from spark_avro.columns import collections, containers, leaves, part
 from spark_avro.columns.part import Read, RowByRow
 from spark_avro.columns.rows import PADDING, Buffer, Rows
+from spark_avro.form import FORM
 
 _KEY = resolve(Node("string"), None)
-#: Unions that become a number of one type.
-_NUMBERS = tuple(frozenset((kind, None) for kind in kinds) for kinds in (("int", "long"), ("float", "double")))
 
 
 def column_reader(plan: Plan, kind: pa.DataType) -> Read | None:
     """What reads data of a plan as an array of a type, or None where that is left to the decoder of single messages.
 
-    That is so where a part is of a type that contains itself, a union that becomes a struct of members, a collection
-    of items that take no bytes, a record without fields, a field that is neither written nor has a default, or of
-    different logical types for writer and reader.
+    That is so where a part is of a type that contains itself, a collection of items that take no bytes, a record
+    without fields, a field that is neither written nor has a default, of logical types that Spark does not convert, or
+    a text that is read as a decimal.
     """
     try:
         return _Planner().read(plan, kind)
@@ -101,14 +100,23 @@ class _Planner:
         return collections.mapping(key, value, pass_over, least_size(plan.node.item) + 1, kind)
 
     def union(self, plan: Plan, kind: pa.DataType | None) -> Read:
-        if not plan.branches or not (kind is None or _is_of_one_type(plan.target)):
+        if not plan.branches:
             raise RowByRow
-        return containers.union([self.read(branch, kind) for _, branch in plan.branches], kind)
+        return containers.union([self.branch(plan.target, tag, branch, kind) for tag, branch in plan.branches], kind)
 
     def tagged(self, plan: Plan, kind: pa.DataType | None) -> Read:
-        if not (kind is None or _is_of_one_type(plan.target)):
+        branch = self.branch(plan.target, plan.tag, plan.child, kind)
+        return branch[1] if branch[0] < 0 else containers.member(branch, kind)
+
+    def branch(self, union: Node, tag: str | None, plan: Plan, kind: pa.DataType | None) -> containers.Branch:
+        """What reads a branch, given the reader's union and what its branch is called there."""
+        keys = FORM.keys(union, tag)
+        if kind is None or keys is None:
+            return -1, self.read(plan, kind)
+        if not pa.types.is_struct(kind) or [field.name for field in kind] != list(keys[0]):
             raise RowByRow
-        return self.read(plan.child, kind)
+        member = keys[0].index(keys[1])
+        return member, self.read(plan, kind.field(member).type)
 
     def mismatch(self, _: Plan, kind: pa.DataType | None) -> Read:
         def read(rows: Rows) -> pa.Array | None:
@@ -116,12 +124,6 @@ class _Planner:
             return None if kind is None else pa.nulls(len(rows), kind)
 
         return read
-
-
-def _is_of_one_type(node: Node) -> bool:
-    """Whether all values of a reader's type, null aside, are of one type, or are plain numbers of one kind."""
-    kinds = [(branch.kind, branch.logical) for branch in node.branches if branch.kind != "null"]
-    return node.kind != "union" or len(kinds) < 2 or frozenset(kinds) in _NUMBERS
 
 
 _METHODS: Mapping[str, Callable[[_Planner, Plan, pa.DataType | None], Read]] = {

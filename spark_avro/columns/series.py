@@ -19,6 +19,10 @@ class _Ready(pd.arrays.ArrowExtensionArray):
         """The array itself."""
         return self
 
+    def __getitem__(self, item: Any) -> Any:
+        """Some of the array; pandas looks at the first value, and Python has none for the dates beyond its own."""
+        return None if isinstance(item, int) else super().__getitem__(item)
+
 
 def arrow_series(array: pa.Array) -> pd.Series[Any]:
     """A series that becomes this very array."""

@@ -22,10 +22,10 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from compat.schema import AVRO, SchemaText
 from serdes.codec import compile_codec
-from spark_avro import normalise
 from spark_avro import tree as trees
 from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
+from spark_avro.form import reader_text
 from spark_avro.known import Known
 from spark_avro.registry import parsed_text
 from spark_avro.types import spark_type
@@ -51,9 +51,8 @@ ID = 7
 def decoder_of(writer: Any, reader: Any) -> tuple[Decoder, pa.DataType]:
     """The decoder of the UDF, and the Arrow type of its values."""
     tree = trees.tree(parsed_text(json.dumps(reader)), "the reader", reader=True)
-    normalise.check(tree, "the reader")
     known = {ID: Known(SchemaText(AVRO, json.dumps(writer)))}
-    decoder = avro_decoder(known, trees.text(tree), "a test", normalise=True, registry=None)
+    decoder = avro_decoder(known, reader_text(tree), "a test", registry=None)
     return decoder, to_arrow_type(spark_type(tree))
 
 
