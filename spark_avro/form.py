@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Context, Decimal
+from functools import lru_cache
 from typing import Any
 
+from serdes.codec.codec import CACHED_CODECS, decoder
 from serdes.codec.form import DATA
+from serdes.codec.java_plan import resolve_as_java
 from serdes.codec.logical import Convert
 from serdes.codec.plan import Plan
-from serdes.codec.schema import Node
+from serdes.codec.schema import Node, parse
 from spark_avro import tree as trees
 from spark_avro.resolution import SAME_TYPE
 from spark_avro.tree import MAX_PRECISION, Tree
@@ -81,16 +84,16 @@ def _present(plan: Plan) -> Convert | None:
     try:
         node = stands_for(plan)
     except Unlike as error:
-        return _refusing(error)
+        return _refusing(str(error))
     make = _LOGICAL.get(node.logical)
     if make is not None:
         return make(node)
     return _float_of_long if (plan.kind, plan.target.kind) == ("long", "float") else None
 
 
-def _refusing(error: Unlike) -> Convert:
+def _refusing(problem: str) -> Convert:
     def refuse(_: Any) -> Any:
-        raise error
+        raise Unlike(problem)
 
     return refuse
 
@@ -129,3 +132,24 @@ _LOGICAL: Mapping[str | None, Callable[[Node], Convert]] = {
 }
 
 FORM = DATA._replace(present=_present, members=member_keys)
+
+
+@lru_cache(maxsize=CACHED_CODECS)
+def plan_of(writer: str, named: tuple[str, ...], reader: str) -> Plan:
+    """How data of a writer's schema are read as a reader's; as `decoder_of`, once per process.
+
+    Args:
+        writer: The text of the writer's schema.
+        named: The texts of the schemas that it mentions by name, in dependency order.
+        reader: The text of the reader's schema, as `reader_text` gives it.
+
+    Raises:
+        SchemaError: a text is no schema, or is nested too deeply.
+    """
+    return resolve_as_java(parse(writer, named), parse(reader))
+
+
+@lru_cache(maxsize=CACHED_CODECS)
+def decoder_of(plan: Plan) -> Callable[..., Any]:
+    """The function from a buffer and an offset to what Spark takes."""
+    return decoder(plan, FORM)

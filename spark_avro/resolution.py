@@ -39,6 +39,10 @@ class Unreadable(Exception):
         return f"{self.path or 'the type'} {self.problem}"
 
 
+class Misread(Unreadable):
+    """Of types that Java's Avro reads as each other, so that no record would fail that is read as what it is not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """A reader's tree for one writer; with `cast`, what it gives is to be cast to the type of the reader's own tree."""
@@ -116,6 +120,8 @@ def _from_union(writer: list[Tree], reader: Tree, path: str) -> Resolved:
     for branch in writer:
         try:
             changed = resolve(branch, reader, path)
+        except Misread:
+            raise
         except Unreadable as error:
             # Records of this branch fail when they are met; null is refused by readers that know no null.
             problem = problem or error
@@ -136,6 +142,8 @@ def _into_union(writer: Tree, reader: list[Tree], path: str) -> Resolved:
     for index in sorted(range(len(reader)), key=lambda index: not _same(writer, reader[index])):
         try:
             inner = resolve(writer, reader[index], path)
+        except Misread:
+            raise
         except Unreadable as error:
             problem = problem or error
             continue
@@ -163,8 +171,8 @@ def _logical(writer: Tree, reader: Tree, path: str) -> Resolved:
             writer["precision"] - writer["scale"] <= reader["precision"] - reader["scale"]
         ):
             return Resolved({**reader, "precision": writer["precision"], "scale": writer["scale"]}, cast=True)
-        raise Unreadable(path, f"is {describe(writer)} in the data, which {describe(reader)} cannot hold")
-    raise Unreadable(path, f"is {written} in the data and {read} for the reader, which Spark does not convert")
+        raise Misread(path, f"is {describe(writer)} in the data, which {describe(reader)} cannot hold")
+    raise Misread(path, f"is {written} in the data and {read} for the reader, which Spark does not convert")
 
 
 def _meaning(leaf: Tree) -> tuple[Any, ...]:

@@ -146,13 +146,12 @@ class AvroMaker:
 
     def __call__(self, known: Known) -> Decode:
         """The decoder of a writer's schema."""
-        from serdes.codec.codec import decoder  # noqa: PLC0415 - the driver has no use for it
-        from spark_avro.form import FORM  # noqa: PLC0415
+        from spark_avro.form import decoder_of  # noqa: PLC0415 - the driver has no use for it
 
         skip = wire.V0_SIZE
         if self._is_raw(known):
             return lambda message: bytes(message[skip:])
-        decode = decoder(self._plan(known), FORM)
+        decode = decoder_of(self._plan(known))
         return lambda message: decode(message, skip)
 
     def columns(self, known: Known, kind: pa.DataType) -> Read | None:
@@ -166,11 +165,9 @@ class AvroMaker:
         return known.schema.text == '"bytes"' and self.reader == '"bytes"'
 
     def _plan(self, known: Known) -> Plan:
-        from serdes.codec.java_plan import resolve_as_java  # noqa: PLC0415 - the driver has no use for it
-        from serdes.codec.schema import parse  # noqa: PLC0415
+        from spark_avro.form import plan_of  # noqa: PLC0415 - the driver has no use for it
 
-        named = [dependency.text for dependency in known.dependencies]
-        return resolve_as_java(parse(known.schema.text, named), parse(self.reader))
+        return plan_of(known.schema.text, tuple(dependency.text for dependency in known.dependencies), self.reader)
 
 
 @dataclass(frozen=True)

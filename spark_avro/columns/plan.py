@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 
+from serdes.codec.codec import CACHED_CODECS
 from serdes.codec.encode_walk import default_bytes
 from serdes.codec.plan import Plan, resolve, unread
 from serdes.codec.schema import Field, Node
@@ -19,6 +21,7 @@ from spark_avro.form import FORM
 _KEY = resolve(Node("string"), None)
 
 
+@lru_cache(maxsize=CACHED_CODECS)
 def column_reader(plan: Plan, kind: pa.DataType) -> Read | None:
     """What reads data of a plan as an array of a type, or None where that is left to the decoder of single messages.
 

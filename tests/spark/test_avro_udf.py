@@ -147,7 +147,31 @@ EVOLUTIONS: Mapping[str, tuple[str, str, list[Any]]] = {
 }  # fmt: skip
 
 
-def both(spark: SparkSession, avro: Any, cases: list[tuple[str, str | None, list[bytes]]]) -> Iterator[tuple[Any, Any]]:
+#: What neither reads: the writer's type, the reader's, and a datum.
+MISREAD: list[tuple[Any, Any, Any]] = [
+    (logical("int", "date"), logical("int", "time-millis"), date(2024, 2, 29)),
+    (logical("int", "date"), [logical("int", "time-millis"), "double", "string"], date(2024, 2, 29)),
+    (
+        [logical("int", "date"), logical("long", "timestamp-micros")],
+        logical("long", "timestamp-micros"),
+        ("int", date(2024, 2, 29)),
+    ),
+    (logical("long", "timestamp-millis"), logical("long", "local-timestamp-millis"), MILLI),
+    (logical("long", "timestamp-nanos"), logical("long", "timestamp-micros"), 5),
+    (
+        logical("bytes", "decimal", precision=4, scale=2),
+        ["string", logical("bytes", "decimal", precision=3, scale=2)],
+        Decimal("1.25"),
+    ),
+    (UNIT, ["string", "bytes"], "KG"),
+    (UNIT, {**UNIT, "name": "Else"}, "KG"),
+    (MARK, ["string", {**MARK, "size": 2}], b"abc"),
+]
+
+
+def both(
+    spark: SparkSession, avro: Any, cases: list[tuple[str, str | None, list[bytes]]], mode: str = "FAILFAST"
+) -> Iterator[tuple[Any, Any]]:
     """What the JVM and our codecs make of each case's messages (subject, reader's schema, messages), in one query."""
     count = max(len(messages) for _, _, messages in cases)
     rows = [[n, *(bytearray(messages[n % len(messages)]) for _, _, messages in cases)] for n in range(count)]
@@ -155,7 +179,7 @@ def both(spark: SparkSession, avro: Any, cases: list[tuple[str, str | None, list
     data = spark.createDataFrame(rows, f"n int, {', '.join(columns)}").coalesce(1)
     decoded = []
     for index, (subject, reader, _) in enumerate(cases):
-        settings = {"subject": subject, "registry": avro.registry, "reader_schema": reader}
+        settings = {"subject": subject, "registry": avro.registry, "reader_schema": reader, "mode": mode}
         decoded += [
             from_confluent_avro(f"c{index}", **settings).alias(f"jvm{index}"),
             confluent_avro_udf(f"c{index}", **settings).alias(f"python{index}"),
@@ -195,6 +219,19 @@ def test_the_jvm_and_our_codecs_resolve_alike(spark: SparkSession, avro: Any, su
         read = list(jvm)
         assert read == list(python), name
         assert None not in read, name
+
+
+def test_neither_reads_what_would_be_something_else(spark: SparkSession, avro: Any, subject: str) -> None:
+    cases = []
+    for n, (writer, reader, datum) in enumerate(MISREAD):
+        written = record(("a", writer))
+        [one] = avro.register(f"{subject}{n}", written)
+        cases.append((f"{subject}{n}", record(("a", reader)), [avro.message(one, written, {"a": datum})]))
+    for case, found in zip(MISREAD, both(spark, avro, cases, "PERMISSIVE"), strict=True):
+        for how in found:
+            [row] = how
+            assert row.value is None, case
+            assert row.error.reason.startswith(("unreadable schema", "malformed payload")), case
 
 
 TREE = json.dumps(
