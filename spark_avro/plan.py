@@ -133,7 +133,7 @@ def decoded(payload: Column, how: Decoding) -> Decoded:
 def _raw(payload: Column, how: Decoding) -> tuple[Column, Column]:
     """A top-level `bytes` is the payload itself, without a length (wire format, Avro payloads)."""
     body = F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1)
-    value = _by_header(payload, body, how, lambda _branch, body: body)
+    value = _by_header(payload, body, how, lambda _branch, body: body, how.reader)
     return value, value.isNotNull() == _expected(payload, how)
 
 
@@ -152,7 +152,7 @@ def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
         column = from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": reader})
         return column.cast(spark_type(around.reader(how.reader))) if branch.reader.cast else column
 
-    whole = _by_header(payload, body, how, decode)
+    whole = _by_header(payload, body, how, decode, around.reader(how.reader))
     return around.result(whole), whole[around.witness].isNotNull() == _expected(payload, how)
 
 
@@ -164,15 +164,17 @@ def _expected(payload: Column, how: Decoding) -> Column:
     return payload.isNotNull() & ~F.substring(payload, 1, wire.V0_SIZE).isin(*others)
 
 
-def _by_header(payload: Column, body: Column, how: Decoding, decode: Callable[[Branch, Column], Column]) -> Column:
-    """The body decoded by the branch of the payload's header; NULL where no branch has it."""
+def _by_header(
+    payload: Column, body: Column, how: Decoding, decode: Callable[[Branch, Column], Column], reader: Tree
+) -> Column:
+    """The body decoded by the branch of the payload's header; NULL of the reader's type where no branch has it."""
     header = F.substring(payload, 1, wire.V0_SIZE)
     cases: list[tuple[Column, Branch]] = []
     for branch in how.branches:
         headers = [F.lit(wire.prefix(schema_id)) for schema_id in branch.ids]
         cases.append((header == headers[0] if len(headers) == 1 else header.isin(*headers), branch))
     if not cases:
-        return F.lit(None).cast(spark_type(how.reader))
+        return F.lit(None).cast(spark_type(reader))
     if len(cases) == 1:
         # Into a CASE of one branch the optimiser pushes what is around it, and would decode for each mention.
         return decode(cases[0][1], F.when(cases[0][0], body))

@@ -163,7 +163,7 @@ MISREAD: list[tuple[Any, Any, Any]] = [
         ["string", logical("bytes", "decimal", precision=3, scale=2)],
         Decimal("1.25"),
     ),
-    (UNIT, ["string", "bytes"], "KG"),
+    (UNIT, ["null", "string"], "KG"),
     (UNIT, {**UNIT, "name": "Else"}, "KG"),
     (MARK, ["string", {**MARK, "size": 2}], b"abc"),
 ]
