@@ -88,7 +88,7 @@ def _present(plan: Plan) -> Convert | None:
     make = _LOGICAL.get(node.logical)
     if make is not None:
         return make(node)
-    return _float_of_long if (plan.kind, plan.target.kind) == ("long", "float") else None
+    return _nearest_float if plan.kind in ("int", "long") and plan.target.kind == "float" else None
 
 
 def _refusing(problem: str) -> Convert:
@@ -98,8 +98,8 @@ def _refusing(problem: str) -> Convert:
     return refuse
 
 
-def _float_of_long(value: int) -> float:
-    """The float nearest to a number, as Java rounds: by way of a double it would be rounded twice."""
+def _nearest_float(value: int) -> float:
+    """The float nearest to a number, also where Spark widens it: by way of a double a long would be rounded twice."""
     import numpy as np  # noqa: PLC0415 - in the workers
 
     return float(np.int64(value).astype(np.float32))

@@ -50,7 +50,7 @@ def presenting(plan: Plan, kind: pa.DataType) -> Present:
         return decimals(plan.kind, node, kind)
     if node.logical in _MOMENTS and plan.kind in ("int", "long"):
         return _moments(*_MOMENTS[node.logical], kind)
-    return _plain(plan.kind, kind)
+    return _plain(plan.kind, node.kind, kind)
 
 
 def enum(symbols: Sequence[str | None], kind: pa.DataType | None) -> Read:
@@ -117,11 +117,11 @@ _READ: Mapping[str, Read] = {
 }
 
 
-def _plain(written: str, kind: pa.DataType) -> Present:
+def _plain(written: str, read: str, kind: pa.DataType) -> Present:
     if written == "null":
         return lambda _, count: pa.nulls(count, kind)
     if written in _NUMBERS and kind in _NUMBERS[written]:
-        return _numbers(kind)
+        return _numbers(read, kind)
     if written in ("string", "bytes", "fixed") and kind in (pa.string(), pa.binary()):
         if written != "string" and kind == pa.binary():
             return lambda rows, content: binary(rows, content).cast(kind)
@@ -139,13 +139,15 @@ _NUMBERS: Mapping[str, tuple[pa.DataType, ...]] = {
 }
 
 
-def _numbers(kind: pa.DataType) -> Present:
+def _numbers(read: str, kind: pa.DataType) -> Present:
     own = kind.to_pandas_dtype()
+    # Of a union of numbers a branch is shown as a wider type than its own.
+    between = np.float32 if read == "float" else own
 
     def present(_: Rows, values: Any) -> pa.Array:
         # Some of what is not a number is said to be invalid when it is widened.
         with np.errstate(invalid="ignore"):
-            return pa.array(values.astype(own, copy=False))
+            return pa.array(values.astype(between, copy=False).astype(own, copy=False))
 
     return present
 

@@ -132,6 +132,7 @@ EVOLUTIONS: Mapping[str, tuple[str, str, list[Any]]] = {
         record(("b", logical("bytes", "decimal", precision=9, scale=2)), ("f", {**MARK, **logical("fixed", "decimal", precision=6, scale=0)}), ("s", logical("bytes", "decimal", precision=4, scale=2))),
         [{"b": b"\x01\x02", "f": b"\xff\xff\xfe", "s": "\x01"}],
     ),
+    "rounded to floats": (record(("a", "long"), ("b", "int"), ("c", "long")), record(("a", ["float", "double"]), ("b", ["null", "float", "double"]), ("c", "float")), [{"a": 2**24 + 1, "b": 2**24 + 1, "c": 2**60 + 2**36 + 1}]),
     "times beyond the day": (record(("t", "int")), record(("t", logical("int", "time-millis"))), [{"t": -1}, {"t": 86_400_000}]),
     "to the branch of the type": (
         record(("i", "int"), ("s", "string"), ("d", logical("int", "date")), ("n", "int"), ("l", "long"), ("b", "bytes")),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from compat.schema import AVRO, SchemaText
 from serdes.codec import DecodeError, decode_walk
 from serdes.codec.codec import decoder
 from serdes.codec.java_plan import resolve_as_java
@@ -13,7 +14,9 @@ from serdes.codec.schema import parse
 from serdes.codec.varint import write_long
 from spark_avro import tree as trees
 from spark_avro.form import FORM, reader_text
+from spark_avro.known import Known
 from spark_avro.registry import parsed_text
+from spark_avro.workers import AvroJsonMaker, AvroMaker
 
 
 def record(name: str, **fields: Any) -> dict[str, Any]:
@@ -65,6 +68,7 @@ CASES: list[tuple[Any, Any, bytes, Any]] = [
     ("bytes", decimal(4, 2), b"\x02\xff", Decimal("-0.01")),
     ("string", decimal(4, 2), b"\x02a", Decimal("0.97")),
     ("long", "float", write_long(2**60 + 2**36 + 1), 2.0**60 + 2.0**37),
+    ("int", ["float", "double"], write_long(2**24 + 1), 2.0**24),
     ([DATE, "long"], [DATE, "long"], b"\x00\x02", 1),
     (["int", MILLIS], ["int", MILLIS], b"\x02\x02", 1),
     (["null", "int"], ["null", "int"], b"\x02\x02", 1),
@@ -105,3 +109,11 @@ def test_what_spark_does_not_take(writer: Any, reader: Any, payload: bytes, reas
     for decode in decoders(writer, reader):
         with pytest.raises(DecodeError, match=reason):
             decode(payload)
+
+
+def test_a_reader_knows_none_of_the_schemas_that_a_writer_refers_to() -> None:
+    known = Known(SchemaText(AVRO, json.dumps(record("R", one="One"))), (SchemaText(AVRO, json.dumps(ONE)),))
+    reader = json.dumps(record("R", one=ONE))
+    message = b"\x00\x00\x00\x00\x07\x02"
+    assert AvroMaker(reader)(known)(message) == {"one": {"x": 1}}
+    assert AvroJsonMaker(reader)(known)(message) == '{"one":{"x":1}}'
