@@ -12,7 +12,7 @@ from compat.schema import AVRO, SchemaText
 from spark_avro import tree as trees
 from spark_avro.form import reader_text
 from spark_avro.known import Known
-from spark_avro.modes import FAILFAST, as_column, present
+from spark_avro.modes import FAILFAST, messages, present
 from spark_avro.plan import Decoded
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, select_versions
@@ -55,7 +55,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         UnsupportedSchema: a recursive reader's schema without `as_json`, or a decimal of over 38 digits.
         NoSubject, PlanError, RegistryUnavailable: as `from_confluent_avro`.
     """
-    payload = as_column(column)
+    payload = messages(column)
     chosen = select_versions(
         registry=registry, subject=subject, topic=topic, ids=ids, reader_schema=reader_schema, is_key=is_key
     )

@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.avro_udf import decoded_in_python
-from spark_avro.modes import FAILFAST, ColumnOrName, as_column, present
+from spark_avro.modes import FAILFAST, ColumnOrName, messages, present
 from spark_avro.plan import Decoded, Decoding, decoded, schema_id
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, plan_decoding, select_versions
@@ -70,7 +70,7 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
     )
     how = plan_decoding(chosen, fields, record)
     if ask_registry:
-        payload = as_column(column)
+        payload = messages(column)
         parts = _with_fallback(payload, how, chosen, url_of(registry))
         return present(parts, payload, mode=mode, position=position, drop=_unwanted(payload, how))
     return decode_column(column, how, mode=mode, position=position)
@@ -80,7 +80,7 @@ def decode_column(
     column: ColumnOrName, how: Decoding, *, mode: str = FAILFAST, position: Sequence[ColumnOrName] = ()
 ) -> Column:
     """A column decoded by a plan that was made before; see from_confluent_avro."""
-    payload = as_column(column)
+    payload = messages(column)
     return present(decoded(payload, how), payload, mode=mode, position=position, drop=_unwanted(payload, how))
 
 
@@ -108,4 +108,4 @@ def _unwanted(payload: Column, how: Decoding) -> Column | None:
 
 def confluent_schema_id(column: ColumnOrName) -> Column:
     """The schema id of each message as a long; NULL where the message is NULL, too short, or of another magic byte."""
-    return schema_id(as_column(column))
+    return schema_id(messages(column))

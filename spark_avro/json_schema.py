@@ -13,7 +13,7 @@ from compat.schema import JSON, SchemaText
 from serdes import wire
 from spark_avro.errors import PlanError
 from spark_avro.json_types import json_schema_of, json_type
-from spark_avro.modes import FAILFAST, as_column, present
+from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.plan import MALFORMED, Branch, Decoded, Decoding, reason, schema_id
 from spark_avro.registry import Chosen, Registry, choose, client_of, subject_of
 from spark_avro.resolution import Resolved
@@ -53,7 +53,7 @@ def from_confluent_json(
     Raises:
         NoSubject, PlanError, UnsupportedSchema, RegistryUnavailable: as `from_confluent_avro`.
     """
-    payload = as_column(column)
+    payload = messages(column)
     chosen = choose(registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key)
     known = F.coalesce(schema_id(payload).isin(*chosen.known), F.lit(False))
     text = F.when(known, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
@@ -84,7 +84,7 @@ def confluent_json_udf(
     `ask_registry` lets workers ask for ids that were not known when the query was planned; the other arguments and the
     errors are those of `from_confluent_json`.
     """
-    payload = as_column(column)
+    payload = messages(column)
     chosen = choose(registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key)
     batch = json_decoder(chosen.known, chosen.origin, registry=url_of(registry) if ask_registry else None)
     valid = decoded_by(batch, payload, spark.StringType())

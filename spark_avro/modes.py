@@ -18,6 +18,9 @@ DROP = "DROP"
 #: The columns of Spark's Kafka source that say where a record came from.
 KAFKA_POSITION = ("topic", "partition", "offset")
 
+#: What the column is called unless the query says: Spark would write out the whole expression.
+_NAME = "decoded"
+
 #: A column, or the name of one.
 ColumnOrName = Any
 
@@ -29,10 +32,11 @@ def present(
     # The first of an array, and not a CASE: `get` always evaluates both sides, so that Spark decodes once.
     kept = F.array(parts.value)
     if mode == FAILFAST:
-        return F.get(kept, F.when(parts.sound, F.lit(0)).otherwise(F.raise_error(_message(parts, position))))
+        index = F.when(parts.sound, F.lit(0)).otherwise(F.raise_error(_message(parts, position)))
+        return F.get(kept, index).alias(_NAME)
     if mode == PERMISSIVE:
         value = F.get(kept, F.when(parts.sound, F.lit(0)))
-        return F.struct(value.alias("value"), _error(parts, payload).alias("error"))
+        return F.struct(value.alias("value"), _error(parts, payload).alias("error")).alias(_NAME)
     if mode == DROP:
         # explode of an empty array is no row; of an array with a NULL in it, one. A generator decodes for each mention.
         wanted = parts.sound if drop is None else parts.sound & ~drop
@@ -43,6 +47,12 @@ def present(
 def as_column(column: ColumnOrName) -> Column:
     """The column, or that of a name."""
     return F.col(column) if isinstance(column, str) else column
+
+
+def messages(column: ColumnOrName) -> Column:
+    """The column of messages: binary, or text as its bytes; for one of another type Spark says so by its name."""
+    # The optimiser takes the NULL out again.
+    return F.coalesce(as_column(column), F.lit(None).cast("binary"))
 
 
 def _error(parts: Decoded, payload: Column) -> Column:

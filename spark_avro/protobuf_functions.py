@@ -12,7 +12,7 @@ from compat.schema import PROTOBUF, SchemaText
 from serdes import wire
 from spark_avro.errors import PlanError
 from spark_avro.known import Known
-from spark_avro.modes import FAILFAST, as_column, present
+from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.protobuf import message_class, message_type, parsed
 from spark_avro.registry import Registry, choose, client_of, subject_of
 from spark_avro.udf import decoded_by, url_of
@@ -56,7 +56,7 @@ def from_confluent_protobuf(
         UnsupportedSchema: a recursive message, or none of that name.
         NoSubject, PlanError, RegistryUnavailable: as `from_confluent_avro`.
     """
-    payload = as_column(column)
+    payload = messages(column)
     chosen = choose(registry, PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key)
     name = message or parsed(chosen.reader).full_name
     if name is None:

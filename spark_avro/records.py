@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from serdes.client import RegistryClient
 from spark_avro import tree as trees
 from spark_avro.errors import NoSubject, PlanError
-from spark_avro.modes import FAILFAST, as_column, present
+from spark_avro.modes import FAILFAST, messages, present
 from spark_avro.plan import Decoded, Decoding, decoded, decoding, reason, schema_id
 from spark_avro.registry import Registry, Version, client_of, newest_first, versions_of
 
@@ -46,7 +46,7 @@ def from_confluent_avro_records(
     client = client_of(registry)
     names = list(subjects) or _subjects_of(client, topic)
     plans = plan_records(newest_first([version for name in names for version in versions_of(client, name)]), names)
-    payload = as_column(column)
+    payload = messages(column)
     return present(_together(payload, plans), payload, mode=mode, position=position)
 
 

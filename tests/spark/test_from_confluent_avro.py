@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from compat.schema import AVRO, Reference, SchemaText
 from serdes.error import RegistryUnavailable
-from spark_avro import KAFKA_POSITION, confluent_schema_id, from_confluent_avro
+from spark_avro import KAFKA_POSITION, confluent_avro_udf, confluent_schema_id, from_confluent_avro
 from spark_avro.dead_letters import split
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
 from spark_avro.selection import plan_decoding, select_versions
@@ -183,6 +183,17 @@ def test_a_reason_with_percent_signs(spark: SparkSession, avro: Any) -> None:
     assert found.error.reason == (
         "unknown schema id: 4294967295 (0xFFFFFFFF) is not among those of subject 100%s %1$s when the query was planned"
     )
+
+
+@pytest.mark.parametrize("decode", [from_confluent_avro, confluent_avro_udf])
+def test_a_column_that_holds_no_messages(spark: SparkSession, avro: Any, subject: str, decode: Any) -> None:
+    avro.register(subject, V1)
+    column = decode("v", subject=subject, registry=avro.registry)
+    assert spark.sql("select cast(null as binary) as v").select(column).columns == ["decoded"]
+    with pytest.raises(PySparkException, match='should all be the same type, but it\'s \\("INT" or "BINARY"\\)'):
+        spark.sql("select 1 as v").select(column)
+    with pytest.raises(PySparkException, match="wrong magic byte: 0x55"):
+        spark.sql("select 'UA' as v").select(column).collect()
 
 
 def test_a_schema_that_is_named_in_a_header(spark: SparkSession, avro: Any, subject: str) -> None:
