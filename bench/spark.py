@@ -276,7 +276,7 @@ def kafka(bench: Bench, count: int) -> None:
 def main() -> None:
     """Runs what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--warm", type=int, default=3, help="turns before those that count, which are the compilers'")
     parser.add_argument("--ways", default="", help="only ways whose names have one of these parts, with commas between")
