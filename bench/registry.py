@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import subprocess
-import sys
 import time
 import urllib.request
 import uuid
@@ -21,10 +19,10 @@ from functools import partial
 from pathlib import Path
 
 import group_commit
+import uvloop
 from group_commit import GroupCommit, OpenLog, kafka_log
-from harness import Load, Sample, Target, interleaved, print_table, raw_asgi, request, wait_until_open
+from harness import Load, Sample, Target, interleaved, print_table, raw_asgi, request, serving
 
-from magicbyte.broker import free_port
 from magicbyte.process import temporary_folder
 from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_registry
@@ -119,15 +117,15 @@ def bare_group_commit(open_log: Callable[[], OpenLog], clients: int, seconds: fl
         await asyncio.gather(*(client(committing, record, until) for record in records))
         await committing.close()
 
-    opened = open_log()
+    opened = warm(open_log())
     started, cpu = time.perf_counter(), time.process_time()
-    asyncio.run(drive())
+    uvloop.run(drive())
     return _sample(latencies, len(latencies), time.perf_counter() - started, time.process_time() - cpu)
 
 
 def bare_lockstep(open_log: Callable[[], OpenLog], clients: int, seconds: float) -> Sample:
     """The log alone, as fast as it could be: one record of each client in every commit, and nobody to wake."""
-    log, after = open_log()
+    log, after = warm(open_log())
     records = [Record(uuid.uuid4().bytes, schema(number).encode(), 0) for number in range(clients)]
     latencies = []
     started, cpu = time.perf_counter(), time.process_time()
@@ -138,6 +136,14 @@ def bare_lockstep(open_log: Callable[[], OpenLog], clients: int, seconds: float)
     elapsed, cpu = time.perf_counter() - started, time.process_time() - cpu
     log.close()
     return _sample(latencies, len(latencies) * clients, elapsed, cpu)
+
+
+def warm(opened: OpenLog) -> OpenLog:
+    """The same log, written to for a while: the servers that it is compared with have been."""
+    log, after = opened
+    for _ in range(100):
+        after = log.append([Record(b"warm", None, 0)], after)
+    return log, after
 
 
 def _sample(latencies: list[float], written: int, elapsed: float, cpu: float) -> Sample:
@@ -153,15 +159,8 @@ def sqlite_log(folder: Path) -> OpenLog:
 @contextmanager
 def raw_registrations(bootstrap_servers: str) -> Iterator[Target]:
     """What Python's server and the log leave to a registry: an ASGI function that commits each body and answers."""
-    port = free_port()
-    command = [sys.executable, "-P", group_commit.__file__, bootstrap_servers, str(port)]
-    process = subprocess.Popen(command)
-    try:
-        wait_until_open(port)
-        yield Target("raw ASGI and group commit", f"http://127.0.0.1:{port}", process.pid)
-    finally:
-        process.terminate()
-        process.wait()
+    with serving("raw ASGI and group commit", group_commit.__file__, bootstrap_servers) as target:
+        yield target
 
 
 @contextmanager

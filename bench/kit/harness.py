@@ -164,13 +164,20 @@ def raw_asgi(body: bytes, media_type: str) -> Iterator[Target]:
         "uvicorn.run(app, port=int(sys.argv[1]), log_level='critical', access_log=False, lifespan='off',"
         " server_header=False, date_header=False)\n"
     )
+    with serving("raw ASGI", "-c", source) as target:
+        yield target
+
+
+@contextmanager
+def serving(name: str, *arguments: str) -> Iterator[Target]:
+    """A server in a Python process of its own, which takes the port that it listens on as its last argument."""
     from magicbyte.broker import free_port
 
     port = free_port()
-    process = subprocess.Popen([sys.executable, "-P", "-c", source, str(port)])
+    process = subprocess.Popen([sys.executable, "-P", *arguments, str(port)])
     try:
         wait_until_open(port)
-        yield Target("raw ASGI", f"http://127.0.0.1:{port}", process.pid)
+        yield Target(name, f"http://127.0.0.1:{port}", process.pid)
     finally:
         process.terminate()
         process.wait()
