@@ -97,7 +97,7 @@ class Webhooks:
                     log.exception("changes could not be posted now")
 
     async def _look(self, client: httpx.AsyncClient) -> None:
-        end, mark = self._view.offset, self._mark()
+        end, mark = self._view.offset, self._mark(self._view)
         changes = self._changes(max(mark.offset, self._posted))
         if not changes:
             self._nothing_until = end
@@ -114,8 +114,8 @@ class Webhooks:
         self._posted = changes[-1].offset
         await self._say(self._posted)
 
-    def _mark(self) -> Posted:
-        return self._view.posted or self._unposted
+    def _mark(self, view: View) -> Posted:
+        return view.posted or self._unposted
 
     def _changes(self, after: int) -> list[Change]:
         try:
@@ -139,7 +139,7 @@ class Webhooks:
         """Mark the log: this node has posted up to an offset. Tells whether it is its turn, then."""
 
         def mark(view: View, now: int) -> Decision[bool]:
-            current = view.posted or self._unposted
+            current = self._mark(view)
             if current.node != self._name and current != instead_of:
                 return Decision(result=False)
             key = view.key_bytes(Key(records.POSTED))

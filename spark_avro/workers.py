@@ -77,9 +77,10 @@ class Decoder:
             try:
                 self._columns[schema_id] = self.make_columns(self._schema(schema_id), kind)
             except LookupError:
+                # The registry may know it later.
                 return None
             except self.errors:
-                return None
+                self._columns[schema_id] = None
         return self._columns[schema_id]
 
     def _one(self, message: bytes | None) -> Outcome:
