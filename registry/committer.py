@@ -62,7 +62,8 @@ class Committer:
         store: Log,
         view: View,
         *,
-        recover: Callable[[], None] | None = None,
+        epoch: Callable[[], int] = lambda: 0,
+        on_failure: Callable[[LogError, int], None] = lambda _error, _epoch: None,
         most_in_batch: int = 256,
         most_attempts: int = 100,
     ) -> None:
@@ -71,13 +72,16 @@ class Committer:
         Args:
             store: The log.
             view: The state that the log's entries are applied to.
-            recover: Called where an append failed halfway; after it, reading the log tells what came of it.
+            epoch: The leader epoch now; appends name the one that their records were decided in.
+            on_failure: Called with what an append raised and with its epoch. When it returns, reading the log tells
+                what came of the append; it may raise a LogError of its own.
             most_in_batch: How many commands are committed at once, at the most.
             most_attempts: How often a batch is decided again because others wrote, at the most.
         """
         self._log = store
         self._view = view
-        self._recover = recover
+        self._epoch = epoch
+        self._on_failure = on_failure
         self._most_in_batch = most_in_batch
         self._most_attempts = most_attempts
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
@@ -186,7 +190,7 @@ class Committer:
 
     def _decide_and_append(self, batch: Sequence[_Waiting]) -> list[_Decided]:
         for _ in range(self._most_attempts):
-            after = self._view.offset
+            epoch, after = self._epoch(), self._view.offset
             decided, records = self._decide(batch, int(time.time() * 1000))
             if self._view.offset != after:
                 # A reader caught up meanwhile: what was decided, and what was refused, rests on a view that moved.
@@ -195,18 +199,15 @@ class Committer:
                 return decided
             started = time.perf_counter()
             try:
-                last = self._log.append(records, after)
+                last = self._log.append(records, after, epoch)
                 self._append_seconds = time.perf_counter() - started
-            except WriteConflict:
-                self.catch_up()
-                continue
-            except RecordTooLarge:
-                if self._recover is not None:
-                    self._recover()
-                raise
-            except OutcomeUnknown:
-                if self._recover is not None:
-                    self._recover()
+            except LogError as error:
+                self._on_failure(error, epoch)
+                if isinstance(error, WriteConflict):
+                    self.catch_up()
+                    continue
+                if not isinstance(error, OutcomeUnknown):
+                    raise
                 # The log knows: either all of the batch stands behind `after` now, or none of it.
                 if self._found(records, after):
                     return decided

@@ -114,6 +114,11 @@ class NodeMetrics(Collector):
                 "Records of the log that could not be taken in",
                 sum(view.passed_over.values()),
             ),
+            (
+                "magicbyte_registry_foreign_records",
+                "Records that other programs wrote to the log while this node led",
+                status.foreign_records,
+            ),
             ("kafka_schema_registry_master_slave_role", "1 where this node takes writes", status.leader),
             ("kafka_schema_registry_registered_count", "Versions that are not deleted", registered),
             (

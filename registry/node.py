@@ -34,6 +34,7 @@ class Status:
         offset: The last entry that the view holds.
         lag: Entries of the log that the view does not hold yet; None where the log can't be asked.
         problem: What is wrong, in one line; empty where nothing is.
+        foreign_records: How many records other programs have written to the log while this node led.
     """
 
     ready: bool
@@ -42,6 +43,7 @@ class Status:
     offset: int
     lag: int | None
     problem: str = ""
+    foreign_records: int = 0
 
 
 class Node(Protocol):

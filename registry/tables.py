@@ -73,6 +73,8 @@ class Tables:
     def __init__(self, base: Tables | None = None) -> None:
         self.subjects: Table[str, list[Version]] = layer_over(base.subjects if base else None)
         self.ids: Table[Identity, Held] = Layer(base.ids) if base else ById()
+        #: The ids that records have claimed for two contents.
+        self.contested: Table[Identity, bool] = layer_over(base.contested if base else None)
         #: The versions that have a text, in any context. The text itself is the key, so that no digest need be kept.
         self.texts: Table[str, Held] = layer_over(base.texts if base else None)
         self.highest_ids: Table[str, int] = layer_over(base.highest_ids if base else None)

@@ -64,8 +64,20 @@ class Versions:
         return 1 + (versions[-1].number if versions else 0)
 
     def with_id(self, context: str, schema_id: int) -> tuple[Version, ...]:
-        """All versions that carry an id of a context."""
-        return _all(self.tables.ids.get(_identity(context, schema_id)))
+        """All versions that carry an id of a context and have the content that the id stands for."""
+        return self._with_identity(_identity(context, schema_id))
+
+    def _with_identity(self, identity: Identity) -> tuple[Version, ...]:
+        """As `with_id`. If records claim an id for two contents, it stands for that of the oldest record in the log.
+
+        Compaction keeps the last record of each key and the order of those that it keeps, so every node comes to the
+        same result, whenever it has read the log.
+        """
+        held = self.tables.ids.get(identity)
+        if not isinstance(held, tuple) or identity not in self.tables.contested:
+            return _all(held)
+        content = held[0].content
+        return tuple(version for version in held if same_identity(version.content, content))
 
     def content_with_id(self, context: str, schema_id: int) -> Content | None:
         """What an id of a context stands for."""
@@ -75,7 +87,11 @@ class Versions:
     def id_of(self, context: str, content: Content) -> int | None:
         """The id that a context has given to a content last, if any version still carries it."""
         for version in reversed(_all(self.tables.texts.get(content.text))):
-            if context_of(version.subject) == context and same_identity(version.content, content):
+            if (
+                context_of(version.subject) == context
+                and same_identity(version.content, content)
+                and not self._contradicted(version)
+            ):
                 return version.schema_id
         return None
 
@@ -84,7 +100,7 @@ class Versions:
         self.index_digests()
         assert self._digests is not None
         for identity in reversed(self._digests.get(digest, ())):
-            versions = _all(self.tables.ids.get(identity))
+            versions = self._with_identity(identity)
             if versions and context_of(versions[0].subject) == context and digest_of(versions[0].content) == digest:
                 return versions
         return ()
@@ -100,11 +116,10 @@ class Versions:
 
     def _index_digest(self, identity: Identity) -> None:
         assert self._digests is not None
-        versions = _all(self.tables.ids.get(identity))
-        if versions:
-            digest = digest_of(versions[0].content)
-            known = self._digests.get(digest, ())
-            self._digests[digest] = (*(each for each in known if each != identity), identity)
+        # A contested id has several digests: each may be the one that it stands for when another record is removed.
+        for digest in dict.fromkeys(digest_of(version.content) for version in _all(self.tables.ids.get(identity))):
+            identities = self._digests.get(digest, ())
+            self._digests[digest] = (*(other for other in identities if other != identity), identity)
 
     def highest_id(self, context: str) -> int:
         """The highest id ever given in a context, 0 where none was."""
@@ -125,6 +140,22 @@ class Versions:
         known = _all(held)[0]
         same = known.kept == version.kept
         return replace(version, kept=known.kept if same else kept_form(version.content.with_text(known.text)))
+
+    def _contradicted(self, version: Version) -> bool:
+        """Tell whether a version's id stands for another content."""
+        identity = _identity(context_of(version.subject), version.schema_id)
+        if identity not in self.tables.contested:
+            return False
+        return not same_identity(self._with_identity(identity)[0].content, version.content)
+
+    def _contest(self, version: Version) -> bool:
+        """Note whether a version that is to be added claims an id that stands for another content."""
+        identity = _identity(context_of(version.subject), version.schema_id)
+        held = self.tables.ids.get(identity)
+        if held is None or same_identity(_all(held)[0].content, version.content):
+            return False
+        self.tables.contested[identity] = True
+        return True
 
     def _put(self, version: Version) -> None:
         """Add a version; its subject has none of that number."""

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from registry import records
-from registry.identity import same_identity
 from registry.log.port import BEGINNING, LogEntry, Offset
-from registry.model import MODES, Config, Posted, context_of, parse_subject
+from registry.model import MODES, Config, Posted, parse_subject
 from registry.records import Key, Undecodable
 from registry.versions import Versions
 
@@ -50,7 +49,7 @@ class View(Versions):
         self.posted: Posted | None = base.posted if base else None
         #: The last entries that were applied, for those who follow the changes.
         self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)
-        #: Records passed over, by reason.
+        #: Records that could not be taken in, or not with the id that they claim, by reason.
         self.passed_over: Counter[str] = Counter()
 
     # Reads, besides those of the versions
@@ -103,9 +102,9 @@ class View(Versions):
                     value.pop("schema", None)
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
-            self._pass_over("undecodable", entry, str(error))
+            self._count("undecodable", entry, str(error))
         except Exception as error:  # noqa: BLE001  no record may stop the reader
-            self._pass_over("undecodable", entry, f"{error!r}")
+            self._count("undecodable", entry, f"{error!r}")
         # Last, so that whoever sees the offset sees all that it stands for.
         self.offset = entry.offset
 
@@ -116,10 +115,11 @@ class View(Versions):
         if raw is not None and (forms or raw != ours):
             self.tables.raw_keys[key] = (*(form for form in forms or (ours,) if form != raw), raw)
 
-    def _pass_over(self, reason: str, entry: LogEntry, detail: str) -> None:
+    def _count(self, reason: str, entry: LogEntry, detail: str) -> None:
+        """Count a record that is not what it should be, and say so in the log."""
         self.passed_over[reason] += 1
         if self._base is None:
-            log.warning("record at offset %d passed over (%s): %s", entry.offset, reason, detail)
+            log.warning("record at offset %d (%s): %s", entry.offset, reason, detail)
 
     def _apply_schema(self, key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
         assert key.subject is not None
@@ -128,12 +128,9 @@ class View(Versions):
             self._remove(key.subject, key.version)
             return
         version = records.decode_version(key, value, entry.timestamp)
-        same_id = self.with_id(context_of(version.subject), version.schema_id)
-        others = [each for each in same_id if each.number != version.number or each.subject != version.subject]
-        if others and not same_identity(others[0].content, version.content):
-            self._pass_over("id conflict", entry, f"id {version.schema_id} already stands for another schema")
-            return
         self._remove(version.subject, version.number)
+        if self._contest(version):
+            self._count("id conflict", entry, f"id {version.schema_id} already stands for another schema")
         self._put(self._shared(version))
 
     def _apply_deletion(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:

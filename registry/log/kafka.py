@@ -5,40 +5,35 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from magicbyte.kafka import Config
-from registry.log.port import (
-    LeadershipLost,
-    LogEntry,
-    LogError,
-    NotLeader,
-    Offset,
-    OutcomeUnknown,
-    Record,
-    RecordTooLarge,
-    WriteConflict,
-)
+from registry.log.kafka_writer import KafkaWriter, Membership
+from registry.log.port import LogEntry, LogError, NotLeader, Offset, Record
 from registry.log.reader import TopicReader
 
 log = logging.getLogger("magicbyte.registry.kafka")
 
 _POLL_SECONDS = 0.05
-#: What a broker of one's own address answers within, by far.
+#: A broker answers a lone request within far less.
 _REQUEST_SECONDS = 10.0
-_TRANSACTION_SECONDS = 15.0
 #: How long a read may go without an entry.
 _READ_SECONDS = 60.0
-#: How long a transaction may take to get its marker once it is committed; by far.
+#: How long a committed transaction may wait for its marker; far longer than seen.
 _SETTLE_SECONDS = 2.0
-
-_FENCED = frozenset(
+_ISOLATIONS = ("read_committed", "read_uncommitted")
+#: A client goes on by itself after these; after any other error it is replaced.
+_TRANSIENT = frozenset(
     {
-        KafkaError._FENCED,  # noqa: SLF001  the client library's public name for a local error
-        KafkaError.INVALID_PRODUCER_EPOCH,
-        KafkaError.PRODUCER_FENCED,
+        KafkaError._TIMED_OUT,  # noqa: SLF001  the client library's public names for local errors
+        KafkaError._TRANSPORT,  # noqa: SLF001
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
     }
 )
 
@@ -46,8 +41,8 @@ _FENCED = frozenset(
 class KafkaLog:
     """Partition 0 of the schemas topic.
 
-    Everybody reads; who has opened the writer appends, until another node opens it: all writers share one transactional
-    id, so the broker fences the older one.
+    Every node reads it. The leader appends through a `KafkaWriter`; all writers share one transactional id, so the
+    broker fences a leader that another node has replaced.
     """
 
     def __init__(self, client: Config, topic: str, transactional_id: str) -> None:
@@ -55,18 +50,18 @@ class KafkaLog:
         self._topic = topic
         self._transactional_id = transactional_id
         # An AdminClient can be asked too, but keeps asking with an epoch that a restarted broker refuses.
-        self._askers = {
-            isolation: Consumer({**client, "group.id": "magicbyte-reader", "isolation.level": isolation})
-            for isolation in _ISOLATIONS
-        }
+        self._askers: dict[str, Consumer] = {}
+        self._asking = threading.Lock()
+        self._admin: AdminClient | None = None
         self._reader: TopicReader | None = None
         self._reading = threading.Lock()
-        self._producer: Producer | None = None
-        #: The last record of the open writer's own; None until it has settled what was there before.
-        self._tail: Offset | None = None
+        self._writer: KafkaWriter | None = None
+        self._opening = threading.Lock()
+        #: Held while a transaction is under way.
+        self._writing = threading.Lock()
         self.max_record_bytes = 1024 * 1024
-        #: Called where an append finds that another writer has been opened.
-        self.on_fenced: Callable[[], None] = _nothing
+        #: Records that other programs have written while this node led.
+        self.foreign_records = 0
 
     # Reading
 
@@ -82,10 +77,23 @@ class KafkaLog:
         """
         isolation = "read_committed" if committed else "read_uncommitted"
         try:
-            _, end = self._askers[isolation].get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
+            _, end = self._asker(isolation).get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
         except KafkaException as error:
+            if error.args[0].code() not in _TRANSIENT:
+                self._drop_asker(isolation)
             raise LogError(f"the end of {self._topic} can't be asked for: {_text(error)}") from error
         return int(end)
+
+    def _asker(self, isolation: str) -> Consumer:
+        with self._asking:
+            if isolation not in self._askers:
+                settings = {"group.id": "magicbyte-reader", "isolation.level": isolation}
+                self._askers[isolation] = Consumer({**self._client, **settings})
+            return self._askers[isolation]
+
+    def _drop_asker(self, isolation: str) -> None:
+        with self._asking:
+            self._askers.pop(isolation, None)
 
     def end(self) -> Offset:
         """The offset before the next record's; a transaction's marker may stand at it. See `Log.end`."""
@@ -106,6 +114,15 @@ class KafkaLog:
         self._reader.seek(after)
         return self._reader
 
+    def _poll(self, reader: TopicReader, timeout: float) -> list[LogEntry]:
+        """What the reader has within a time, in seconds; a reader that fails is replaced. `_reading` is held."""
+        try:
+            return reader.poll(timeout)
+        except LogError:
+            self._reader = None
+            reader.close()
+            raise
+
     def read(self, after: Offset) -> Iterator[LogEntry]:
         """The committed entries up to the present end; see `Log.read`.
 
@@ -115,23 +132,46 @@ class KafkaLog:
         end = self.end_position(committed=False)
         deadline = time.monotonic() + _READ_SECONDS
         settled = time.monotonic() + _SETTLE_SECONDS
+        last = after
         with self._reading:
             reader = self._reader_at(after)
             while reader.position < end:
-                entries = reader.poll(_POLL_SECONDS)
+                entries = self._poll(reader, _POLL_SECONDS)
+                self._count_foreign(entries)
                 yield from entries
                 if entries:
+                    last = entries[-1].offset
                     deadline = time.monotonic() + _READ_SECONDS
                     settled = time.monotonic() + _SETTLE_SECONDS
                 elif time.monotonic() > settled and reader.position >= self.end_position():
-                    break
+                    return
                 elif time.monotonic() > deadline:
                     raise LogError(f"{self._topic} was not read to its end at {end} in time")
+            position = reader.position
+        if self._writer is not None:
+            self._writer.has_read(last, position)
+
+    def _count_foreign(self, entries: Sequence[LogEntry]) -> None:
+        """Count what was written beside the open writer, and warn once for each leader epoch."""
+        writer = self._writer
+        if writer is None or not writer.settled:
+            return
+        foreign = [entry for entry in entries if entry.offset > writer.tail]
+        if foreign and not writer.warned:
+            writer.warned = True
+            log.warning(
+                "another program writes %s beside the leader: the record at offset %d, key %r, is not this node's; "
+                "stop that program, or it will give the same ids to other schemas",
+                self._topic,
+                foreign[0].offset,
+                foreign[0].key,
+            )
+        self.foreign_records += len(foreign)
 
     def follow(self, after: Offset, timeout: float) -> list[LogEntry]:
         """The entries that come after an offset within a time, in seconds."""
         with self._reading:
-            return self._reader_at(after).poll(timeout)
+            return self._poll(self._reader_at(after), timeout)
 
     def aborted_since(self, after: Offset) -> list[LogEntry]:
         """The entries after an offset that only read_uncommitted readers see: those of aborted transactions."""
@@ -153,39 +193,34 @@ class KafkaLog:
 
     # Writing
 
-    def open_writer(self) -> None:
-        """Become the one writer: fence all others, and end what they left open.
+    def open_writer(self, epoch: int = 0) -> None:
+        """Become the one writer: fence all others, and end the transactions that they left open.
 
         Raises:
-            LogError: The broker does not let us.
+            NotLeader: A writer of a later epoch is open.
+            LogError: The broker refuses.
         """
-        self.close_writer()
-        producer = Producer(
-            {
-                **self._client,
-                "transactional.id": self._transactional_id,
-                "transaction.timeout.ms": 10_000,
-                "enable.idempotence": True,
-                "acks": "all",
-                "linger.ms": 0,
-                "message.max.bytes": max(self.max_record_bytes + 65_536, 1_000_000),
-                "delivery.timeout.ms": 10_000,
-                # A batch over the topic's limit would be refused although each of its records is small.
-                "batch.size": min(1_000_000, self.max_record_bytes),
-            }
+        writer = KafkaWriter(
+            self._client, self._topic, self._transactional_id, epoch=epoch, max_record_bytes=self.max_record_bytes
         )
-        try:
-            producer.init_transactions(_TRANSACTION_SECONDS)
-        except KafkaException as error:
-            raise LogError(f"no transaction for {self._transactional_id!r} can be had: {_text(error)}") from error
-        self._producer, self._tail = producer, None
+        writer.open()
+        with self._opening:
+            if self._writer is not None:
+                if self._writer.epoch > epoch:
+                    raise NotLeader(f"leader epoch {epoch} has ended")
+                self._writer.close()
+            self._writer = writer
 
-    def settle(self, records: Sequence[Record], after: Offset) -> Offset:
-        """The first append of a writer that has just been opened; others are refused until it is done.
+    def settle(
+        self, records: Sequence[Record], after: Offset, epoch: int = 0, *, membership: Membership | None = None
+    ) -> Offset:
+        """Write what makes amends for earlier writers; `append` is refused until an opened writer has done this.
 
         Args:
-            records: What makes amends for the writers before; may be none.
-            after: The last offset that the writer has read.
+            records: May be none.
+            after: The last offset that the caller has read.
+            epoch: The leader epoch that the writer was opened in.
+            membership: Proves that the group takes this node for its leader.
 
         Returns:
             The offset of the last record in the log.
@@ -193,115 +228,95 @@ class KafkaLog:
         Raises:
             LogError: As `append`.
         """
-        self._tail = self._write(records) if records else after
-        return self._tail
+        with self._writing:
+            writer = self._writer_in(epoch)
+            writer.has_read(after, self.position)
+            last = writer.append(records, after, membership) if records else after
+            writer.settled = True
+        return last
 
-    def wrote_up_to(self, end: int) -> bool:
-        """Tell whether an end of all records is this writer's own: its last record and the marker behind it."""
-        return self._tail is not None and end <= self._tail + 2
+    def append(self, records: Sequence[Record], after: Offset, epoch: int = 0, /) -> Offset:
+        """Write the records in one transaction; see `Log.append` and `KafkaWriter.append`."""
+        with self._writing:
+            writer = self._writer_in(epoch)
+            if not writer.settled:
+                raise NotLeader(f"this node has not taken over yet in leader epoch {epoch}")
+            return writer.append(records, after)
 
-    def close_writer(self) -> None:
-        """Write no more; the broker aborts what is open when another writer comes."""
-        producer, self._producer = self._producer, None
-        if producer is not None:
-            producer.purge()
+    def _writer_in(self, epoch: int) -> KafkaWriter:
+        writer = self._writer
+        if writer is None or writer.epoch != epoch:
+            raise NotLeader(f"this node does not write the log in leader epoch {epoch}")
+        return writer
 
-    def append(self, records: Sequence[Record], after: Offset) -> Offset:
-        """Write the records in one transaction; see `Log.append`.
+    def written_up_to(self, end: int) -> bool:
+        """Tell whether nobody but the open writer, and those whose records it has read, has written up to an end."""
+        writer = self._writer
+        return writer is not None and end <= writer.next_offset
 
-        The fence keeps other nodes' writers out; `after` keeps out what was decided before this writer was opened.
+    @contextmanager
+    def between_transactions(self, timeout: float) -> Iterator[None]:
+        """Keep the writer from starting a transaction, so that all that is read is another writer's.
+
+        Args:
+            timeout: How long to wait for a transaction under way, in seconds.
+
+        Raises:
+            LogError: The transaction did not end in time.
         """
-        if self._producer is None or self._tail is None:
-            raise NotLeader("this node does not write the log now")
-        if after != self._tail:
-            raise WriteConflict(f"this writer's last record is at {self._tail}, not at {after}")
-        self._tail = self._write(records)
-        return self._tail
-
-    def _write(self, records: Sequence[Record]) -> Offset:
-        producer = self._producer
-        if producer is None:
-            raise NotLeader("this node does not write the log now")
-        committing = False
-        offsets: list[Offset] = []
-        failures: list[KafkaError] = []
-
-        def on_delivery(error: KafkaError | None, message: Message) -> None:
-            if error is None:
-                offsets.append(message.offset())
-            else:
-                failures.append(error)
-
-        # A transaction commits all of its records or none, so the last one's report will do. Each report needs the
-        # interpreter for a moment, which a busy event loop gives up after 5 ms.
-        last = len(records) - 1
+        if not self._writing.acquire(timeout=timeout):
+            raise LogError(f"a transaction has not ended within {timeout:.0f} s")
         try:
-            producer.begin_transaction()
-            for index, record in enumerate(records):
-                producer.produce(
-                    self._topic,
-                    key=record.key,
-                    value=record.value,
-                    partition=0,
-                    timestamp=record.timestamp,
-                    on_delivery=on_delivery if index == last else None,
-                )
-            committing = True
-            producer.commit_transaction(_TRANSACTION_SECONDS)
-        except (KafkaException, BufferError) as error:
-            raise self._failure(producer, error, failures, committing=committing) from error
-        if not offsets:
-            raise OutcomeUnknown("the broker did not confirm the records")
-        return offsets[0]
+            yield
+        finally:
+            self._writing.release()
 
-    def _failure(
-        self, producer: Producer, error: Exception, failures: Sequence[KafkaError], *, committing: bool
-    ) -> LogError:
-        codes = [failure.code() for failure in failures]
-        if isinstance(error, KafkaException):
-            codes.append(error.args[0].code())
-        if any(code in _FENCED for code in codes):
-            if self._producer is producer:
-                self._producer = None
-                self.on_fenced()
-            kind = LeadershipLost if committing else NotLeader
-            return kind(f"another node writes {self._topic} now: {_text(error)}")
-        if KafkaError.MSG_SIZE_TOO_LARGE in codes:
-            return self._abort(RecordTooLarge("the broker takes no record of this size"))
-        return OutcomeUnknown(f"the transaction did not end well: {_text(error)}")
-
-    def _abort(self, cause: LogError) -> LogError:
-        assert self._producer is not None
-        try:
-            self._producer.abort_transaction(_TRANSACTION_SECONDS)
-        except KafkaException as error:
-            return OutcomeUnknown(f"{cause}; aborting failed: {_text(error)}")
-        return cause
+    def close_writer(self, epoch: int) -> None:
+        """Write no more in an epoch; the broker aborts what is open when another writer comes."""
+        with self._opening:
+            if self._writer is not None and self._writer.epoch <= epoch:
+                self._writer.close()
+                self._writer = None
 
     # The cluster
 
     def cluster_id(self) -> str:
         """The Kafka cluster's id."""
         try:
-            return str(self._askers["read_committed"].list_topics(timeout=_REQUEST_SECONDS).cluster_id or "")
+            return str(self._asker("read_committed").list_topics(timeout=_REQUEST_SECONDS).cluster_id or "")
         except KafkaException:
             return ""
 
+    def topic_id(self, timeout: float) -> str | None:
+        """The topic's id, which changes when the topic is deleted and made anew; None if there is no such topic.
+
+        Args:
+            timeout: How long the broker may take, in seconds.
+
+        Raises:
+            LogError: The broker does not answer.
+        """
+        self._admin = self._admin or AdminClient(self._client)
+        try:
+            asked = self._admin.describe_topics(TopicCollection([self._topic]), request_timeout=timeout)
+            return str(asked[self._topic].result(timeout).topic_id)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return None
+            raise LogError(f"{self._topic} can't be described: {_text(error)}") from error
+        except TimeoutError as error:
+            raise LogError(f"{self._topic} can't be described within {timeout:.0f} s") from error
+
     def close(self) -> None:
         """Leave the broker."""
-        self.close_writer()
-        for asker in self._askers.values():
-            asker.close()
+        if self._writer is not None:
+            self.close_writer(self._writer.epoch)
+        with self._asking:
+            for asker in self._askers.values():
+                asker.close()
         with self._reading:
             if self._reader is not None:
                 self._reader.close()
-
-
-def _nothing() -> None:
-    """Nobody is to be told."""
-
-
-_ISOLATIONS = ("read_committed", "read_uncommitted")
 
 
 def _text(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Leadership: whoever owns the schemas topic's partition in the nodes' consumer group leads."""
+"""The election: the node that owns the schemas topic's partition in the nodes' consumer group leads."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from magicbyte.kafka import Config
+from registry.leadership import Leadership, Role
 from registry.log.port import LogError
 
 log = logging.getLogger("magicbyte.registry.leader")
@@ -20,25 +22,30 @@ _REQUEST_SECONDS = 5.0
 #: How old an answer about who leads may be.
 _FRESH_SECONDS = 0.5
 _RETRY_SECONDS = 1.0
+#: How often a node that does not lead compares its own idea of the group with the coordinator's.
+_COMPARE_SECONDS = 1.0
 #: How long a node that leaves goes on talking to the group; less was seen not to reach it.
 _LEAVE_SECONDS = 0.6
 #: The group protocol of Confluent's nodes, whose leader is not fenced by ours.
 _FOREIGN_PROTOCOL = "sr"
+#: A consumer that reports one of these never works again. librdkafka does not mark all of them as fatal.
+_DEAD = frozenset({KafkaError._FATAL, KafkaError.FENCED_INSTANCE_ID})  # noqa: SLF001  public names for local errors
 
 
 class Election:
     """A node's place in the consumer group of its cluster.
 
-    The group's one partition belongs to one node at a time; its URL is its client id, so the group's description tells
-    everybody who that is. Static membership (`group.instance.id`) gives a node that comes back within the session
-    timeout its partition back at once.
+    The group's one partition belongs to one node at a time. That node's URL is its client id, so the description of the
+    group names the leader to everybody. Static membership (`group.instance.id`) gives a node that comes back within the
+    session timeout its partition back at once.
 
-    What `start` is given is called from the election's own thread, in turn.
+    The callbacks of `start` run in the election's own thread, one at a time.
     """
 
     def __init__(
         self,
         client: Config,
+        leadership: Leadership,
         *,
         topic: str,
         group: str,
@@ -48,6 +55,7 @@ class Election:
         session_timeout_ms: int,
     ) -> None:
         self._client = client
+        self._leadership = leadership
         self._topic = topic
         self._group = group
         self._foreign_group = foreign_group
@@ -57,16 +65,23 @@ class Election:
         self._on_elected: Callable[[], None]
         self._on_deposed: Callable[[], None]
         self._admin = AdminClient(client)
+        self._consumer: Consumer | None = None
         self._owned = False
-        self._leads = False
-        self._rejoin = threading.Event()
+        self._fenced = False
+        self._compared_at = 0.0
+        self._agreed_at = 0.0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="election", daemon=True)
-        self._known: tuple[float, str | None] = (0.0, None)
+        self._leader: tuple[float, str | None] = (0.0, None)
         self.problem = ""
 
     def start(self, on_elected: Callable[[], None], on_deposed: Callable[[], None]) -> None:
-        """Join the group, and tell of winning (a LogError there means that it is tried again) and of losing."""
+        """Join the group.
+
+        Args:
+            on_elected: Called when this node owns the partition and does not lead; again after a LogError.
+            on_deposed: Called when this node has lost the partition.
+        """
         self._on_elected, self._on_deposed = on_elected, on_deposed
         self._thread.start()
 
@@ -81,43 +96,58 @@ class Election:
         """Whether the election's thread runs."""
         return self._thread.is_alive()
 
-    def rejoin(self) -> None:
-        """Give the partition up and ask for it again: another node writes although this one thought it led."""
-        self._rejoin.set()
+    def membership(self) -> Any:
+        """The group metadata of this node's membership, for a transaction that only a member may commit.
+
+        Raises:
+            LogError: This node is no member now.
+        """
+        consumer = self._consumer
+        if consumer is None:
+            raise LogError("this node is no member of the group now")
+        try:
+            return consumer.consumer_group_metadata()
+        except RuntimeError as error:  # the consumer is closed
+            raise LogError("this node is no member of the group now") from error
 
     def leader_url(self) -> str | None:
-        """Where the leader is reached; None where there is none, or nobody can tell."""
-        asked_at, known = self._known
-        if time.monotonic() - asked_at < _FRESH_SECONDS:
-            return known
-        found = self.owner()
-        self._known = (time.monotonic(), found)
-        return found
+        """The leader's URL, half a second old at the most; None if no node leads, or the group does not answer."""
+        asked_at, url = self._leader
+        if time.monotonic() - asked_at >= _FRESH_SECONDS:
+            url = self.owner()
+            self._leader = (time.monotonic(), url)
+        return url
 
     def owner(self) -> str | None:
-        """Ask the group's coordinator who leads, now; None where nobody does, or it does not answer."""
+        """Ask the group's coordinator for the leader's URL; None if no node leads, or it does not answer."""
+        description = self._describe()
+        members = [] if description is None else description.members
+        return next((str(member.client_id) for member in members if member.assignment.topic_partitions), None)
+
+    def _describe(self) -> ConsumerGroupDescription | None:
+        admin = self._admin
         try:
-            asked = self._admin.describe_consumer_groups([self._group], request_timeout=_REQUEST_SECONDS)
-            description = asked[self._group].result(_REQUEST_SECONDS)
+            asked = admin.describe_consumer_groups([self._group], request_timeout=_REQUEST_SECONDS)
+            description: ConsumerGroupDescription = asked[self._group].result(_REQUEST_SECONDS)
         except (KafkaException, TimeoutError):
+            # A client that asked while the broker was killed was seen to time out ever after.
+            if self._admin is admin:
+                self._admin = AdminClient(self._client)
             return None
-        for member in description.members:
-            if member.assignment.topic_partitions:
-                return str(member.client_id)
-        return None
+        return description
 
     # The election's thread
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._rejoin.clear()
             try:
                 self._refuse_foreign_members()
+                self._refuse_second_user()
                 self._take_part()
             except Exception as error:  # a node whose election ended would be read-only, and silent about it
                 self.problem = str(error)
-                known = isinstance(error, KafkaException | LogError)
-                log.warning("no part in the election: %s; trying again", error, exc_info=not known)
+                expected = isinstance(error, KafkaException | LogError)
+                log.warning("no part in the election: %s; trying again", error, exc_info=not expected)
                 self._stopping.wait(_RETRY_SECONDS)
             finally:
                 self._lose()
@@ -129,6 +159,21 @@ class Election:
                     f"Confluent's registry is running in the group {self._foreign_group!r} "
                     f"({len(group.members)} members); stop it first: its writes can't be fenced"
                 )
+
+    def _refuse_second_user(self) -> None:
+        """Stay out of the group while another node is in it under this node's id: each would fence the other for ever.
+
+        Only a node that was fenced asks. A restarted node may find itself in the group under a former URL.
+        """
+        if not self._fenced:
+            return
+        description = self._describe()
+        if description is None:
+            raise LogError("the group's coordinator does not answer")
+        for member in description.members:
+            if member.group_instance_id == self._node_id and member.client_id != self._url:
+                raise LogError(f"the node id {self._node_id!r} is used twice: {member.client_id} has it too")
+        self._fenced = False
 
     def _take_part(self) -> None:
         consumer = Consumer(
@@ -148,19 +193,48 @@ class Election:
         )
         try:
             consumer.subscribe([self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
+            self._consumer = consumer
             self.problem = ""
-            while not (self._stopping.is_set() or self._rejoin.is_set()):
-                message = consumer.poll(_POLL_SECONDS)
-                error = message.error() if message is not None else None
-                if error is not None and (error.fatal() or error.code() == KafkaError.FENCED_INSTANCE_ID):
-                    raise LogError(f"the node id {self._node_id!r} is used twice: {error.str()}")
-                if self._owned and not self._leads:
-                    self._win()
+            self._agreed_at = time.monotonic()
+            while not self._stopping.is_set():
+                self._poll(consumer)
+                if self._leadership.standing.role is Role.FOLLOWING:
+                    self._stand_for_election()
         finally:
+            self._consumer = None
             self._lose()
             if self._stopping.is_set():
                 self._leave(consumer)
             consumer.close()
+
+    def _poll(self, consumer: Consumer) -> None:
+        message = consumer.poll(_POLL_SECONDS)
+        error = message.error() if message is not None else None
+        if error is not None and (error.fatal() or error.code() in _DEAD):
+            self._fenced = True
+            raise LogError(f"this node's membership has ended: {error.str()}")
+
+    def _stand_for_election(self) -> None:
+        """Take over if the coordinator, too, takes this node for the owner.
+
+        A node that was stopped for a while still believes that it owns the partition. If it took over, it would fence
+        the leader that has replaced it.
+
+        Raises:
+            LogError: This consumer and the coordinator have disagreed for longer than two sessions.
+        """
+        now = time.monotonic()
+        if not self._owned and now - self._compared_at < _COMPARE_SECONDS:
+            return
+        self._compared_at = now
+        owner = self.owner()
+        if self._owned and owner == self._url:
+            self._agreed_at = now
+            self._win()
+        elif not self._owned and owner not in (None, self._url):
+            self._agreed_at = now
+        elif now - self._agreed_at > 2 * self._session_timeout_ms / 1000:
+            raise LogError(f"the group names {owner} as its leader, and this node's membership is of another opinion")
 
     def _leave(self, consumer: Consumer) -> None:
         """Give the partition up now: a static member that only closes keeps it until its session times out."""
@@ -171,7 +245,7 @@ class Election:
 
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         consumer.incremental_assign(partitions)
-        # Ownership is all that is wanted of it; the topic is read elsewhere.
+        # The consumer is here for the ownership; the topic is read elsewhere.
         consumer.pause(partitions)
         self._owned = self._owned or bool(partitions)
 
@@ -192,13 +266,10 @@ class Election:
             log.warning("taking over failed: %s; trying again", error)
             self._stopping.wait(_RETRY_SECONDS)
         else:
-            self._leads = True
             self.problem = ""
-            self._known = (time.monotonic(), self._url)
+            self._leader = (time.monotonic(), self._url)
 
     def _lose(self) -> None:
         self._owned = False
-        if self._leads:
-            self._leads = False
-            self._known = (0.0, None)
-            self._on_deposed()
+        self._leader = (0.0, None)
+        self._on_deposed()

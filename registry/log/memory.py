@@ -17,7 +17,7 @@ class MemoryLog:
         self._entries: list[LogEntry] = []
         self._lock = threading.Lock()
 
-    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+    def append(self, records: Sequence[Record], after: Offset, _epoch: int = 0, /) -> Offset:
         """Append all the records; see `Log.append`."""
         with self._lock:
             if len(self._entries) - 1 != after:

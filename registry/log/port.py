@@ -51,6 +51,10 @@ class LeadershipLost(NotLeader):
     """This node may not write any more, and nobody can tell whether the append that found it out happened."""
 
 
+class LogReplaced(LogError):
+    """The log is not the one that was read: it was deleted, made anew, or has lost records that were in it."""
+
+
 class RecordTooLarge(LogError):
     """A record is larger than the log takes."""
 
@@ -61,19 +65,21 @@ class Log(Protocol):
     #: The largest sum of a record's key and value, in bytes.
     max_record_bytes: int
 
-    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+    def append(self, records: Sequence[Record], after: Offset, epoch: int = 0, /) -> Offset:
         """Append all the records or none, and keep them through a crash.
 
         Args:
             records: At least one.
             after: The last offset that the caller has read.
+            epoch: The leader epoch in which the records were decided. A log that any node may append to has no leader
+                and takes no notice.
 
         Returns:
             The offset of the last of them; they stand at consecutive offsets.
 
         Raises:
             WriteConflict: There are records after `after` that the caller has not read.
-            NotLeader: This node may not write.
+            NotLeader: This node may not write, or not in that epoch any more.
             OutcomeUnknown: Nobody can tell yet whether they were written.
             LogError: They were not written.
         """

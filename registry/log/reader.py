@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
 from magicbyte.kafka import Config
-from registry.log.port import LogEntry, LogError, Offset
+from registry.log.port import BEGINNING, LogEntry, LogError, LogReplaced, Offset
 
 _BATCH = 500
 
@@ -26,7 +26,8 @@ class TopicReader:
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,
                 "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
+                # A log that ends before the reader's position is not the one that was read.
+                "auto.offset.reset": "error",
                 "isolation.level": isolation,
                 "fetch.message.max.bytes": 1024 * 1024,
                 "queued.min.messages": 20_000,
@@ -43,13 +44,15 @@ class TopicReader:
     def seek(self, after: Offset) -> None:
         """Go on after an offset; nothing happens where that is the last record read."""
         if after != self.last:
-            self._consumer.assign([TopicPartition(self._topic, 0, after + 1)])
+            start = OFFSET_BEGINNING if after == BEGINNING else after + 1
+            self._consumer.assign([TopicPartition(self._topic, 0, start)])
             self.last, self.position = after, after + 1
 
     def poll(self, timeout: float) -> list[LogEntry]:
         """The entries that come within a time, in seconds; an empty list where none do.
 
         Raises:
+            LogReplaced: The log ends before the reader's position.
             LogError: The partition can't be read at all.
         """
         # consume() alone would wait for a full batch until the time is over.
@@ -64,6 +67,8 @@ class TopicReader:
                 self.position = self.last + 1
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  as above
                 self.position = max(self.position, message.offset())
+            elif error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001
+                raise LogReplaced(f"{self._topic} does not hold offset {self.position} any more: {error.str()}")
             elif not error.retriable():
                 raise LogError(f"{self._topic} can't be read: {error.str()}")
         return entries

@@ -43,7 +43,7 @@ class SqlLog:
         with _as_log_errors():
             _metadata.create_all(self._engine)
 
-    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+    def append(self, records: Sequence[Record], after: Offset, _epoch: int = 0, /) -> Offset:
         """Insert the records in one transaction; see `Log.append`."""
         rows = [
             {"offset": after + 1 + index, "key": record.key, "value": record.value, "ts": record.timestamp}

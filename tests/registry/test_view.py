@@ -116,10 +116,53 @@ def test_delete_subject_marks_the_versions_up_to_its_number() -> None:
     assert view.with_id(".", 1)[0].deleted is True
 
 
-def test_the_second_text_for_an_id_is_passed_over() -> None:
-    view = view_of(schema("a", 1, 1, "x"), schema("b", 1, 1, "other"))
-    assert state(view) == [("a", 1, 1, "x", False)]
+def by_id(view: View) -> tuple[list[tuple[str, int]], str | None]:
+    content = view.content_with_id(".", 1)
+    return [(version.subject, version.number) for version in view.with_id(".", 1)], content and content.text
+
+
+def test_an_id_that_two_contents_claim_stands_for_the_oldest_record() -> None:
+    view = view_of(schema("a", 1, 1, "x"), schema("b", 1, 1, "other"), schema("c", 1, 1, "x"))
+    assert state(view) == [("a", 1, 1, "x", False), ("b", 1, 1, "other", False), ("c", 1, 1, "x", False)]
+    assert by_id(view) == ([("a", 1), ("c", 1)], "x")
+    other = view.version("b", 1)
+    assert other is not None
+    assert (view.id_of(".", other.content), view.next_number("b")) == (None, 2)
+    assert view.with_digest(".", hashlib.md5(b"other").digest()) == ()
     assert view.passed_over == {"id conflict": 1}
+
+
+def test_a_claim_comes_into_force_when_the_older_record_is_removed() -> None:
+    view = view_of(schema("a", 1, 1, "x"), schema("b", 1, 1, "other"))
+    view.index_digests()
+    view.apply(LogEntry(2, _bytes(schema_key("a", 1)), None, 0))
+    assert by_id(view) == ([("b", 1)], "other")
+    assert [each.subject for each in view.with_digest(".", hashlib.md5(b"other").digest())] == ["b"]
+    other = view.version("b", 1)
+    assert other is not None
+    assert view.id_of(".", other.content) == 1
+
+
+CLAIMS = [
+    schema("a", 1, 1, "x"),
+    schema("b", 1, 1, "other"),
+    schema("a", 1, 1, "x", deleted=True),
+    schema("c", 1, 1, "third"),
+    (schema_key("b", 1), None),
+    schema("b", 1, 1, "other"),
+]
+
+
+@pytest.mark.parametrize("count", range(1, len(CLAIMS) + 1))
+def test_a_claimed_id_means_the_same_to_readers_before_and_after_compaction(count: int) -> None:
+    live = view_of(*CLAIMS[:count])
+    last = {json.dumps(key): number for number, (key, _) in enumerate(CLAIMS[:count])}
+    compacted = View()
+    for offset in sorted(last.values()):
+        key, value = CLAIMS[offset]
+        compacted.apply(LogEntry(offset, _bytes(key), _bytes(value), 1000 + offset))
+    assert by_id(compacted) == by_id(live)
+    assert state(compacted) == state(live)
 
 
 @pytest.mark.parametrize(

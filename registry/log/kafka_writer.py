@@ -1,0 +1,216 @@
+"""The writer of the schemas topic: transactions that are committed only right behind what the leader has read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from magicbyte.kafka import Config
+from registry.log.port import (
+    BEGINNING,
+    LeadershipLost,
+    LogError,
+    LogReplaced,
+    NotLeader,
+    Offset,
+    OutcomeUnknown,
+    Record,
+    RecordTooLarge,
+    WriteConflict,
+)
+
+_TRANSACTION_SECONDS = 15.0
+#: A batch's and a record's own bytes, beyond key and value.
+_OVERHEAD_BYTES = 65_536
+
+#: Returns the group metadata of this node's membership in the election.
+Membership = Callable[[], Any]
+
+_FENCED = frozenset(
+    {
+        KafkaError._FENCED,  # noqa: SLF001  the client library's public name for a local error
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError.PRODUCER_FENCED,
+    }
+)
+#: The group's coordinator does not take this node for the owner of the partition.
+_NOT_A_MEMBER = frozenset(
+    {
+        KafkaError.ILLEGAL_GENERATION,
+        KafkaError.UNKNOWN_MEMBER_ID,
+        KafkaError.FENCED_INSTANCE_ID,
+        KafkaError.REBALANCE_IN_PROGRESS,
+    }
+)
+
+
+class KafkaWriter:
+    """A transactional producer of partition 0, open for one leader epoch.
+
+    The broker fences it when another node opens a writer with the same transactional id. Writers without that id, such
+    as another product's registry, cannot be fenced. They are noticed by the offsets: each transaction's records must
+    stand right behind the last one that this node has read, or the transaction is aborted.
+    """
+
+    def __init__(self, client: Config, topic: str, transactional_id: str, *, epoch: int, max_record_bytes: int) -> None:
+        """Make a writer that is not open yet.
+
+        Args:
+            client: How to reach Kafka.
+            topic: The schemas topic.
+            transactional_id: The same for all nodes of a cluster.
+            epoch: The leader epoch that the writer belongs to.
+            max_record_bytes: The largest sum of a record's key and value, in bytes.
+        """
+        self.epoch = epoch
+        #: The last record that the leader's view holds, and the offset that the next record will get.
+        self.tail: Offset = BEGINNING
+        self.next_offset = 0
+        #: It has made amends for the writers before it.
+        self.settled = False
+        #: The log has a warning about records of other programs.
+        self.warned = False
+        self._topic = topic
+        self._producer = Producer(
+            {
+                **client,
+                "transactional.id": transactional_id,
+                "transaction.timeout.ms": 10_000,
+                "enable.idempotence": True,
+                "acks": "all",
+                "linger.ms": 0,
+                "message.max.bytes": max(max_record_bytes + _OVERHEAD_BYTES, 1_000_000),
+                "delivery.timeout.ms": 10_000,
+                # The broker would refuse a batch over the topic's limit although each of its records is small.
+                "batch.size": min(1_000_000, max_record_bytes),
+            }
+        )
+
+    def open(self) -> None:
+        """Fence all writers before this one, and end the transactions that they left open.
+
+        Raises:
+            LogError: The broker refuses.
+        """
+        try:
+            self._producer.init_transactions(_TRANSACTION_SECONDS)
+        except KafkaException as error:
+            raise LogError(f"no transaction can be had: {_text(error)}") from error
+
+    def has_read(self, last: Offset, position: int) -> None:
+        """Take note of how far the leader has read, to the log's end.
+
+        Args:
+            last: The last record's offset.
+            position: The offset behind it and behind the transaction markers that follow it.
+        """
+        self.tail = max(self.tail, last)
+        self.next_offset = max(self.next_offset, position)
+
+    def append(self, records: Sequence[Record], after: Offset, membership: Membership | None = None) -> Offset:
+        """Write the records in one transaction.
+
+        Args:
+            records: At least one.
+            after: The last offset that the caller has read.
+            membership: If given, the transaction commits only while the group's coordinator takes this node for a
+                member of the current generation.
+
+        Returns:
+            The offset of the last record.
+
+        Raises:
+            WriteConflict: There are records that the caller has not read; what was written is aborted.
+            LogReplaced: The log is shorter than what this node has read.
+            NotLeader: Another node has opened a writer, or the group has gone on without this one.
+            RecordTooLarge: The broker takes no record of that size.
+            OutcomeUnknown: Nobody can tell whether the transaction was committed.
+        """
+        if after != self.tail:
+            raise WriteConflict(f"this writer's last record is at {self.tail}, not at {after}")
+        last = self._write(records, membership)
+        # The transaction's marker stands behind its last record.
+        self.has_read(last, last + 2)
+        return last
+
+    def _write(self, records: Sequence[Record], membership: Membership | None) -> Offset:
+        reports: list[tuple[KafkaError | None, Offset]] = []
+
+        def on_delivery(error: KafkaError | None, message: Message) -> None:
+            reports.append((error, BEGINNING if error is not None else message.offset()))
+
+        committing = False
+        final = len(records) - 1
+        try:
+            self._producer.begin_transaction()
+            if membership is not None:
+                self._join_transaction(membership)
+            for index, record in enumerate(records):
+                self._producer.produce(
+                    self._topic,
+                    key=record.key,
+                    value=record.value,
+                    partition=0,
+                    timestamp=record.timestamp,
+                    # One report tells enough: if the last record stands where it should, so do the ones before it.
+                    # Each report needs the interpreter for a moment, which a busy event loop gives up after 5 ms.
+                    on_delivery=on_delivery if index == final else None,
+                )
+            self._producer.flush(_TRANSACTION_SECONDS)
+            last = self._confirmed(reports)
+            self._check_place(last, self.next_offset + final)
+            committing = True
+            self._producer.commit_transaction(_TRANSACTION_SECONDS)
+        except (KafkaException, BufferError) as error:
+            raise self._failure(error, committing=committing) from error
+        return last
+
+    def _confirmed(self, reports: Sequence[tuple[KafkaError | None, Offset]]) -> Offset:
+        if not reports:
+            raise OutcomeUnknown("the broker did not confirm the records in time")
+        error, offset = reports[0]
+        if error is not None:
+            raise KafkaException(error)
+        return offset
+
+    def _join_transaction(self, membership: Membership) -> None:
+        """Have the group's coordinator check this node's generation when the transaction commits (KIP-447)."""
+        offsets = [TopicPartition(self._topic, 0, self.next_offset)]
+        self._producer.send_offsets_to_transaction(offsets, membership(), _TRANSACTION_SECONDS)
+
+    def _check_place(self, last: Offset, expected: Offset) -> None:
+        """Abort unless the last record stands where it does if nobody else has written."""
+        if last == expected:
+            return
+        if last < expected:
+            raise self._abort(LogReplaced(f"{self._topic} ends at {last}, before {expected}, which this node has read"))
+        raise self._abort(WriteConflict(f"another writer's records stand before offset {last}"))
+
+    def _failure(self, error: KafkaException | BufferError, *, committing: bool) -> LogError:
+        code = error.args[0].code() if isinstance(error, KafkaException) else None
+        if code in _FENCED:
+            kind = LeadershipLost if committing else NotLeader
+            return kind(f"another node writes {self._topic} now: {_text(error)}")
+        if code in _NOT_A_MEMBER:
+            return self._abort(NotLeader(f"the group does not take this node for its leader: {_text(error)}"))
+        if code == KafkaError.MSG_SIZE_TOO_LARGE:
+            return self._abort(RecordTooLarge("the broker takes no record of this size"))
+        return OutcomeUnknown(f"the transaction did not end well: {_text(error)}")
+
+    def _abort(self, cause: LogError) -> LogError:
+        try:
+            self._producer.abort_transaction(_TRANSACTION_SECONDS)
+        except KafkaException as error:
+            return OutcomeUnknown(f"{cause}; aborting failed: {_text(error)}")
+        return cause
+
+    def close(self) -> None:
+        """Drop what is not sent yet; the broker aborts an open transaction when another writer is opened."""
+        self._producer.purge()
+
+
+def _text(error: Exception) -> str:
+    first = error.args[0] if error.args else None
+    return first.str() if isinstance(first, KafkaError) else str(error)
