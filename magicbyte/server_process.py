@@ -114,6 +114,14 @@ class ServerProcess:
         """End it cleanly, by force after `seconds`, and return its exit code; None where it was never started."""
         return None if self._process is None else process.stop(self._process, seconds=seconds)
 
+    def wait(self, seconds: float = 10) -> int | None:
+        """Wait until it has ended and return its exit code; None if it was never started.
+
+        Raises:
+            subprocess.TimeoutExpired: it still runs after `seconds`.
+        """
+        return None if self._process is None else self._process.wait(seconds)
+
     def kill(self) -> None:
         """End it at once with SIGKILL, as a crash would."""
         if self._process is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -46,17 +47,20 @@ ROUTERS = (
 )
 
 
-def create_app(given: RegistrySettings, node: Node | None = None) -> ASGIApp:
+def create_app(
+    given: RegistrySettings, node: Node | None = None, *, stopping: threading.Event | None = None
+) -> ASGIApp:
     """Build the application.
 
     Args:
         given: The settings.
         node: A node that the caller has started and will stop; without one, the node that the settings ask for starts
             and stops with the application.
+        stopping: Set when the server begins to stop: answers that never end by themselves end then.
     """
     owned = node is None
     node = node or open_node(given)
-    registry = Registry(node, given, terms_of(given))
+    registry = Registry(node, given, terms_of(given), stopping=stopping or threading.Event())
 
     forwarder = Forwarder(node, given)
     webhooks = Webhooks(
@@ -139,12 +143,23 @@ def serve(properties: Mapping[str, str]) -> int:
         listeners = [*listeners, Listener(listeners[0].scheme, listeners[0].host, given.worker_port)]
     try:
         node = open_node(given)
-        node.start()
     except LogError as error:
-        raise Failure(f"the registry can't start: {error}") from error
+        raise _cannot_start(error) from error
+    stopping = threading.Event()
     try:
+        node.start()
         return serve_http(
-            create_app(given, node), listeners, share_ports=given.worker is not None, log_level=given.log_level
+            create_app(given, node, stopping=stopping),
+            listeners,
+            share_ports=given.worker is not None,
+            log_level=given.log_level,
+            on_stop=stopping.set,
         )
+    except LogError as error:
+        raise _cannot_start(error) from error
     finally:
         node.stop()
+
+
+def _cannot_start(error: LogError) -> Failure:
+    return Failure(f"the registry can't start: {error}")

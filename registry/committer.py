@@ -100,9 +100,10 @@ class Committer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish what waits and end the thread."""
+        """Finish what waits and end the thread, if it was started."""
         self._queue.put(None)
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a command.

@@ -18,7 +18,7 @@ from registry.log.leader import Election
 from registry.log.port import BEGINNING, LeadershipLost, LogError, LogReplaced, NotLeader, OutcomeUnknown, WriteConflict
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
-from registry.node import Status, long_lived_objects
+from registry.node import Status, end_process, long_lived_objects
 from registry.settings import RegistrySettings
 from registry.takeover import amends
 from registry.view import View
@@ -83,6 +83,7 @@ class KafkaNode:
         self._seen = 0
         self._problem = ""
         self._topic = watch
+        self._ending = False
         self._cluster_id = ""
 
     def start(self) -> None:
@@ -105,8 +106,10 @@ class KafkaNode:
         self._committer.stop()
         self._election.stop()
         self._stopping.set()
-        self._log_thread.join()
+        if self._log_thread.is_alive():
+            self._log_thread.join()
         self._log.close()
+        log.info("log closed at offset %d", self.view.offset)
 
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a write; see `Node.submit`."""
@@ -190,6 +193,9 @@ class KafkaNode:
             role = self._leadership.standing.role
             if self._topic.problem:
                 self.step_down()
+                if self.failure and not self._ending:
+                    self._ending = True
+                    end_process()
                 self._stopping.wait(_FOLLOW_SECONDS)
             elif role is Role.FOLLOWING:
                 self._attempt(self._follow)
@@ -211,9 +217,14 @@ class KafkaNode:
             self._stopping.wait(_FOLLOW_SECONDS)
 
     def _fail(self, text: str) -> None:
-        """Stop writing for good: the log is not the one that this node has read."""
+        """Write no more: the log is not the one that this node has read."""
         self._topic.fail(text)
         self.step_down()
+
+    @property
+    def failure(self) -> str:
+        """Why the process has to end; see `Node.failure`."""
+        return self._topic.failure
 
     def _follow(self) -> None:
         with self._committer.applying:

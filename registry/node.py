@@ -6,6 +6,7 @@ import ctypes
 import gc
 import logging
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -55,7 +56,7 @@ class Node(Protocol):
         """Read the log to its end, then take part."""
 
     def stop(self) -> None:
-        """Finish the writes under way and let go of the log."""
+        """Finish the writes under way and let go of the log, however far the start has come."""
 
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a write; the future fails with NotLeader where another node must take it."""
@@ -75,6 +76,10 @@ class Node(Protocol):
 
     def cluster_id(self) -> str:
         """The id of the cluster that keeps the log; empty where there is none."""
+
+    @property
+    def failure(self) -> str:
+        """Why the process has to end, which the node has asked for; empty if it has not."""
 
 
 class SharedLogNode:
@@ -111,6 +116,7 @@ class SharedLogNode:
             self._poller.join()
         self._committer.stop()
         self._log.close()
+        log.info("log closed at offset %d", self.view.offset)
 
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a write; see `Node.submit`."""
@@ -127,6 +133,11 @@ class SharedLogNode:
 
     def cluster_id(self) -> str:
         """Nothing: this log is not kept by a cluster."""
+        return ""
+
+    @property
+    def failure(self) -> str:
+        """Nothing: this log cannot be replaced beneath the node."""
         return ""
 
     def status(self) -> Status:
@@ -150,6 +161,11 @@ class SharedLogNode:
         assert self._poll_seconds is not None
         while not self._stopping.wait(self._poll_seconds):
             self._problem = _problem_of(self._committer.catch_up)
+
+
+def end_process() -> None:
+    """Have the server stop as if it had been asked to: requests under way are finished, and the log is closed."""
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -39,6 +40,8 @@ class Registry:
     settings: RegistrySettings
     terms: Terms
     handover: Handover = field(default_factory=Handover)
+    #: Set when the server begins to stop: answers that never end by themselves end then.
+    stopping: threading.Event = field(default_factory=threading.Event)
 
     @property
     def view(self) -> View:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from magicbyte import process
 from magicbyte.failure import Failure
+from magicbyte.stop_signals import handle_stop_signals
 from registry.settings import RegistrySettings
 
 log = logging.getLogger("magicbyte.registry.workers")
@@ -21,7 +22,7 @@ _STOP_SECONDS = 10.0
 
 
 def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -> int:
-    """Run the workers, each again where it ends by itself, until SIGINT or SIGTERM; answers the exit code.
+    """Run the workers, each again if it ends by itself, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 
     Raises:
         Failure: The storage is one that processes can't share.
@@ -29,8 +30,7 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
     if given.storage.startswith("memory:"):
         raise Failure("--workers needs a storage that processes can share; memory: is each one's own")
     stopping = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    handle_stop_signals(lambda *_: stopping.set())
     folder = process.temporary_folder("magicbyte-workers-")
     commands = [_command(properties, given, folder, index) for index in range(given.workers)]
     running = [process.start(command, log=sys.stderr.fileno()) for command in commands]
@@ -41,7 +41,9 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
                 running[index] = process.start(commands[index], log=sys.stderr.fileno())
     for worker in running:
         worker.terminate()
-    return max(abs(process.stop(worker, seconds=_STOP_SECONDS)) for worker in running)
+    codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
+    # SIGTERM itself ends only a worker that had not opened anything yet.
+    return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
 
 
 def _command(properties: Mapping[str, str], given: RegistrySettings, folder: Path, index: int) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import magicbyte
+from magicbyte.cli.stopping import StopRequested, stop_on_signals
 from magicbyte.failure import Failure
 
 Serve = Callable[[dict[str, str]], int]
@@ -68,17 +69,23 @@ def load_serve(package: str) -> Serve:
 def run(package: str, properties: dict[str, str], *, start_when_closed: int | None) -> int:
     """Load the server, wait for the start signal where there is one, and serve.
 
+    Returns:
+        The exit code: 0 after a stop that was asked for, before the server serves too.
+
     Raises:
         Failure: a setting is wrong, or another package is in the way.
     """
     from magicbyte.settings import SettingsError  # noqa: PLC0415 - as above
 
-    serve = load_serve(package)
-    if start_when_closed is not None:
-        os.read(start_when_closed, 1)
-        os.close(start_when_closed)
     try:
-        return serve(properties)
+        with stop_on_signals():
+            serve = load_serve(package)
+            if start_when_closed is not None:
+                os.read(start_when_closed, 1)
+                os.close(start_when_closed)
+            return serve(properties)
+    except StopRequested:
+        return 0
     except SettingsError as error:
         raise Failure(str(error)) from error
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from magicbyte.stop_signals import handle_stop_signals, ignore_stop_signals
 
 
 class StopRequested(BaseException):
@@ -20,18 +19,11 @@ def stop_on_signals() -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         del number, frame
-        ignore_signals()
+        ignore_stop_signals()
         raise StopRequested
 
-    for number in _SIGNALS:
-        signal.signal(number, stop)
+    handle_stop_signals(stop)
     try:
         yield
     finally:
-        ignore_signals()
-
-
-def ignore_signals() -> None:
-    """Let what is being stopped be stopped in peace; what hangs is ended by force after its time."""
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+        ignore_stop_signals()

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from magicbyte import process
 from magicbyte.broker import LocalBroker, port_is_free
-from magicbyte.cli.stopping import StopRequested, ignore_signals, stop_on_signals
+from magicbyte.cli.stopping import StopRequested, stop_on_signals
 from magicbyte.failure import Failure, data_folder
 from magicbyte.server_process import ServerFailed, ServerProcess
+from magicbyte.stop_signals import ignore_stop_signals
 
 #: Seconds that a server may take to answer; a Kafka that is far away is slow.
 _PATIENCE = 60
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.writelines(f"    {line}\n" for line in failure.last_lines)
         raise
     finally:
-        ignore_signals()
+        ignore_stop_signals()
         if platform is not None:
             platform.stop()
     return 0

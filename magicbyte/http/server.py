@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ import uvicorn
 
 from magicbyte.failure import Failure
 from magicbyte.http.asgi import ASGIApp
+from magicbyte.stop_signals import handle_stop_signals
 
 #: How many objects more than before are looked through for cycles; about ten megabytes.
 _OBJECTS_A_COLLECTION = 100_000
@@ -54,8 +55,11 @@ def serve(
     forwarded_scheme: bool = False,
     log_level: str = "info",
     graceful_seconds: int = 5,
+    on_stop: Callable[[], None] | None = None,
 ) -> int:
-    """Serve until SIGINT or SIGTERM; requests under way get `graceful_seconds` to end.
+    """Serve until SIGINT, SIGTERM or SIGHUP; requests under way get `graceful_seconds` to end.
+
+    Afterwards these signals are ignored: the caller finishes its own work and ends the process.
 
     Args:
         app: The application.
@@ -65,6 +69,7 @@ def serve(
             that name URLs.
         log_level: Of the server's own log.
         graceful_seconds: How long a stop waits.
+        on_stop: Called when the stop begins, so that answers that never end by themselves end.
 
     Returns:
         The exit code: 0 after a stop that was asked for, 1 where the server could not start.
@@ -84,12 +89,35 @@ def serve(
         timeout_graceful_shutdown=graceful_seconds,
         lifespan="on",
     )
-    server = uvicorn.Server(config)
+    server = _Server(config, on_stop)
     # What a request makes goes with it and holds no cycles; collections in between would look through it in vain.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
+    server.take_signals()
     server.run(sockets=sockets)
     return 0 if server.started else 1
+
+
+class _Server(uvicorn.Server):
+    """A server that returns from `run` after a signal, and says when it begins to stop."""
+
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None] | None) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
+    def take_signals(self) -> None:
+        """Handle the signals that mean "stop", now and after `run`.
+
+        When it has shut down, uvicorn restores the handlers that it found and raises the signal again. By default that
+        ends the process with code 143, before the caller of `run` has closed what it owns.
+        """
+        handle_stop_signals(self.handle_exit)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Shut down; see `uvicorn.Server.shutdown`."""
+        if self._on_stop is not None:
+            self._on_stop()
+        await super().shutdown(sockets)
 
 
 def _listen(listener: Listener, *, share_port: bool) -> socket.socket:

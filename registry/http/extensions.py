@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -83,19 +84,18 @@ def _prefix(request: Request) -> str:
 @router.route("/events", methods=["GET"])
 async def follow_changes(request: Request) -> Response:
     """Changes as server-sent events: those after `Last-Event-ID`, or from now on."""
-    view, asked = registry_of(request).view, request.headers.get("last-event-id")
+    registry, asked = registry_of(request), request.headers.get("last-event-id")
     if asked is not None and not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", asked):
         raise MALFORMED_BODY(detail=f"Last-Event-ID must be an offset, not {asked!r}")
-    after = view.offset if asked is None else int(asked)
-    return StreamingResponse(
-        _events(view, after, _prefix(request)), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
-    )
+    after = registry.view.offset if asked is None else int(asked)
+    events = _events(registry.view, after, _prefix(request), registry.stopping)
+    return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
-async def _events(view: View, after: int, prefix: str) -> AsyncIterator[bytes]:
+async def _events(view: View, after: int, prefix: str, stopping: threading.Event) -> AsyncIterator[bytes]:
     yield b": following\n\n"
     silent = 0.0
-    while True:
+    while not stopping.is_set():
         end = view.offset
         if end > after:
             try:

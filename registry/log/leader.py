@@ -65,7 +65,7 @@ class Election:
         self._on_elected: Callable[[], None]
         self._on_deposed: Callable[[], None]
         self._admin = AdminClient(client)
-        self._consumer: Consumer | None = None
+        self._membership: Any = None
         self._owned = False
         self._fenced = False
         self._compared_at = 0.0
@@ -102,13 +102,9 @@ class Election:
         Raises:
             LogError: This node is no member now.
         """
-        consumer = self._consumer
-        if consumer is None:
+        if self._membership is None:
             raise LogError("this node is no member of the group now")
-        try:
-            return consumer.consumer_group_metadata()
-        except RuntimeError as error:  # the consumer is closed
-            raise LogError("this node is no member of the group now") from error
+        return self._membership
 
     def leader_url(self) -> str | None:
         """The leader's URL, half a second old at the most; None if no node leads, or the group does not answer."""
@@ -193,15 +189,15 @@ class Election:
         )
         try:
             consumer.subscribe([self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
-            self._consumer = consumer
             self.problem = ""
             self._agreed_at = time.monotonic()
             while not self._stopping.is_set():
                 self._poll(consumer)
+                # Asked for here, because a consumer does not answer another thread while this one polls it.
+                self._membership = consumer.consumer_group_metadata() if self._owned else None
                 if self._leadership.standing.role is Role.FOLLOWING:
                     self._stand_for_election()
         finally:
-            self._consumer = None
             self._lose()
             if self._stopping.is_set():
                 self._leave(consumer)
@@ -271,5 +267,6 @@ class Election:
 
     def _lose(self) -> None:
         self._owned = False
+        self._membership = None
         self._leader = (0.0, None)
         self._on_deposed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,6 +12,8 @@ from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from registry.log.port import BEGINNING, LogEntry, LogError, Offset, OutcomeUnknown, Record, WriteConflict
+
+log = logging.getLogger("magicbyte.registry.sql")
 
 _metadata = sa.MetaData()
 _table = sa.Table(
@@ -84,8 +87,18 @@ class SqlLog:
         return BEGINNING if end is None else int(end)
 
     def close(self) -> None:
-        """Close the pool's connections."""
+        """Close the pool's connections; the last one on an SQLite file leaves all in that file and removes its log."""
+        if self._engine.dialect.name == "sqlite":
+            self._checkpoint()
         self._engine.dispose()
+
+    def _checkpoint(self) -> None:
+        try:
+            with self._engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        except SQLAlchemyError as error:
+            # What is only in the write-ahead log stays there, and is read by the next start.
+            log.warning("the write-ahead log could not be written into the database: %s", error)
 
 
 def _with_driver(url: str) -> sa.URL:

@@ -150,6 +150,9 @@ def test_a_kafka_that_exists_is_used_and_left_alone(kafka: str, tmp_path: Path) 
         assert isinstance(up.call(up.rest_port, "/topics"), list)
         up.process.send_signal(signal.SIGTERM)
         assert up.process.wait(30) == 0
+    last = {name: (tmp_path / f"{name}.log").read_text().splitlines()[-1] for name in ("registry", "rest-proxy")}
+    assert json.loads(last["registry"])["msg"].startswith("log closed at offset ")
+    assert json.loads(last["rest-proxy"])["msg"].startswith("Finished server process ")
     socket.create_connection(("127.0.0.1", int(kafka.rpartition(":")[2]))).close()
     assert not (tmp_path / "kafka").exists()
 

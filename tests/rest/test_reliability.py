@@ -235,3 +235,34 @@ def test_a_rebalance_among_three_instances_loses_nothing(broker: Any, wide: str,
             for path in paths:
                 seen += [record["value"] for record in read(client, path, timeout=200)]
     assert set(seen) == set(range(produced))
+
+
+def test_a_proxy_that_is_told_to_stop_answers_what_it_has_taken_and_ends_with_0(
+    broker: Any, registry_url: str, wide: str
+) -> None:
+    answered: dict[tuple[int, int], int] = {}
+    enough = threading.Event()
+
+    def write(url: str, writer: int) -> None:
+        for number in range(writer, 1_000_000, 4):
+            body = json.dumps({"records": [{"value": number}]})
+            try:
+                answer = httpx.post(f"{url}/topics/{wide}", content=body, headers=PRODUCE, timeout=30)
+            except httpx.HTTPError:
+                return
+            assert answer.status_code == 200, answer.text
+            (offset,) = answer.json()["offsets"]
+            answered[offset["partition"], offset["offset"]] = number
+            if len(answered) > 50:
+                enough.set()
+
+    with running_rest_proxy(broker.bootstrap_servers, registry_url) as proxy:
+        writers = [threading.Thread(target=write, args=(proxy.url, writer)) for writer in range(4)]
+        for writer in writers:
+            writer.start()
+        assert enough.wait(60)
+        assert proxy.stop(20) == 0
+        for writer in writers:
+            writer.join()
+    there = stored(broker.bootstrap_servers, wide)
+    assert {place: there[place] for place in answered} == answered
