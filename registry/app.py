@@ -148,7 +148,7 @@ def serve(properties: Mapping[str, str]) -> int:
     stopping = threading.Event()
     try:
         node.start()
-        return serve_http(
+        code = serve_http(
             create_app(given, node, stopping=stopping),
             listeners,
             share_ports=given.worker is not None,
@@ -159,6 +159,9 @@ def serve(properties: Mapping[str, str]) -> int:
         raise _cannot_start(error) from error
     finally:
         node.stop()
+    if node.failure:
+        raise Failure(f"the registry has ended: {node.failure}")
+    return code
 
 
 def _cannot_start(error: LogError) -> Failure:

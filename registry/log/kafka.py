@@ -200,16 +200,20 @@ class KafkaLog:
             NotLeader: A writer of a later epoch is open.
             LogError: The broker refuses.
         """
+        self._refuse_earlier(epoch)
         writer = KafkaWriter(
             self._client, self._topic, self._transactional_id, epoch=epoch, max_record_bytes=self.max_record_bytes
         )
         writer.open()
         with self._opening:
+            self._refuse_earlier(epoch)
             if self._writer is not None:
-                if self._writer.epoch > epoch:
-                    raise NotLeader(f"leader epoch {epoch} has ended")
                 self._writer.close()
             self._writer = writer
+
+    def _refuse_earlier(self, epoch: int) -> None:
+        if self._writer is not None and self._writer.epoch > epoch:
+            raise NotLeader(f"leader epoch {epoch} has ended")
 
     def settle(
         self, records: Sequence[Record], after: Offset, epoch: int = 0, *, membership: Membership | None = None

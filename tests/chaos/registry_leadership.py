@@ -26,7 +26,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 from confluent_kafka import Producer
@@ -63,7 +63,7 @@ class Writer:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -115,26 +115,25 @@ def pauses(rounds: int, chance: random.Random) -> list[str]:
     problems: list[str] = []
     with temporary_broker() as broker, ExitStack() as stack:
         nodes = [stack.enter_context(_node(broker, own_cluster())) for _ in range(CLUSTERS)]
-        writers = [stack.enter_context(Writer(f"p{index}", [node.url])) for index, node in enumerate(nodes)]
-        for number in range(rounds):
-            if not all(writer.wait_for(3, 60) for writer in writers):
-                return [*problems, f"round {number + 1}: a node accepts no writes"]
-            seconds = chance.uniform(7, 11)
-            assert broker.pid is not None
-            os.kill(broker.pid, signal.SIGSTOP)
-            time.sleep(seconds)
-            os.kill(broker.pid, signal.SIGCONT)
-            resumed = time.monotonic()
-            late = [index for index, writer in enumerate(writers) if not _writes_again(writer, resumed)]
-            waits = [f"{writer.last - resumed:.1f}" for writer in writers]
-            print(f"pause {number + 1} of {seconds:.1f} s: writes again by {', '.join(waits)} s", flush=True)
-            problems += [f"pause {number + 1}: node {index} did not lead again in time" for index in late]
+        writers = [Writer(f"p{index}", [node.url]) for index, node in enumerate(nodes)]
+        with ExitStack() as writing:
+            for writer in writers:
+                writing.enter_context(writer)
+            for number in range(rounds):
+                if not all(writer.wait_for(3, 60) for writer in writers):
+                    return [*problems, f"pause {number + 1}: a node accepts no writes"]
+                seconds = chance.uniform(7, 11)
+                assert broker.pid is not None
+                os.kill(broker.pid, signal.SIGSTOP)
+                time.sleep(seconds)
+                os.kill(broker.pid, signal.SIGCONT)
+                resumed = time.monotonic()
+                late = [index for index, writer in enumerate(writers) if not _writes_again(writer, resumed)]
+                waits = [f"{writer.last - resumed:.1f}" for writer in writers]
+                print(f"pause {number + 1} of {seconds:.1f} s: writes again by {', '.join(waits)} s", flush=True)
+                problems += [f"pause {number + 1}: node {index} did not lead again in time" for index in late]
         for writer, node in zip(writers, nodes, strict=True):
-            writer.__exit__()
             problems += writer.problems([node.url])
-        stack.pop_all()
-        for node in nodes:
-            node.stop()
     return problems
 
 
@@ -159,9 +158,7 @@ def foreign(rounds: int, chance: random.Random) -> list[str]:
                 newest = max(schema_id for schema_id, _ in list(writer.answered.values()))
                 key = {"keytype": "SCHEMA", "subject": f"theirs-{number}", "version": 1, "magic": 1}
                 value = {**key, "id": newest + chance.randint(0, 3), "schema": schema(f"Theirs{number}")}
-                producer.produce(
-                    cluster["kafkastore.topic"], key=json.dumps(key), value=json.dumps(value), partition=0
-                )
+                producer.produce(cluster["kafkastore.topic"], key=json.dumps(key), value=json.dumps(value), partition=0)
                 producer.flush()
                 writer.wait_for(1, 60)
         counted = _metric(urls, "magicbyte_registry_foreign_records")
