@@ -7,34 +7,46 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from spark_avro.batch_folder import batch_folder
 from spark_avro.dead_letters import to_dead_letters
 from spark_avro.following import Write
 
 
-def parquet(folder: str, column: str | None = "value") -> Write:
-    """Writes each batch to `folder/batch=N`, over what a crashed try of the same batch left: each row once.
+def parquet(folder: str, column: str | None = "value", *, query: str | None = None) -> Write:
+    """Writes each batch to `<folder>/batch=<query id>-<number>`, and replaces what a crashed try of it left there.
+
+    So each row is there once, and several queries can write to one folder.
 
     Args:
-        folder: Any folder that Spark can write to; read it with the option `mergeSchema` where schemas evolve.
+        folder: Any folder that Spark can write to; read it with the option `mergeSchema` if schemas evolve.
         column: The struct whose fields become columns of their own, beside the source's; None leaves it a struct.
+        query: The query's name in the folders, another one for each checkpoint; None for Spark's id of the query,
+            which Spark Connect does not tell.
     """
 
     def write(rows: DataFrame, batch: int) -> None:
         kept = [name for name in rows.columns if name not in (column, "key", "headers")]
         flat = rows if column is None else rows.select(*kept, f"{column}.*")
-        flat.write.mode("overwrite").parquet(f"{folder}/batch={batch}")
+        flat.write.mode("overwrite").parquet(batch_folder(folder, rows, batch, query))
 
     return write
 
 
-def table(folder: str, name: str = "spark", subject: str | None = None) -> Write:
-    """Writes each batch's dead letters to Parquet: place, reason, id, raw bytes; each once, as `parquet` does."""
+def table(folder: str, name: str = "spark", subject: str | None = None, *, query: str | None = None) -> Write:
+    """Writes each batch's dead letters to Parquet: place, reason, id, raw bytes; each once, as `parquet` does.
+
+    Args:
+        folder: Any folder that Spark can write to.
+        name: The application's name, for the column `application`.
+        subject: The subject that was decoded, for the column `subject`.
+        query: As for `parquet`.
+    """
 
     def write(rows: DataFrame, batch: int) -> None:
         place = [column for column in ("topic", "partition", "offset", "timestamp", "key") if column in rows.columns]
         said = [F.lit(name).alias("application"), F.lit(subject).cast("string").alias("subject")]
         rows.select(*place, "error.reason", "error.id", "error.raw", *said).write.mode("overwrite").parquet(
-            f"{folder}/batch={batch}"
+            batch_folder(folder, rows, batch, query)
         )
 
     return write
