@@ -19,7 +19,16 @@ from rest_proxy.errors import (
 from rest_proxy.formats import EmbeddedFormat
 from serdes import wire
 from serdes.client import AsyncRegistryClient
-from serdes.error import RegistryError, SchemaRefused, SerdesError
+from serdes.error import (
+    RegistryError,
+    RulesNotSupported,
+    SchemaRefused,
+    SerdesError,
+    SubjectNotFound,
+    VersionNotFound,
+)
+from serdes.models import RegisteredSchema
+from serdes.schema import Ruled, refuse_to_read, refuse_to_write
 
 #: How many codecs are kept in each direction; the one unused for longest goes first.
 CACHED = 1000
@@ -83,23 +92,18 @@ class Schemas:
         """The writer for keys or values; a text that their subject does not hold yet is registered.
 
         Raises:
-            ApiError: INVALID_SCHEMA, SERIALIZING_FAILED where the registry refuses or does not answer,
-                INVALID_PAYLOAD where there is no registry, SERIALIZATION where the schema has no name to go by.
+            ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses or does not answer, or if the schema
+                has rules that the proxy would have to carry out; INVALID_PAYLOAD if there is no registry; SERIALIZATION
+                if the schema has no name to go by.
         """
         key = (form.name, side, source, options)
         known = _recent(self._writers, key)
         if known is not None:
             return known
-        name = self._naming[side.field]
-        hint = name(side, None)
-        schema = await self._given(form, hint, source)
-        codec = await self._compile(form, schema, options, hint)
-        subject = name(side, codec.record_name)
-        if subject is None:
-            raise SERIALIZATION(
-                detail=f"The subject of {side.field}s is named after their record, and the schema has none."
-            )
-        schema_id = await self._id_under(form, subject, schema, source)
+        try:
+            schema_id, codec = await self._resolve(form, side, source, options)
+        except RulesNotSupported as error:
+            raise SERIALIZING_FAILED(detail=str(error)) from None
         prefix = wire.prefix(schema_id)
         encode = codec.encode
         takes_null = codec.takes_null and not self._null_is_always_tombstone
@@ -109,6 +113,22 @@ class Schemas:
 
         return _keep(self._writers, key, Writer(schema_id, frame))
 
+    async def _resolve(
+        self, form: EmbeddedFormat, side: Side, source: Source, options: Options
+    ) -> tuple[int, PayloadCodec]:
+        name = self._naming[side.field]
+        hint = name(side, None)
+        schema = await self._given(form, hint, source)
+        codec = await self._compile(form, schema, options, hint)
+        subject = name(side, codec.record_name)
+        if subject is None:
+            raise SERIALIZATION(
+                detail=f"The subject of {side.field}s is named after their record, and the schema has none."
+            )
+        held = await self._held(form, subject, schema, source)
+        refuse_to_write(Ruled(f"the schema of subject {subject}", schema, held.rule_set))
+        return held.id, codec
+
     def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> PayloadCodec | None:
         """The codec for an id or guid, if it was resolved before."""
         return _recent(self._readers, (form.name, schema_id, options))
@@ -117,7 +137,8 @@ class Schemas:
         """The codec for the schema of an id or guid.
 
         Raises:
-            DataError: The registry has no such schema, or one of another type.
+            DataError: The registry has no such schema, or one of another type, or one with rules that the proxy would
+                have to carry out.
         """
         known = self.known_reader(form, schema_id, options)
         if known is not None:
@@ -125,14 +146,18 @@ class Schemas:
         try:
             registry = self._registry()
             if isinstance(schema_id, int):
-                schema = (await registry.schema_by_id(schema_id)).schema
+                info = await registry.schema_by_id(schema_id)
             else:
-                schema = (await registry.schema_by_guid(str(schema_id))).schema
+                info = await registry.schema_by_guid(str(schema_id))
+            schema = info.schema
+            refuse_to_read(Ruled(f"schema {schema_id}", schema, info.rule_set))
             if schema.schema_type != form.schema_type:
                 raise DataError("", f"schema {schema_id} is of type {schema.schema_type}, not {form.schema_type}")
             dependencies = await self._registry().dependencies(schema)
             assert form.compile is not None
             codec = form.compile(schema, dependencies, options)
+        except RulesNotSupported as error:
+            raise DataError("", str(error)) from None
         except SerdesError as error:
             raise DataError("", f"schema {schema_id}: {error}") from None
         except InvalidSchemaText as error:
@@ -151,9 +176,11 @@ class Schemas:
             return SchemaText(form.schema_type, source.text, source.references)
         assert source.schema_id is not None
         try:
-            schema = (await self._registry().schema_by_id(source.schema_id, subject)).schema
+            info = await self._registry().schema_by_id(source.schema_id, subject)
         except SerdesError as error:
             raise _failed(f"Error when fetching schema by id. schemaId = {source.schema_id}", error) from None
+        schema = info.schema
+        refuse_to_write(Ruled(f"schema {source.schema_id}", schema, info.rule_set))
         if schema.schema_type != form.schema_type:
             text = f"Schema {source.schema_id} is of type {schema.schema_type}, not {form.schema_type}."
             raise SERIALIZING_FAILED(detail=text)
@@ -171,10 +198,12 @@ class Schemas:
         except InvalidSchemaText as error:
             raise INVALID_SCHEMA(detail=str(error)) from None
 
-    async def _id_under(self, form: EmbeddedFormat, subject: str, schema: SchemaText, source: Source) -> int:
+    async def _held(self, form: EmbeddedFormat, subject: str, schema: SchemaText, source: Source) -> RegisteredSchema:
         registry = self._registry()
+        if source.text is not None:
+            await self._refuse_latest_rules(form, subject, schema)
         try:
-            return (await registry.lookup(subject, schema)).id
+            return await registry.lookup(subject, schema)
         except RegistryError as missing:
             if source.text is None:
                 text = f"Error when fetching schema version. subject = {subject}, schemaId = {source.schema_id}"
@@ -182,11 +211,26 @@ class Schemas:
         except SerdesError as error:
             raise _failed(_registering(form, subject, schema), error) from None
         try:
-            return (await registry.register(subject, schema)).id
+            return await registry.register(subject, schema)
         except SchemaRefused as error:
             raise INVALID_SCHEMA(detail=error.message) from None
         except SerdesError as error:
             raise _failed(_registering(form, subject, schema), error) from None
+
+    async def _refuse_latest_rules(self, form: EmbeddedFormat, subject: str, schema: SchemaText) -> None:
+        """Stop at rules of the subject's latest version: a text that is registered without rules inherits them.
+
+        A look-up alone would find the text in an earlier version, from before the rules.
+        """
+        registry = self._registry()
+        registry.clear_latest_caches()
+        try:
+            latest = await registry.version(subject)
+        except (SubjectNotFound, VersionNotFound):
+            return
+        except SerdesError as error:
+            raise _failed(_registering(form, subject, schema), error) from None
+        refuse_to_write(Ruled(f"the latest version of subject {subject}", latest.schema, latest.rule_set))
 
     async def close(self) -> None:
         """Close the connections to the registry."""

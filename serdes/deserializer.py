@@ -15,7 +15,7 @@ from serdes.config import CONFIG, DUAL, DeserializerConfig, checked_client, chec
 from serdes.error import ConfigError, WrongSchemaType
 from serdes.flow import Flow, finish
 from serdes.models import RegisteredSchema, SchemaInfo
-from serdes.schema import MIGRATE, READ, refuse_rules
+from serdes.schema import Ruled, refuse_to_read
 from serdes.serialization import Context
 
 FromDict = Callable[[Any, Any], Any]
@@ -191,14 +191,14 @@ class Deserializer:
             info = yield from endpoints.schema_by_guid(str(frame.guid))
         if info.schema.schema_type != self._form.schema_type:
             raise WrongSchemaType(name, info.schema.schema_type, self._form.schema_type)
-        refuse_rules(name, info.rule_set, READ)
+        ruled = Ruled(name, info.schema, info.rule_set)
+        refuse_to_read(ruled)
         needed = (yield from endpoints.dependencies(info.schema, asked)) if self._form.needs_references else ()
         writer = (info.schema, needed)
         reader: Resolved | None = None
         if self._config.uses_latest:
             held = yield from self._latest(client, ctx, info)
-            modes = READ if held.schema == info.schema else READ | MIGRATE
-            refuse_rules(f"the latest version of subject {held.subject}", held.rule_set, modes)
+            refuse_to_read(ruled, Ruled(f"the latest version of subject {held.subject}", held.schema, held.rule_set))
             reader = (held.schema, (yield from endpoints.dependencies(held.schema, held.subject)))
         elif self._reader is not None:
             reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from compat.schema import AVRO, Reference, SchemaText
@@ -88,6 +88,46 @@ def refuse_rules(name: str, rule_set: Mapping[str, Any] | None, modes: frozenset
     )
     if names:
         raise RulesNotSupported(name, names)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A schema and the rules that the registry has for it.
+
+    Attributes:
+        name: What errors call the schema.
+        schema: Its text.
+        rule_set: The rules as the API has them; None without.
+    """
+
+    name: str
+    schema: SchemaText
+    rule_set: Mapping[str, Any] | None = field(default=None, hash=False)
+
+
+def refuse_to_write(writer: Ruled) -> None:
+    """Stops at rules that a client must carry out on messages that it writes.
+
+    Raises:
+        RulesNotSupported: the schema has such rules.
+    """
+    refuse_rules(writer.name, writer.rule_set, WRITE)
+
+
+def refuse_to_read(writer: Ruled, reader: Ruled | None = None) -> None:
+    """Stops at rules that a client must carry out on messages that it reads.
+
+    Args:
+        writer: The schema that a message was written with.
+        reader: The schema of the registry that it is read as, if there is one.
+
+    Raises:
+        RulesNotSupported: one of the schemas has such rules.
+    """
+    refuse_rules(writer.name, writer.rule_set, READ)
+    if reader is not None:
+        modes = READ if reader.schema == writer.schema else READ | MIGRATE
+        refuse_rules(reader.name, reader.rule_set, modes)
 
 
 def refuse_rule_arguments(rule_conf: object, rule_registry: object) -> None:

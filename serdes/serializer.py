@@ -14,7 +14,7 @@ from serdes.config import SerializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, SerializationError, WrongSchemaType
 from serdes.flow import Flow
 from serdes.models import RegisteredSchema, SchemaInfo
-from serdes.schema import WRITE, Schema, refuse_rules
+from serdes.schema import Ruled, Schema, refuse_to_write
 from serdes.serialization import Context
 
 ToDict = Callable[[Any, Any], Any]
@@ -199,7 +199,7 @@ class Serializer:
         name = f"the schema of subject {subject}"
         if used.schema_type != self._form.schema_type:
             raise WrongSchemaType(name, used.schema_type, self._form.schema_type)
-        refuse_rules(name, held.rule_set, WRITE)
+        refuse_to_write(Ruled(name, used, held.rule_set))
         dependencies = yield from self._dependencies(used, subject, is_own=used is own)
         if used is not own and own is not None and own != used:
             yield from self._check(name, used, dependencies, own, subject)
