@@ -18,8 +18,8 @@ from spark_avro.registry import Registry
 from spark_avro.selection import Selection, select_versions
 from spark_avro.tree import Tree
 from spark_avro.types import spark_type
-from spark_avro.udf import decoded_by, url_of
-from spark_avro.workers import avro_decoder, avro_json_decoder
+from spark_avro.udf import asked_by_workers, decoded_by
+from spark_avro.workers import Asked, avro_decoder, avro_json_decoder
 
 
 def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
@@ -53,26 +53,32 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
 
     Raises:
         UnsupportedSchema: a recursive reader's schema without `as_json`, or a decimal of over 38 digits.
-        NoSubject, PlanError, RegistryUnavailable: as `from_confluent_avro`.
+        NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
     chosen = select_versions(
-        registry=registry, subject=subject, topic=topic, ids=ids, reader_schema=reader_schema, is_key=is_key
+        registry=registry,
+        subject=subject,
+        topic=topic,
+        ids=ids,
+        reader_schema=reader_schema,
+        is_key=is_key,
+        as_written=as_json,
     )
-    url = url_of(registry) if ask_registry else None
+    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
     decode = decoded_as_json if as_json else decoded_in_python
-    return present(decode(payload, chosen, url=url), payload, mode=mode, position=position)
+    return present(decode(payload, chosen, asked=asked), payload, mode=mode, position=position)
 
 
-def decoded_as_json(payload: Column, chosen: Selection, *, url: str | None) -> Decoded:
+def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
     """The parts of a column whose values are the texts of their Avro JSON."""
     reader = chosen.reader.rendered("resolved") if chosen.explicit else None
-    batch = avro_json_decoder(_known(chosen), reader, chosen.origin, registry=url)
+    batch = avro_json_decoder(_known(chosen), reader, chosen.origin, asked)
     return decoded_by(batch, payload, spark.StringType())
 
 
 def decoded_in_python(
-    payload: Column, chosen: Selection, *, reader: Tree | None = None, url: str | None = None
+    payload: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
 ) -> Decoded:
     """The parts of a column that workers decode.
 
@@ -80,12 +86,15 @@ def decoded_in_python(
         payload: The messages.
         chosen: The schemas.
         reader: The tree of the reader's schema, if a part of it.
-        url: Where workers ask for ids that are not known; None where these are errors.
+        asked: The registry to ask for other ids; None if these are errors.
     """
     tree = trees.tree(chosen.reader, chosen.label, reader=True) if reader is None else reader
-    batch = avro_decoder(_known(chosen), reader_text(tree), chosen.origin, registry=url)
+    batch = avro_decoder(_known(chosen), reader_text(tree), chosen.origin, asked)
     return decoded_by(batch, payload, spark_type(tree))
 
 
 def _known(chosen: Selection) -> Mapping[int, Known]:
-    return {version.id: Known(SchemaText(AVRO, version.schema.rendered("resolved"))) for version in chosen.versions}
+    return {
+        version.id: Known(SchemaText(AVRO, version.schema.rendered("resolved")), refusal=version.refusal)
+        for version in chosen.versions
+    }

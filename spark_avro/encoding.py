@@ -19,7 +19,7 @@ from spark_avro import tree as trees
 from spark_avro.derive import derive
 from spark_avro.errors import NoSubject, PlanError
 from spark_avro.fit import fit
-from spark_avro.registry import Registry, client_of, parsed
+from spark_avro.registry import Registry, client_of, parsed, register_or_look_up, writable
 
 #: A schema: its text, or a SchemaText where it refers to others.
 Schema = str | SchemaText
@@ -65,6 +65,7 @@ def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
         UnfitColumn: the column cannot be written with the schema without loss.
         UnsupportedSchema: Spark cannot write the schema: a recursive one, a decimal of over 38 digits.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
+        RulesNotSupported: the schema has rules that a client must carry out.
         NoSubject, PlanError: arguments contradict each other, or name what does not exist.
         RegistryUnavailable: the registry does not answer.
     """
@@ -139,7 +140,5 @@ def _registered(
             raise NoSubject(subject) from None
         except VersionNotFound as error:
             raise PlanError(f"subject {subject!r}: {error.message}") from error
-        return held.id, held.schema
-    if register:
-        return client.register(subject, text, normalize=normalize).id, text
-    return client.lookup(subject, text, normalize=normalize).id, text
+        return writable(held).id, held.schema
+    return register_or_look_up(client, subject, text, register=register, normalize=normalize).id, text

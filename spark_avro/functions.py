@@ -12,7 +12,8 @@ from spark_avro.modes import FAILFAST, ColumnOrName, messages, present
 from spark_avro.plan import Decoded, Decoding, decoded, schema_id
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, plan_decoding, select_versions
-from spark_avro.udf import url_of
+from spark_avro.udf import asked_by_workers
+from spark_avro.workers import Asked
 
 
 def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
@@ -56,6 +57,8 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
     Raises:
         NoSubject: the registry does not have the subject.
         UnsupportedSchema: Spark has no faithful type for a schema: a recursive one, a decimal of over 38 digits.
+        RulesNotSupported: all schemas, or the reader's, have rules that a client must carry out; if only some have,
+            their records are broken.
         PlanError: arguments contradict each other, or name what does not exist.
         RegistryUnavailable: the registry does not answer.
     """
@@ -71,7 +74,7 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
     how = plan_decoding(chosen, fields, record)
     if ask_registry:
         payload = messages(column)
-        parts = _with_fallback(payload, how, chosen, url_of(registry))
+        parts = _with_fallback(payload, how, chosen, asked_by_workers(registry, chosen.reader_ruled))
         return present(parts, payload, mode=mode, position=position, drop=_unwanted(payload, how))
     return decode_column(column, how, mode=mode, position=position)
 
@@ -84,18 +87,18 @@ def decode_column(
     return present(decoded(payload, how), payload, mode=mode, position=position, drop=_unwanted(payload, how))
 
 
-def _with_fallback(payload: Column, how: Decoding, chosen: Selection, url: str) -> Decoded:
+def _with_fallback(payload: Column, how: Decoding, chosen: Selection, asked: Asked) -> Decoded:
     """The JVM's parts, and those of Python workers for ids that it does not know; these get NULL for all others."""
     parts = decoded(payload, how)
     known = [*how.ids, *how.unreadable, *how.others]
     is_known = F.coalesce(schema_id(payload).isin(*known), F.lit(False))
     foreign = F.when(schema_id(payload).isNotNull() & ~is_known, payload)
-    asked = decoded_in_python(foreign, chosen, reader=how.reader, url=url)
+    in_python = decoded_in_python(foreign, chosen, reader=how.reader, asked=asked)
     is_foreign = foreign.isNotNull()
     return Decoded(
-        F.when(is_foreign, asked.value).otherwise(parts.value),
-        F.when(is_foreign, asked.sound).otherwise(parts.sound),
-        F.coalesce(asked.reason, parts.reason),
+        F.when(is_foreign, in_python.value).otherwise(parts.value),
+        F.when(is_foreign, in_python.sound).otherwise(parts.sound),
+        F.coalesce(in_python.reason, parts.reason),
         parts.schema_id,
     )
 

@@ -15,9 +15,9 @@ from spark_avro.errors import PlanError
 from spark_avro.json_types import json_schema_of, json_type
 from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.plan import MALFORMED, Branch, Decoded, Decoding, reason, schema_id
-from spark_avro.registry import Chosen, Registry, choose, client_of, subject_of
+from spark_avro.registry import Chosen, Registry, choose, client_of, register_or_look_up, subject_of
 from spark_avro.resolution import Resolved
-from spark_avro.udf import decoded_by, url_of
+from spark_avro.udf import asked_by_workers, decoded_by
 from spark_avro.workers import json_decoder
 
 _CORRUPT = "corrupt_"
@@ -51,16 +51,21 @@ def from_confluent_json(
         is_key: Whether `topic` stands for its key's subject.
 
     Raises:
-        NoSubject, PlanError, UnsupportedSchema, RegistryUnavailable: as `from_confluent_avro`.
+        NoSubject, PlanError, UnsupportedSchema, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
-    chosen = choose(registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key)
-    known = F.coalesce(schema_id(payload).isin(*chosen.known), F.lit(False))
+    chosen = choose(
+        registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key, has_own_type=data_type is not None
+    )
+    readable = tuple(number for number, schema in chosen.known.items() if schema.refusal is None)
+    unreadable = {number: schema.refusal for number, schema in chosen.known.items() if schema.refusal is not None}
+    known = F.coalesce(schema_id(payload).isin(*readable), F.lit(False))
     text = F.when(known, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
     value, parsed = _parse(text, _kind(chosen, data_type))
     sound = payload.isNull() | (known & F.coalesce(parsed, F.lit(False)))
     text_type = {"type": "string"}
-    shape = Decoding(text_type, (Branch(tuple(chosen.known), text_type, Resolved(text_type)),), origin=chosen.origin)
+    branch = Branch(readable, text_type, Resolved(text_type))
+    shape = Decoding(text_type, (branch,), unreadable, origin=chosen.origin)
     return present(
         Decoded(value, sound, reason(payload, shape), schema_id(payload)), payload, mode=mode, position=position
     )
@@ -85,8 +90,11 @@ def confluent_json_udf(
     errors are those of `from_confluent_json`.
     """
     payload = messages(column)
-    chosen = choose(registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key)
-    batch = json_decoder(chosen.known, chosen.origin, registry=url_of(registry) if ask_registry else None)
+    chosen = choose(
+        registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key, has_own_type=data_type is not None
+    )
+    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
+    batch = json_decoder(chosen.known, chosen.origin, asked)
     valid = decoded_by(batch, payload, spark.StringType())
     value, parsed = _parse(valid.value, _kind(chosen, data_type))
     sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
@@ -122,6 +130,7 @@ def to_confluent_json(
     Raises:
         PlanError: arguments are missing, or JSON has no such type.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
+        RulesNotSupported: the schema has rules that a client must carry out.
     """
     payload = as_column(column)
     if schema is None:
@@ -133,7 +142,7 @@ def to_confluent_json(
     text = SchemaText(JSON, schema) if isinstance(schema, str) else schema
     name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
     client = client_of(registry)
-    held = client.register(name, text) if register else client.lookup(name, text)
+    held = register_or_look_up(client, name, text, register=register)
     return F.concat(F.lit(wire.prefix(held.id)), F.to_json(payload).cast("binary"))
 
 

@@ -91,6 +91,9 @@ def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: 
     for version in versions:
         if version.id in others:
             continue
+        if version.refusal is not None:
+            unreadable[version.id] = version.refusal
+            continue
         try:
             writer = trees.tree(version.schema, version.label, reader=False)
         except UnsupportedSchema as error:

@@ -14,8 +14,8 @@ from spark_avro.errors import PlanError
 from spark_avro.known import Known
 from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.protobuf import message_class, message_type, parsed
-from spark_avro.registry import Registry, choose, client_of, subject_of
-from spark_avro.udf import decoded_by, url_of
+from spark_avro.registry import Registry, choose, client_of, register_or_look_up, subject_of
+from spark_avro.udf import asked_by_workers, decoded_by
 from spark_avro.workers import protobuf_decoder
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def from_confluent_protobuf(
 
     Raises:
         UnsupportedSchema: a recursive message, or none of that name.
-        NoSubject, PlanError, RegistryUnavailable: as `from_confluent_avro`.
+        NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
     chosen = choose(registry, PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key)
@@ -62,8 +62,8 @@ def from_confluent_protobuf(
     if name is None:
         raise PlanError(f"the schema of {chosen.origin} has no message")
     kind = message_type(message_class(chosen.reader, name).DESCRIPTOR)
-    url = url_of(registry) if ask_registry else None
-    batch = protobuf_decoder(chosen.known, chosen.reader, name, chosen.origin, registry=url)
+    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
+    batch = protobuf_decoder(chosen.known, chosen.reader, name, chosen.origin, asked)
     return present(decoded_by(batch, payload, kind), payload, mode=mode, position=position)
 
 
@@ -97,6 +97,7 @@ def to_confluent_protobuf(
         PlanError: there is neither subject nor topic, or no message.
         UnsupportedSchema: the schema has no message of that name.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
+        RulesNotSupported: the schema has rules that a client must carry out.
     """
     if subject is None and topic is None:
         raise PlanError("give a subject or a topic")
@@ -108,7 +109,7 @@ def to_confluent_protobuf(
     if full_name is None:
         raise PlanError("the schema has no message")
     message_class(known, full_name)
-    held = client.register(name, text) if register else client.lookup(name, text)
+    held = register_or_look_up(client, name, text, register=register)
     prefix = wire.prefix(held.id) + wire.write_indexes(parsed(known).message_indexes(full_name))
     # Protobuf's JSON mapping takes what to_json writes: base64 for bytes, RFC 3339 for timestamps.
     texts = F.to_json(as_column(column), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"})

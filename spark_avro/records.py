@@ -13,7 +13,15 @@ from spark_avro import tree as trees
 from spark_avro.errors import NoSubject, PlanError
 from spark_avro.modes import FAILFAST, messages, present
 from spark_avro.plan import Decoded, Decoding, decoded, decoding, reason, schema_id
-from spark_avro.registry import Registry, Version, client_of, newest_first, versions_of
+from spark_avro.registry import (
+    Registry,
+    Version,
+    client_of,
+    newest_first,
+    refuse_all,
+    versions_of,
+    with_refusals,
+)
 
 
 def from_confluent_avro_records(
@@ -41,6 +49,8 @@ def from_confluent_avro_records(
     Raises:
         NoSubject: the registry does not have a subject, or none for the topic.
         UnsupportedSchema: Spark has no faithful type for a schema.
+        RulesNotSupported: all schemas have rules that a client must carry out; if only some have, their records are
+            broken.
         PlanError: a version is no record.
     """
     client = client_of(registry)
@@ -58,6 +68,8 @@ def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mappin
         if version.schema.full_name is None:
             raise PlanError(f"{version.label} is no record, and only records have names to tell them apart by")
         by_name.setdefault(version.schema.full_name, []).append(version)
+    by_name = {name: with_refusals(members, members[0].ruled) for name, members in by_name.items()}
+    refuse_all([version for members in by_name.values() for version in members])
     short = [name.rpartition(".")[2].lower() for name in by_name]
     plans = {}
     for name, members in by_name.items():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compat.avro import AvroSchema
+from serdes.schema import Ruled
 from spark_avro import tree as trees
 from spark_avro.errors import PlanError
 from spark_avro.plan import Decoding, decoding
@@ -16,9 +17,11 @@ from spark_avro.registry import (
     latest_of,
     newest_first,
     parsed_text,
+    refuse_all,
     subject_of,
     versions_by_id,
     versions_of,
+    with_refusals,
 )
 
 
@@ -32,6 +35,7 @@ class Selection:
         label: What that schema is called in errors.
         origin: What the versions are of.
         explicit: Whether the reader's schema was given, and is none of the versions.
+        reader_ruled: The reader's schema with its rules; None if it was given, or if records are shown as written.
     """
 
     versions: Sequence[Version]
@@ -39,6 +43,7 @@ class Selection:
     label: str
     origin: str
     explicit: bool
+    reader_ruled: Ruled | None = None
 
 
 def select_versions(
@@ -50,8 +55,13 @@ def select_versions(
     reader_schema: str | None = None,
     record: str | None = None,
     is_key: bool = False,
+    as_written: bool = False,
 ) -> Selection:
-    """What `from_confluent_avro` reads from the registry; the arguments and errors are its own."""
+    """What `from_confluent_avro` reads from the registry; the arguments and errors are its own.
+
+    With `as_written`, records are shown as they were written, unless there is a `reader_schema`: the rules of the
+    latest version do not apply to those of the others.
+    """
     if subject is not None and topic is not None:
         raise PlanError("give a subject or a topic, not both")
     if subject is None and topic is None and not ids:
@@ -62,6 +72,8 @@ def select_versions(
     by_id = versions_by_id(client, ids, name)
     versions = newest_first([*by_id, *(versions_of(client, name, why=why) if name is not None else ())])
     if reader_schema is not None:
+        versions = with_refusals(versions, None)
+        refuse_all(versions)
         return Selection(versions, parsed_text(reader_schema), "the reader's schema", origin, explicit=True)
     if record is not None:
         latest = _newest_named(versions, record, origin)
@@ -69,7 +81,10 @@ def select_versions(
         latest = latest_of(client, name, why=why)
     else:
         latest = by_id[0]
-    return Selection(versions, latest.schema, latest.label, origin, explicit=False)
+    reader = None if as_written else latest.ruled
+    versions = with_refusals(versions, reader)
+    refuse_all(versions, reader)
+    return Selection(versions, latest.schema, latest.label, origin, explicit=False, reader_ruled=reader)
 
 
 def _newest_named(versions: Sequence[Version], record: str, origin: str) -> Version:

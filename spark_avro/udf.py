@@ -8,9 +8,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
+from serdes.schema import Ruled
 from spark_avro.plan import Decoded, schema_id
 from spark_avro.registry import Registry, client_of
-from spark_avro.workers import Batch
+from spark_avro.workers import Asked, Batch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +75,6 @@ def _arrow_type(returns: spark.StructType) -> pa.DataType:
     return to_arrow_type(returns[_VALUE].dataType)
 
 
-def url_of(registry: Registry) -> str:
-    """The registry's URLs, with commas between, for workers to ask."""
-    return ",".join(client_of(registry).urls)
+def asked_by_workers(registry: Registry, reader: Ruled | None) -> Asked:
+    """The registry as workers ask it; `reader` is its schema that values are presented as, if it is one of its."""
+    return Asked(",".join(client_of(registry).urls), reader)

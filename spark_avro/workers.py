@@ -17,7 +17,8 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from serdes import wire
 from serdes.client import RegistryClient
 from serdes.error import SerdesError
-from spark_avro.known import GUID, Known
+from serdes.schema import Ruled
+from spark_avro.known import GUID, Known, refusal
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +27,19 @@ if TYPE_CHECKING:
     from spark_avro.columns import Outcome, Read
 
 Decode = Callable[[bytes], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The registry that workers ask for ids that were unknown when the query was planned.
+
+    Attributes:
+        url: The registry's URLs, with commas between.
+        reader: The registry's schema that values are presented as; None if it is none of the registry's.
+    """
+
+    url: str
+    reader: Ruled | None
 
 
 class Batch(Protocol):
@@ -45,7 +59,7 @@ class Decoder:
         make: Makes the function from a message to its value, of a schema.
         errors: What that function raises for a broken payload.
         origin: What the query was planned for.
-        registry: Where ids that are not known are asked for; None where they are errors.
+        asked: The registry to ask for other ids; None if these are errors.
         make_columns: Makes what reads the payloads of a schema in columns of a type, where that can be.
     """
 
@@ -54,7 +68,7 @@ class Decoder:
     make: Callable[[Known], Decode]
     errors: tuple[type[Exception], ...]
     origin: str
-    registry: str | None = None
+    asked: Asked | None = None
     make_columns: Callable[[Known, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
     _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
@@ -102,13 +116,17 @@ class Decoder:
             return None, f"malformed payload: the {size} bytes after the header are no value of id {shown}: {error}"
 
     def _schema(self, schema_id: int) -> Known:
-        if schema_id in self.known:
-            return self.known[schema_id]
+        known = self.known.get(schema_id) or self._ask(schema_id)
+        if known.refusal is not None:
+            raise LookupError(f"unreadable schema: id {schema_id} (0x{schema_id:08X}): {known.refusal}")
+        return known
+
+    def _ask(self, schema_id: int) -> Known:
         shown = f"unknown schema id: {schema_id} (0x{schema_id:08X})"
-        if self.registry is None:
+        if self.asked is None:
             raise LookupError(f"{shown} is not among those of {self.origin} when the query was planned")
         try:
-            known = _ask(self.registry, schema_id)
+            known = _known(self.asked, schema_id)
         except SerdesError as error:
             raise LookupError(f"{shown}: {error}") from error
         if known.schema.schema_type != self.schema_type:
@@ -129,10 +147,11 @@ def _client(url: str) -> RegistryClient:
     return RegistryClient(url)
 
 
-def _ask(url: str, schema_id: int) -> Known:
-    client = _client(url)
-    schema = client.schema_by_id(schema_id).schema
-    return Known(schema, client.dependencies(schema))
+def _known(asked: Asked, schema_id: int) -> Known:
+    client = _client(asked.url)
+    info = client.schema_by_id(schema_id)
+    writer = Ruled(f"schema id {schema_id}", info.schema, info.rule_set)
+    return Known(info.schema, client.dependencies(info.schema), refusal(writer, asked.reader))
 
 
 @dataclass(frozen=True)
@@ -190,15 +209,15 @@ class AvroJsonMaker:
         return lambda message: show(message, wire.V0_SIZE).decode()
 
 
-def avro_decoder(known: Mapping[int, Known], reader: str, origin: str, *, registry: str | None) -> Decoder:
+def avro_decoder(known: Mapping[int, Known], reader: str, origin: str, asked: Asked | None) -> Decoder:
     """A decoder of Avro messages to Spark's values."""
     maker = AvroMaker(reader)
-    return Decoder(AVRO, known, maker, _avro_errors(), origin, registry, maker.columns)
+    return Decoder(AVRO, known, maker, _avro_errors(), origin, asked, maker.columns)
 
 
-def avro_json_decoder(known: Mapping[int, Known], reader: str | None, origin: str, *, registry: str | None) -> Decoder:
+def avro_json_decoder(known: Mapping[int, Known], reader: str | None, origin: str, asked: Asked | None) -> Decoder:
     """A decoder of Avro messages to the text of their Avro JSON."""
-    return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, registry)
+    return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, asked)
 
 
 def _avro_errors() -> tuple[type[Exception], ...]:
@@ -231,10 +250,10 @@ class JsonMaker:
         return decode
 
 
-def json_decoder(known: Mapping[int, Known], origin: str, *, registry: str | None) -> Decoder:
+def json_decoder(known: Mapping[int, Known], origin: str, asked: Asked | None) -> Decoder:
     """A decoder of JSON Schema messages, validating."""
     errors = (ValueError, RecursionError, SerdesError)
-    return Decoder(JSON, known, JsonMaker(), errors, origin, registry)
+    return Decoder(JSON, known, JsonMaker(), errors, origin, asked)
 
 
 @dataclass(frozen=True)
@@ -264,10 +283,10 @@ class ProtobufMaker:
 
 
 def protobuf_decoder(
-    known: Mapping[int, Known], reader: Known, message: str, origin: str, *, registry: str | None
+    known: Mapping[int, Known], reader: Known, message: str, origin: str, asked: Asked | None
 ) -> Decoder:
     """A decoder of Protobuf messages."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
     errors = (DecodeError, SerdesError)
-    return Decoder(PROTOBUF, known, ProtobufMaker(reader, message), errors, origin, registry)
+    return Decoder(PROTOBUF, known, ProtobufMaker(reader, message), errors, origin, asked)

@@ -53,7 +53,7 @@ def decoder_of(writer: Any, reader: Any) -> tuple[Decoder, pa.DataType]:
     """The decoder of the UDF, and the Arrow type of its values."""
     tree = trees.tree(parsed_text(json.dumps(reader)), "the reader", reader=True)
     known = {ID: Known(SchemaText(AVRO, json.dumps(writer)))}
-    decoder = avro_decoder(known, reader_text(tree), "a test", registry=None)
+    decoder = avro_decoder(known, reader_text(tree), "a test", None)
     return decoder, to_arrow_type(spark_type(tree))
 
 
