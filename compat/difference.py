@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compat.level import Policy
-from compat.schema import Dependencies, ParsedSchema, Pointer, Position, SchemaText
+from compat.schema import Dependencies, ParsedSchema, Pointer, Position, SchemaText, SchemaWarning
 
 STRICT_AND_LENIENT = frozenset(Policy)
 LENIENT_ONLY = frozenset({Policy.LENIENT})
@@ -74,6 +74,8 @@ class SchemaFormat:
         rules: All rules of the type by name.
         example: Finds an instance, as JSON text, that the writer's schema accepts and the reader's refuses, given a
             difference, the reader and the writer; None where the type has no way to.
+        warnings: What is accepted in a new schema although the type's own tools refuse it; None if the type has nothing
+            of the kind.
     """
 
     name: str
@@ -83,3 +85,4 @@ class SchemaFormat:
     locate: Callable[[ParsedSchema, Pointer], Position | None]
     rules: Mapping[str, Rule]
     example: Callable[[Difference, ParsedSchema, ParsedSchema], str | None] | None = None
+    warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

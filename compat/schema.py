@@ -40,6 +40,19 @@ class InvalidSchema(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaWarning:
+    """Something in a schema that the registry accepts and the schema type's own tools refuse.
+
+    `message` says what it is and `remedy` what to do, in a sentence each; `position` is where it stands, if known.
+    """
+
+    rule: str
+    message: str
+    remedy: str
+    position: Position | None
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """A schema's mention of a version of another subject.
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 from compat.difference import SchemaFormat
 from compat.protobuf.differing import differences, message
 from compat.protobuf.rules import RULES
-from compat.protobuf.schema import ProtobufSchema, locate, parse
+from compat.protobuf.schema import ProtobufSchema, check_fields, locate, parse, warnings
 from compat.schema import PROTOBUF
 
-FORMAT = SchemaFormat(name=PROTOBUF, parse=parse, differences=differences, message=message, locate=locate, rules=RULES)
+FORMAT = SchemaFormat(
+    name=PROTOBUF,
+    parse=parse,
+    differences=differences,
+    message=message,
+    locate=locate,
+    rules=RULES,
+    warnings=warnings,
+)
 
-__all__ = ["FORMAT", "ProtobufSchema"]
+__all__ = ["FORMAT", "ProtobufSchema", "check_fields"]

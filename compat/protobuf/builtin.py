@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module, resources
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from compat.protobuf.parser import parse_file
-from compat.protobuf.program import Unit
+from compat.protobuf.program import Symbol, Unit
 from compat.protobuf.undescribe import from_descriptor
 
 _WELL_KNOWN = (
@@ -69,3 +70,10 @@ def well_known_descriptor(path: str) -> FileDescriptorProto:
     descriptor = FileDescriptorProto()
     module.DESCRIPTOR.CopyToProto(descriptor)
     return descriptor
+
+
+@cache
+def builtin_symbols() -> Mapping[str, Symbol]:
+    """What the built-in files declare."""
+    units = map(builtin, sorted(BUILTIN_PATHS))
+    return {name: symbol for unit in units if unit is not None for name, symbol in unit.symbols.items()}

@@ -15,6 +15,7 @@ from compat.protobuf.enum_checks import ENUM_CHECKS
 from compat.protobuf.message_checks import EXTEND_CHECKS, MESSAGE_CHECKS
 from compat.protobuf.nodes import Enum, Extend, Message, nested_messages
 from compat.protobuf.program import Program, Unit
+from compat.protobuf.remarks import missing_import
 
 _Node = TypeVar("_Node", Message, Enum, Extend)
 
@@ -54,8 +55,8 @@ def _imports(program: Program, unit: Unit) -> Iterator[Problem]:
             yield f'"{entry.path}" is imported twice', entry.at
         seen.add(entry.path)
     for missing in program.missing:
-        if missing.unit is unit:
-            yield f'the import "{missing.path}" was not found: no reference has this name', missing.at
+        if missing.unit is unit and missing.is_circular:
+            yield missing_import(missing.path), missing.at
 
 
 def _names(unit: Unit) -> Iterator[Problem]:

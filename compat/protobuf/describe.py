@@ -32,6 +32,7 @@ from compat.protobuf.nodes import (
 )
 from compat.protobuf.options import Options
 from compat.protobuf.program import ENUM, MESSAGE, Program, Symbol, Unit, map_entry_name
+from compat.protobuf.remarks import missing_import
 from compat.protobuf.undescribe import TYPE_NAMES, to_json_name
 
 _SCALARS: dict[str, Any] = {
@@ -90,7 +91,10 @@ class _Describer:
         return descriptor
 
     def imports(self, descriptor: FileDescriptorProto) -> None:
+        missing = {each.path for each in self.program.missing if each.unit is self.unit}
         for entry in sorted(self.unit.tree.imports, key=_by_position):
+            if entry.path in missing:
+                continue
             if entry.kind == "option":
                 descriptor.option_dependency.append(entry.path)
                 continue
@@ -201,13 +205,13 @@ class _Describer:
     def resolve(self, name: str, scope: str, at: int) -> Symbol:
         symbol = self.program.resolve_type(self.unit, name, scope)
         if symbol is not None:
+            self.options.remarks.note_name(name, scope, symbol, at)
             return symbol
-        bare = name.removeprefix(".")
         if self.program.resolve(self.unit, name, scope, frozenset(("other", "extension", "service", "package"))):
             self.unit.fail(f'"{name}" is not a type', at)
-        for path, unit in self.program.units.items():
-            if unit is not self.unit and (bare in unit.symbols or unit.prefix + bare in unit.symbols):
-                self.unit.fail(f'"{name}" seems to be defined in "{path}", which is not imported', at)
+        missing = next((each.path for each in self.program.missing if each.unit is self.unit), None)
+        if missing is not None:
+            self.unit.fail(f'"{name}" is not defined; {missing_import(missing)}', at)
         return self.unit.fail(f'"{name}" is not defined', at)
 
     def map(self, field: Field, kind: MapType, descriptor: FieldDescriptorProto, scope: str, nested: Any) -> None:

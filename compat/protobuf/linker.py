@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,10 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from compat.protobuf.builtin import builtin, well_known_descriptor
 from compat.protobuf.checks import Declared, check
 from compat.protobuf.describe import describe
+from compat.protobuf.library import Library
 from compat.protobuf.options import Options
 from compat.protobuf.program import Missing, Program, Unit
+from compat.protobuf.remarks import Remark, Remarks
 from compat.protobuf.undescribe import is_repeated
 
 _REFUSAL = "Couldn't build proto file into descriptor pool: "
@@ -22,15 +24,23 @@ _REFUSAL = "Couldn't build proto file into descriptor pool: "
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A file with every name resolved: its descriptor, and a pool that holds it and all it imports."""
+    """A file with every name resolved.
+
+    Attributes:
+        file: Its descriptor.
+        pool: What holds it and all that it uses.
+        proto: The descriptor's message.
+        remarks: What protoc refuses in one of these files.
+    """
 
     file: FileDescriptor
     pool: DescriptorPool
     proto: FileDescriptorProto
+    remarks: tuple[Remark, ...]
 
 
-def load(root: Unit, dependencies: Mapping[str, Unit]) -> Program:
-    """A file together with what it imports, from its dependencies or else from the built-in files."""
+def load(root: Unit, library: Library) -> Program:
+    """A file together with what it imports from a library."""
     units: dict[str, Unit] = {}
     missing: list[Missing] = []
     entered = {root.path}
@@ -43,15 +53,15 @@ def load(root: Unit, dependencies: Mapping[str, Unit]) -> Program:
             units[unit.path] = unit
             stack.pop()
         elif entry.path not in entered:
-            imported = dependencies.get(entry.path) or builtin(entry.path)
+            imported = library.find(entry.path)
             if imported is None:
                 missing.append(Missing(unit, entry.path, entry.at))
             else:
                 entered.add(entry.path)
                 stack.append((imported, iter(imported.tree.imports)))
         elif entry.path not in units:  # a file that is entered and not left yet: a circle
-            missing.append(Missing(unit, entry.path, entry.at))
-    return Program(root, units, tuple(missing))
+            missing.append(Missing(unit, entry.path, entry.at, is_circular=True))
+    return Program(root, units, tuple(missing), library)
 
 
 def link(program: Program, path: str) -> Linked:
@@ -62,32 +72,75 @@ def link(program: Program, path: str) -> Linked:
         path: The name that the root's descriptor shall have.
 
     Raises:
-        InvalidSchema: protoc would refuse one of them.
+        InvalidSchema: protoc would refuse one of them, and not for what is passed over (`remarks.py`).
     """
-    pool = DescriptorPool()
-    built: list[FileDescriptorProto] = []
-    declared = Declared()
-    descriptor = FileDescriptorProto()
+    linker = _Linker(program.root, path)
     for unit in program.units.values():
-        if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
-            descriptor = well_known_descriptor(unit.path)
-        else:
-            check(program, unit, declared)
-            options = Options(program, unit)
-            descriptor = describe(program, unit, path if unit is program.root else unit.path, options)
-            if options.custom:
-                scratch = DescriptorPool()
-                for each in (*built, descriptor):
-                    _add(scratch, each, unit)
-                options.set_custom(scratch)
-        built.append(descriptor)
-        declared.add(unit)
-        _add(pool, descriptor, unit)
-    file = pool.FindFileByName(path)
+        linker.link(program, unit)
+    file = linker.pool.FindFileByName(path)
     if program.root.tree.syntax == "editions":
         for message in file.message_types_by_name.values():
             _check_implicit_defaults(program.root, message)
-    return Linked(file, pool, descriptor)
+    return Linked(file, linker.pool, linker.built[program.root.path], tuple(linker.remarks))
+
+
+class _Linker:
+    """Builds files one by one, each behind what it uses."""
+
+    def __init__(self, root: Unit, path: str) -> None:
+        self._root = root
+        self._path = path
+        self.pool = DescriptorPool()
+        self.built: dict[str, FileDescriptorProto] = {}
+        self.remarks: list[Remark] = []
+        self._begun: set[str] = set()
+        self._declared = Declared()
+
+    def link(self, program: Program, unit: Unit) -> None:
+        """Build a file, the imports of which are built, and first the files that it uses and does not import."""
+        # without recursion, since these files may chain as imports do
+        stack = [(unit, self._build(program, unit))]
+        while stack:
+            needing, build = stack[-1]
+            needed = next(build, None)
+            if needed is None:
+                stack.pop()
+            elif needed[1].path in self._begun and needed[1].path not in self.built:
+                needing.fail(f'the files "{needing.path}" and "{needed[1].path}" use each other')
+            else:
+                stack.append((needed[1], self._build(*needed)))
+
+    def _build(self, program: Program, unit: Unit) -> Iterator[tuple[Program, Unit]]:
+        """Build a file; yield each file that must be built first, with the program that it is part of."""
+        if unit.path in self.built:
+            return
+        self._begun.add(unit.path)
+        if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
+            self._add(unit, well_known_descriptor(unit.path))
+            return
+        check(program, unit, self._declared)
+        remarks = Remarks(program, unit)
+        remarks.note_imports()
+        options = Options(program, unit, remarks)
+        descriptor = describe(program, unit, self._path if unit is self._root else unit.path, options)
+        options.pass_over_undeclared()
+        for path, unimported in remarks.unimported.items():
+            inner = load(unimported, program.library)
+            for used in inner.units.values():
+                yield inner, used
+            descriptor.dependency.append(path)
+        if options.custom:
+            scratch = DescriptorPool()
+            for each in (*self.built.values(), descriptor):
+                _add(scratch, each, unit)
+            options.set_custom(scratch)
+        self.remarks += remarks.noted
+        self._add(unit, descriptor)
+
+    def _add(self, unit: Unit, descriptor: FileDescriptorProto) -> None:
+        self.built[unit.path] = descriptor
+        self._declared.add(unit)
+        _add(self.pool, descriptor, unit)
 
 
 def _add(pool: Any, descriptor: FileDescriptorProto, unit: Unit) -> None:

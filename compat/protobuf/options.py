@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from google.protobuf import message_factory
@@ -18,6 +19,7 @@ from compat.protobuf.nodes import (
     Value,
 )
 from compat.protobuf.program import EXTENSION, Program, Unit
+from compat.protobuf.remarks import Remarks
 from compat.protobuf.scalars import scalar
 from compat.protobuf.undescribe import is_repeated
 
@@ -38,9 +40,10 @@ _TARGETS = {
 class Options:
     """The options of one file: plain ones are set at once, those that name extensions when `set_custom` is called."""
 
-    def __init__(self, program: Program, unit: Unit) -> None:
+    def __init__(self, program: Program, unit: Unit, remarks: Remarks) -> None:
         self.program = program
         self.unit = unit
+        self.remarks = remarks
         #: The descriptor, its custom option, and the scope that the option's names are resolved in.
         self.custom: list[tuple[Any, Option, str]] = []
 
@@ -68,6 +71,19 @@ class Options:
             if target is not None and target not in field.GetOptions().targets:
                 self.unit.fail(f'the feature "{field.name}" cannot be set here', option.at)
 
+    def pass_over_undeclared(self) -> None:
+        """Leave out the custom options that nothing declares."""
+        self.custom = [entry for entry in self.custom if self._is_declared(entry[1], entry[2])]
+
+    def _is_declared(self, option: Option, scope: str) -> bool:
+        for name in _extension_names(option):
+            symbol = self.program.resolve(self.unit, name, scope, _EXTENSIONS)
+            if symbol is None:
+                self.remarks.note_option(name, option.at)
+                return False
+            self.remarks.note_name(name, scope, symbol, option.at)
+        return True
+
     def set_custom(self, pool: DescriptorPool) -> None:
         """Set the options that name extensions, which are looked up in a pool that has them.
 
@@ -93,15 +109,25 @@ class Options:
 
 def _names_extensions(option: Option) -> bool:
     return any(part.extension for part in option.name) or (
-        isinstance(option.value, Aggregate) and _has_extension_keys(option.value)
+        isinstance(option.value, Aggregate) and any(key[0] == "[" for key in _keys(option.value))
     )
 
 
-def _has_extension_keys(aggregate: Aggregate) -> bool:
-    return any(
-        key[0] == "[" or (isinstance(value, Aggregate) and _has_extension_keys(value))
-        for key, value in aggregate.entries
-    )
+def _extension_names(option: Option) -> Iterator[str]:
+    """The names of the extensions in an option's name and value; not those of the types in an Any."""
+    yield from (part.name for part in option.name if part.extension)
+    yield from (key[1:-1] for key in _keys(option.value) if key[0] == "[" and "/" not in key)
+
+
+def _keys(value: Value) -> Iterator[str]:
+    """The keys of a message value, nested ones included."""
+    if isinstance(value, ListLiteral):
+        for element in value.values:
+            yield from _keys(element)
+    elif isinstance(value, Aggregate):
+        for key, inner in value.entries:
+            yield key
+            yield from _keys(inner)
 
 
 class _Assignment:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from compat.protobuf.lexer import position
 from compat.protobuf.nodes import Enum, Extend, File, MapType, Member, Message, nested_messages
 from compat.schema import PROTOBUF, InvalidSchema
+
+if TYPE_CHECKING:
+    from compat.protobuf.library import Library
 
 MESSAGE = "message"
 ENUM = "enum"
@@ -126,11 +129,12 @@ def map_entry_name(field_name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An import that leads nowhere."""
+    """An import that leads nowhere, or back to the file that it is in."""
 
     unit: Unit
     path: str
     at: int
+    is_circular: bool = False
 
 
 class Program:
@@ -139,13 +143,17 @@ class Program:
     Attributes:
         root: The file itself.
         units: Every file by path; a file stands behind all that it imports.
-        missing: Imports that no dependency and no built-in file answers.
+        missing: Imports that no reference and no built-in file answers, or that go in a circle.
+        library: Where names are looked up that the imports do not explain.
+        lenient: The names, each with its file and scope, that were found there or in no way that protoc knows.
     """
 
-    def __init__(self, root: Unit, units: Mapping[str, Unit], missing: tuple[Missing, ...]) -> None:
+    def __init__(self, root: Unit, units: Mapping[str, Unit], missing: tuple[Missing, ...], library: Library) -> None:
         self.root = root
         self.units = units
         self.missing = missing
+        self.library = library
+        self.lenient: set[tuple[str, str, str]] = set()
         self._visible: dict[str, dict[str, Symbol]] = {}
         self._resolved: dict[tuple[str, str, str], Symbol | None] = {}
 
@@ -184,8 +192,34 @@ class Program:
     def resolve(self, unit: Unit, name: str, scope: str, kinds: frozenset[str]) -> Symbol | None:
         """What a name stands for, innermost scope first, among symbols of some kinds.
 
-        As in C++ and in protoc, the first part of a dotted name is looked up alone, and the innermost scope that has it
-        decides.
+        A name that protoc does not find is looked up as in the reference, and noted in `lenient` if it is there.
+        """
+        symbol = self._resolve_as_protoc(unit, name, scope, kinds)
+        if symbol is None:
+            symbol = self._resolve_anywhere(unit, name, scope, kinds)
+            if symbol is not None:
+                self.lenient.add((unit.path, name, scope))
+        return symbol
+
+    def _resolve_anywhere(self, unit: Unit, name: str, scope: str, kinds: frozenset[str]) -> Symbol | None:
+        """Look a name up in all files, imported or not: in each scope the whole name, and not its first part alone."""
+        tables = (self.visible(unit), self.library.symbols)
+        full_name = name.removeprefix(".")
+        scope = "" if name[:1] == "." else scope
+        while True:
+            candidate = f"{scope}.{full_name}" if scope else full_name
+            for symbols in tables:
+                symbol = symbols.get(candidate)
+                if symbol is not None and symbol.kind in kinds:
+                    return symbol
+            if not scope:
+                return None
+            scope = scope.rpartition(".")[0]
+
+    def _resolve_as_protoc(self, unit: Unit, name: str, scope: str, kinds: frozenset[str]) -> Symbol | None:
+        """Look a name up in the file and its imports.
+
+        As in C++, the first part of a dotted name is looked up alone, and the innermost scope that has it decides.
         """
         symbols = self.visible(unit)
         if name[:1] == ".":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,24 +11,24 @@ from google.protobuf import message_factory
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
-from google.protobuf.message import DecodeError
 from google.protobuf.message import Message as RuntimeMessage
 
 from compat.protobuf.lexer import Layout
+from compat.protobuf.library import Library
 from compat.protobuf.linker import Linked, link, load
 from compat.protobuf.nodes import Enum, File, Message
 from compat.protobuf.normalize import normalize
-from compat.protobuf.parser import parse_file
 from compat.protobuf.places import places
 from compat.protobuf.printer import print_file
 from compat.protobuf.program import Program, Unit
+from compat.protobuf.reading import decode, read
+from compat.protobuf.remarks import DANGLING_REFERENCE, MISSING_IMPORT
 from compat.protobuf.undescribe import from_descriptor, to_json_name
 from compat.protobuf.without_extensions import without_extensions
-from compat.schema import PROTOBUF, Dependencies, InvalidSchema, Pointer, Position, SchemaText
+from compat.schema import PROTOBUF, Dependencies, InvalidSchema, Pointer, Position, SchemaText, SchemaWarning
 
 #: The name of the file in descriptors; the text has none.
 FILE_NAME = "default"
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]++={0,2}\s*+", re.ASCII)
 
 
 class ProtobufSchema:
@@ -68,7 +66,7 @@ class ProtobufSchema:
         Raises:
             InvalidSchema: A file that it refers to is none.
         """
-        return load(self._unit, _Units(self._dependencies))
+        return load(self._unit, Library(self._dependencies))
 
     @cached_property
     def linked(self) -> Linked:
@@ -183,24 +181,6 @@ class ProtobufSchema:
         return found
 
 
-class _Units(dict[str, Unit]):
-    """The dependencies, each parsed when first asked for."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        super().__init__()
-        self._texts = texts
-
-    def get(self, path: str, default: Any = None) -> Any:
-        if path not in self and path in self._texts:
-            text = self._texts[path]
-            try:
-                tree, is_text = read(text)
-            except InvalidSchema as error:
-                raise InvalidSchema(PROTOBUF, f'in the reference "{path}": {error.detail}', None) from None
-            self[path] = Unit(path, tree, text if is_text else None)
-        return super().get(path, default)
-
-
 def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = False) -> ProtobufSchema:  # noqa: FBT001, FBT002 - the contract's order
     """The schema that a text gives.
 
@@ -227,35 +207,6 @@ def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = Fa
     return parsed
 
 
-def read(text: str) -> tuple[File, bool]:
-    """The tree of a schema's text, and whether it was `.proto` text and not a descriptor in base64.
-
-    Raises:
-        InvalidSchema: It is neither.
-    """
-    descriptor = _descriptor(text)
-    return (parse_file(text), True) if descriptor is None else (from_descriptor(descriptor), False)
-
-
-def _decode(text: str) -> bytes | None:
-    if not _BASE64.fullmatch(text):
-        return None
-    try:
-        return base64.b64decode("".join(text.split()), validate=True)
-    except binascii.Error:
-        return None
-
-
-def _descriptor(text: str) -> FileDescriptorProto | None:
-    serialized = _decode(text)
-    if not serialized:
-        return None
-    try:
-        return FileDescriptorProto.FromString(serialized)
-    except DecodeError:
-        return None
-
-
 def _with_custom_options(text: str, parsed: ProtobufSchema) -> File | None:
     """The tree read once more with a class that knows the extensions, where the file links and has any in sight."""
     try:
@@ -266,7 +217,7 @@ def _with_custom_options(text: str, parsed: ProtobufSchema) -> File | None:
         return None
     file_type = pool.FindMessageTypeByName("google.protobuf.FileDescriptorProto")
     descriptor: Any = message_factory.GetMessageClass(file_type)()
-    descriptor.ParseFromString(_decode(text))
+    descriptor.ParseFromString(decode(text))
     return from_descriptor(descriptor)
 
 
@@ -301,6 +252,35 @@ def _ignoring_extensions(schema: ProtobufSchema) -> str:
 
 
 _FORMS = {"serialized": _serialized, "ignore_extensions": _ignoring_extensions}
+
+
+def warnings(schema: Any) -> tuple[SchemaWarning, ...]:
+    """What protoc refuses in a schema's own text and the registry accepts, in the order of the text.
+
+    Args:
+        schema: A ProtobufSchema.
+
+    Raises:
+        InvalidSchema: As for `linked`.
+    """
+    root = schema.program.root
+    remarks = sorted((each for each in schema.linked.remarks if each.unit is root), key=lambda remark: remark.at)
+    places = [None if root.text is None else schema.layout.position(remark.at) for remark in remarks]
+    return tuple(
+        SchemaWarning(remark.rule, remark.message, remark.remedy, place)
+        for remark, place in zip(remarks, places, strict=True)
+    )
+
+
+def check_fields(schema: ProtobufSchema) -> None:
+    """Demand that all files are imported from which types come, and that all imports lead somewhere.
+
+    Raises:
+        InvalidSchema: They do not.
+    """
+    for remark in schema.linked.remarks:
+        if remark.rule in {DANGLING_REFERENCE, MISSING_IMPORT}:
+            remark.unit.fail(remark.message, remark.at)
 
 
 def locate(schema: Any, pointer: Pointer) -> Position | None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compat.schema import JSON, InvalidSchema, ParsedSchema
+from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema
 from registry import errors
 from registry.contract import VERSION_PROPERTY, Metadata, RuleSet
 from registry.decide.decision import Terms
@@ -190,8 +190,18 @@ def _check_json_fields(schema: ParsedSchema) -> None:
     check_fields(schema)
 
 
+def _check_protobuf_fields(schema: ParsedSchema) -> None:
+    from compat.protobuf import ProtobufSchema, check_fields  # noqa: PLC0415  as above
+
+    assert isinstance(schema, ProtobufSchema)
+    check_fields(schema)
+
+
 #: What `validateFields` asks of a schema by itself.
-_FIELD_CHECKS: Mapping[str, Callable[[ParsedSchema], None]] = {JSON: _check_json_fields}
+_FIELD_CHECKS: Mapping[str, Callable[[ParsedSchema], None]] = {
+    JSON: _check_json_fields,
+    PROTOBUF: _check_protobuf_fields,
+}
 
 
 def load(view: View, version: Version, terms: Terms) -> ParsedSchema:

@@ -34,7 +34,7 @@ def proto(name: str, *imports: str, body: str = "") -> str:
         # a dangling reference
         ({"a.avsc": record("A", "shop.Nowhere")}, "a.avsc:2:17 DANGLING_REFERENCE"),
         ({"a.schema.json": '{\n "items": {"$ref": "no.json#/x"}\n}'}, "a.schema.json:2:12 DANGLING_REFERENCE"),
-        ({"a.proto": proto("A", "no/such.proto")}, "a.proto:2:1 DANGLING_REFERENCE"),
+        ({"a.proto": proto("A", "no/such.proto", body="  such.Such s = 1;\n")}, "a.proto:2:1 DANGLING_REFERENCE"),
         # a cyclic one
         ({"a.avsc": record("A", "B"), "b.avsc": record("B", "A")}, "b.avsc:2:17 CYCLIC_REFERENCE"),
         (

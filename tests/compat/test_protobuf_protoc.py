@@ -20,6 +20,7 @@ from grpc_tools import protoc
 from compat.protobuf import FORMAT, ProtobufSchema
 from compat.protobuf.builtin import BUILTIN_PATHS
 from compat.protobuf.lexer import tokenize
+from compat.protobuf.library import Library
 from compat.protobuf.linker import Linked, link, load
 from compat.protobuf.parser import parse_file
 from compat.protobuf.printer import print_file
@@ -67,15 +68,16 @@ def judge() -> Iterator[Judge]:
 
 def linked(files: dict[str, str], root: str) -> Linked:
     units = {name: Unit(name, parse_file(text), text) for name, text in files.items()}
-    return link(load(units[root], units), root)
+    return link(load(units[root], Library(units)), root)
 
 
 def verdict(files: dict[str, str], root: str) -> tuple[Linked | None, str]:
-    """The linked file, or None and why it is refused."""
+    """The linked file, or None and why protoc should refuse it, be it refused or remarked upon."""
     try:
-        return linked(files, root), ""
+        found = linked(files, root)
     except InvalidSchema as error:
         return None, str(error)
+    return (None, found.remarks[0].message) if found.remarks else (found, "")
 
 
 def comparable(file: FileDescriptorProto, pool: Any = None) -> Any:

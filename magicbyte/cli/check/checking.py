@@ -16,7 +16,7 @@ from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Po
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier
 from magicbyte.cli.check.config import Config, Declaration
 from magicbyte.cli.check.files import SchemaFile, invalid
-from magicbyte.cli.check.findings import START, Checked, Finding, Report
+from magicbyte.cli.check.findings import START, WARNING, Checked, Finding, Report
 from magicbyte.cli.check.patterns import matches
 from magicbyte.cli.check.tree import Tree
 
@@ -85,22 +85,27 @@ class Checker:
             self._unusable.add(file.path)
         if file.path in self._unusable:
             return _Outcome()
-        problem = self._tree.problems(file)
-        if problem is None:
-            try:
-                schema = self.parsed(file)
-            except InvalidSchema as error:
-                problem = invalid(file, error)
-        if problem is not None:
+        schema = self._read(file)
+        if isinstance(schema, Finding):
             self._unusable.add(file.path)
-            return _Outcome((problem,))
+            return _Outcome((schema,))
         level, policy = self._terms(file)
         versions = self._baseline.earlier(file, every=level.transitive)
         found, borrowed = self._compare(file, schema, versions, level, policy)
         linted = self._lint(file, schema, versions[-1] if versions else None)
         compared = len(versions if level.transitive else versions[-1:]) if level.directions else 0
         checked = Checked(file.subject, file.path, level.name, compared)
-        return _Outcome((*found, *linted), tuple(borrowed), checked)
+        return _Outcome((*_warnings(file, schema), *found, *linted), tuple(borrowed), checked)
+
+    def _read(self, file: SchemaFile) -> ParsedSchema | Finding:
+        """A file's schema, or why there is none."""
+        problem = self._tree.problems(file)
+        if problem is not None and FORMATS[file.schema_type].warnings is None:
+            return problem
+        try:
+            return self.parsed(file)
+        except InvalidSchema as error:
+            return problem or invalid(file, error)
 
     def _terms(self, file: SchemaFile) -> tuple[Level, Policy]:
         """The level and policy: the file's own, the subject's in the baseline, the project's, or the baseline's."""
@@ -211,6 +216,20 @@ class Checker:
                 left += outcome.borrowed
         lent = [replace(finding, also=tuple(also.get(index, ()))) for index, finding in enumerate(findings)]
         return lent + left
+
+
+def _warnings(file: SchemaFile, schema: ParsedSchema) -> Iterator[Finding]:
+    tell = FORMATS[file.schema_type].warnings
+    for warning in tell(schema) if tell is not None else ():
+        yield Finding(
+            warning.rule,
+            file.path,
+            warning.position or START,
+            f"{warning.message[0].upper()}{warning.message[1:]}.",
+            warning.remedy,
+            severity=WARNING,
+            subject=file.subject,
+        )
 
 
 def _canonical(schema_type: str, dependencies: Dependencies) -> dict[str, str]:

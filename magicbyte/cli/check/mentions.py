@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -30,10 +30,17 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a text defines (Avro: full names, the outermost first; JSON Schema: its address), and its mentions."""
+    """What a text defines and mentions.
+
+    Attributes:
+        defines: Full names, in Avro the outermost first; in JSON Schema the text's address.
+        mentions: What of others it mentions in the way that its type demands.
+        uses: The names of types that it uses, in Protobuf, where an import does not name them.
+    """
 
     defines: tuple[str, ...] = ()
     mentions: tuple[Mention, ...] = ()
+    uses: frozenset[str] = frozenset()
     locate: Callable[[Pointer], Position | None] = field(default=lambda _: None, compare=False)
 
 
@@ -66,7 +73,7 @@ def _avro(text: str) -> Contents:
     defines: dict[str, None] = {}
     mentions = list(_avro_mentions(value, "", (), defines))
     foreign = {mention.names: mention for mention in reversed(mentions) if not defines.keys() & mention.names}
-    return Contents(tuple(defines), tuple(reversed(foreign.values())), partial(_locate_json, text))
+    return Contents(tuple(defines), tuple(reversed(foreign.values())), locate=partial(_locate_json, text))
 
 
 def _avro_mentions(value: Any, space: str, at: Pointer, defines: dict[str, None]) -> Iterator[Mention]:
@@ -114,7 +121,7 @@ def _json(text: str) -> Contents:
         for mention in mentions.values()
         if not addresses & set(mention.names) and not mention.names[-1].startswith(_METASCHEMAS)
     ]
-    return Contents(tuple(sorted(addresses - {""})), tuple(foreign), partial(_locate_json, text))
+    return Contents(tuple(sorted(addresses - {""})), tuple(foreign), locate=partial(_locate_json, text))
 
 
 def _addresses(value: Any, base: str, at: Pointer) -> Iterator[tuple[str, str, Pointer, bool]]:
@@ -149,12 +156,20 @@ def _protobuf(text: str) -> Contents:
     # The parser brings the Protobuf runtime along, which other types do without.
     from compat.protobuf.builtin import BUILTIN_PATHS  # noqa: PLC0415
     from compat.protobuf.lexer import position  # noqa: PLC0415
-    from compat.protobuf.schema import read  # noqa: PLC0415
+    from compat.protobuf.reading import read  # noqa: PLC0415
+    from compat.protobuf.uses import declared_types, used_types  # noqa: PLC0415
 
     tree, is_text = read(text)
     imports = {entry.path: entry for entry in reversed(tree.imports) if entry.path not in BUILTIN_PATHS}
     mentions = tuple(Mention((entry.path,), (entry.at,)) for entry in reversed(imports.values()))
-    return Contents((), mentions, lambda at: position(text, int(at[0])) if is_text else None)
+    declared = declared_types(tree)
+    uses = frozenset(name for name in used_types(tree) if not ends_with(declared, name))
+    return Contents(declared, mentions, uses, lambda at: position(text, int(at[0])) if is_text else None)
+
+
+def ends_with(full_names: Iterable[str], name: str) -> bool:
+    """Whether a name may stand for one of some full names: it is its last part or parts."""
+    return any(full_name == name or full_name.endswith(f".{name}") for full_name in full_names)
 
 
 _READERS: dict[str, Callable[[str], Contents]] = {AVRO: _avro, JSON: _json, PROTOBUF: _protobuf}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -12,7 +12,7 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, Dependency, Invali
 from magicbyte.cli.check.config import Link
 from magicbyte.cli.check.files import SchemaFile, invalid
 from magicbyte.cli.check.findings import START, Finding
-from magicbyte.cli.check.mentions import Contents, Mention, read_contents
+from magicbyte.cli.check.mentions import Contents, Mention, ends_with, read_contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,10 @@ class Tree:
         return ordered, findings
 
     def problems(self, file: SchemaFile) -> Finding | None:
-        """Why a file cannot be parsed: it cannot be read, or mentions what nothing defines."""
+        """Why a file cannot be parsed: it cannot be read, or mentions what nothing defines.
+
+        A Protobuf file can be parsed all the same if it uses no type of an import that leads nowhere.
+        """
         read = self._read(file)
         if read.error is not None:
             return invalid(file, read.error)
@@ -198,7 +201,26 @@ class Tree:
                 dangling = dangling or mention
             else:
                 targets.append(target)
-        return _Read(contents, tuple(targets), dangling)
+        return _Read(contents, (*targets, *self._unmentioned(file, contents)), dangling)
+
+    def _unmentioned(self, file: SchemaFile, contents: Contents) -> Iterator[Target]:
+        """What the configuration refers to, and the text uses without mentioning it: a Protobuf file not imported."""
+        for link in file.entry.references if contents.uses else ():
+            if any(link.name in mention.names for mention in contents.mentions):
+                continue
+            target = self._linked(link, Mention((link.name,), (0,)))
+            defined = () if target is None else self._defined(target)
+            if target is not None and any(ends_with(defined, name) for name in contents.uses):
+                yield target
+
+    def _defined(self, target: Target) -> tuple[str, ...]:
+        try:
+            if target.file is not None:
+                return self._contents(target.file).defines
+            schema = target.stored.schema if target.stored is not None else None
+            return () if schema is None else read_contents(schema.schema_type, schema.text).defines
+        except InvalidSchema:
+            return ()
 
     def _contents(self, file: SchemaFile) -> Contents:
         if file.path not in self._known:

@@ -1,0 +1,81 @@
+"""Protobuf schemas that the reference accepts though protoc would not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+P3 = 'syntax = "proto3";\n'
+B = P3 + "package b;\nmessage B {\n  int32 x = 1;\n}\n"
+REFERENCE = {"name": "b.proto", "subject": "b", "version": 1}
+
+ACCEPTED = {
+    "an option that nothing declares": (
+        'syntax = "proto3";\n\noption (some_ref) = "x";\n\nmessage M {\n  string s = 1;\n}\n',
+        [],
+    ),
+    "options of an import without a reference": (
+        'syntax = "proto3";\n\nimport "buf/validate/validate.proto";\n\nmessage M {\n'
+        "  string s = 1 [(buf.validate.field).string.min_len = 1];\n}\n",
+        [],
+    ),
+    "a type of a reference that is not imported": (
+        'syntax = "proto3";\n\nmessage M {\n  b.B b = 1;\n}\n',
+        [REFERENCE],
+    ),
+    "an option of the reference in a package like its own": (
+        'syntax = "proto3";\npackage io.confluent.x;\n\nimport "confluent/meta.proto";\n\nmessage M {\n'
+        '  string s = 1 [(confluent.field_meta).doc = "d"];\n}\n',
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "references"), ACCEPTED.values(), ids=ACCEPTED.keys())
+@pytest.mark.parametrize("query", ["", "?normalize=true"])
+def test_it_is_registered_compared_and_looked_up(api: Any, text: str, references: list[Any], query: str) -> None:
+    api.register("b", B, schemaType="PROTOBUF")
+    answered = api.register("s", text, query, schemaType="PROTOBUF", references=references)
+    assert answered.status_code == 200, answered.text
+    if not query:
+        assert answered.json()["schema"] == text
+    again = {"schema": answered.json()["schema"], "schemaType": "PROTOBUF", "references": references}
+    assert api("POST", "/subjects/s", again).json()["version"] == 1
+    wider = again | {"schema": text + "message Second {\n}\n"}
+    verdict = api("POST", "/compatibility/subjects/s/versions/latest?verbose=true", wider)
+    assert verdict.json() == {"is_compatible": True, "messages": []}
+    assert api("GET", "/subjects/s/versions/1?format=serialized").json()["schema"].startswith("CgdkZWZhdWx0")
+
+
+def test_it_may_be_referred_to(api: Any) -> None:
+    api.register("b", B, schemaType="PROTOBUF")
+    api.register("a", P3 + "package a; message A { b.B b = 1; }", schemaType="PROTOBUF", references=[REFERENCE])
+    text = P3 + 'import "a.proto"; message M { a.A a = 1; }'
+    references = [{"name": "a.proto", "subject": "a", "version": 1}]
+    assert api.register("s", text, schemaType="PROTOBUF", references=references).status_code == 200
+
+
+def test_a_type_that_no_reference_declares_is_refused(api: Any) -> None:
+    answered = api.register("s", P3 + "message M {\n  b.B b = 1;\n}", schemaType="PROTOBUF")
+    assert (answered.status_code, answered.json()) == (
+        422,
+        {
+            "error_code": 42201,
+            "message": 'Invalid schema of type PROTOBUF, details: line 3, column 3: "b.B" is not defined',
+        },
+    )
+
+
+def test_validate_fields_demands_the_imports(api: Any) -> None:
+    api("PUT", "/config/s", {"validateFields": True})
+    answered = api.register("s", P3 + 'import "x.proto";\nmessage M {\n}', schemaType="PROTOBUF")
+    assert (answered.status_code, answered.json()) == (
+        422,
+        {
+            "error_code": 42201,
+            "message": "Invalid schema {subject=s,version=0,id=-1,schemaType=PROTOBUF}, details: "
+            'line 2, column 1: the import "x.proto" was not found: no reference has this name',
+        },
+    )
+    assert api.register("s", P3 + 'option (x) = "x";', schemaType="PROTOBUF").status_code == 200
