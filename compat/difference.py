@@ -74,6 +74,8 @@ class SchemaFormat:
         rules: All rules of the type by name.
         example: Finds an instance, as JSON text, that the writer's schema accepts and the reader's refuses, given a
             difference, the reader and the writer; None where the type has no way to.
+        spells_out: Tells whether a schema without references is another one with its references spelled out, both as
+            they are or both normalised; None if a schema of the type can't spell references out.
         warnings: What is accepted in a new schema although the type's own tools refuse it; None if the type has nothing
             of the kind.
     """
@@ -85,4 +87,5 @@ class SchemaFormat:
     locate: Callable[[ParsedSchema, Pointer], Position | None]
     rules: Mapping[str, Rule]
     example: Callable[[Difference, ParsedSchema, ParsedSchema], str | None] | None = None
+    spells_out: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
     warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

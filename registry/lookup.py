@@ -52,12 +52,19 @@ def loosely_same(stored: Version, content: Content) -> bool:
     """Equal text, metadata and rules; and equal references, or none where the client put them into the text."""
     if stored.text != content.text:
         return False
+    references = stored.references
+    return (references == content.references or (not content.references and bool(references))) and same_besides_text(
+        stored, content
+    )
+
+
+def same_besides_text(stored: Version, content: Content) -> bool:
+    """Tell whether a content has the type, the metadata and the rules of a version."""
     kept = stored.content
     return (
         kept.schema_type == content.schema_type
         and _same_metadata(stored, content.metadata)
         and kept.rule_set == content.rule_set
-        and (kept.references == content.references or (not content.references and bool(kept.references)))
     )
 
 
@@ -65,7 +72,8 @@ def _same_metadata(stored: Version, metadata: Metadata | None) -> bool:
     """Equal but for the version property, which the server sets; a client's must name the stored version."""
     asked = metadata.properties.get(VERSION_PROPERTY) if metadata else None
     mine = stored.content.metadata
-    if asked is not None and (mine is None or VERSION_PROPERTY not in mine.properties) and asked != str(stored.number):
+    number = mine.properties.get(VERSION_PROPERTY) if mine else None
+    if asked is not None and asked != (str(stored.number) if number is None else number):
         return False
     return _without_version(mine) == _without_version(metadata)
 

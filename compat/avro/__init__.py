@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from compat.avro.rules import RULES, message
-from compat.avro.schema import AvroSchema, differences, locate, parse
+from compat.avro.schema import AvroSchema, differences, locate, parse, spells_out
 from compat.difference import SchemaFormat
 from compat.schema import AVRO
 
 __all__ = ["FORMAT", "AvroSchema"]
 
-FORMAT = SchemaFormat(AVRO, parse, differences, message, locate, RULES)
+FORMAT = SchemaFormat(AVRO, parse, differences, message, locate, RULES, spells_out=spells_out)

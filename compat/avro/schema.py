@@ -54,9 +54,19 @@ class AvroSchema:
         """The canonical text of the schema with sorted properties and aliases and typed defaults."""
         return print_node(self.root, known=self.referenced, normalized=True)
 
+    @cached_property
+    def resolved(self) -> str:
+        """The canonical text with the types that references define spelled out."""
+        return print_node(self.root)
+
+    @cached_property
+    def normalized_resolved(self) -> str:
+        """The normalised text with the types that references define spelled out."""
+        return print_node(self.root, normalized=True)
+
     def rendered(self, form: str) -> str:
         """`resolved` has the types that references define spelled out; any other form is the canonical text."""
-        return print_node(self.root) if form == "resolved" else self.canonical
+        return self.resolved if form == "resolved" else self.canonical
 
     @cached_property
     def pointers(self) -> Mapping[int, Pointer]:
@@ -105,6 +115,14 @@ def differences(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
     """
     reader, writer = _avro(reader), _avro(writer)
     return compare(reader.root, writer.root, Places(reader.pointer, writer.pointer))
+
+
+def spells_out(schema: ParsedSchema, other: ParsedSchema, normalized: bool) -> bool:  # noqa: FBT001 - SchemaFormat's
+    """Tells whether a schema is another one with the types that the other's references define spelled out."""
+    schema, other = _avro(schema), _avro(other)
+    if normalized:
+        return schema.normalized_resolved == other.normalized_resolved
+    return schema.resolved == other.resolved
 
 
 def locate(schema: ParsedSchema, pointer: Pointer) -> Position | None:

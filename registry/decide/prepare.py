@@ -56,10 +56,11 @@ class Registration(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A content as it would be stored, and the parse that it came from."""
+    """A content as it would be stored, the parse that it came from, and whether its text is normalised."""
 
     content: Content
     parsed: ParsedSchema
+    normalized: bool
 
 
 def write_tags(view: View, request: Registration, config: Config, terms: Terms) -> Registration:
@@ -139,6 +140,8 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
         ApiError: 42201.
     """
     content = request.content
+    if content.is_blank:
+        raise errors.EMPTY_SCHEMA()
     context = context_of(request.subject)
     validate = terms.validate_new_schemas if config.validate_new_schemas is None else config.validate_new_schemas
     one_version = strict and terms.strict_reference_versions
@@ -153,12 +156,13 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
     except InvalidSchema as error:
         raise invalid_schema(error) from None
     text = parsed.canonical
-    if request.normalize or config.normalize:
+    normalize = bool(request.normalize or config.normalize)
+    if normalize:
         text = parsed.normalized()
         pinned = tuple(sorted(set(pinned), key=lambda each: (each.name, each.subject, each.version)))
     if text != content.text or pinned != content.references:
         content = Content(content.schema_type, text, pinned, content.metadata, content.rule_set)
-    return Candidate(content, parsed)
+    return Candidate(content, parsed, normalize)
 
 
 def check_fields(candidate: Candidate, config: Config, terms: Terms, request: Registration) -> None:

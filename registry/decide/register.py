@@ -13,9 +13,10 @@ from compat.level import LEVELS, Policy
 from registry import errors, records
 from registry.contract import RESERVED_PROPERTY, Metadata
 from registry.decide.decision import Decision, Terms, require_valid_rules, tombstone
+from registry.decide.known import registered_already
+from registry.decide.match import find_match, is_match
 from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
 from registry.log.port import Record
-from registry.lookup import find_registered, loosely_same
 from registry.model import DEFAULT_CONTEXT, LATEST, Config, Content, Mode, Version, context_of, kept_form
 from registry.records import Key
 from registry.resolve import effective_config, effective_mode, qualified_context
@@ -23,7 +24,21 @@ from registry.view import View
 
 
 def decide_register(view: View, now: int, *, request: Registration, terms: Terms) -> Decision[Version]:
-    """Register a schema: the same version again, a known id under a new version, or a new id.
+    """Register a schema, or answer the version that it is already.
+
+    Raises:
+        ApiError: As for `decide_version`.
+    """
+    registered = registered_already(view, request, terms, parse=True)
+    if registered is not None:
+        return Decision(registered)
+    return decide_version(view, now, request=request, terms=terms)
+
+
+def decide_version(view: View, now: int, *, request: Registration, terms: Terms) -> Decision[Version]:
+    """Make a version of a schema and of what it inherits from the latest version.
+
+    The result is the version that is the same already, a known id under a new version, or a new id.
 
     Raises:
         ApiError: Any row of the error table that registering can raise; compatibility is decided here, so that a
@@ -44,7 +59,7 @@ def decide_register(view: View, now: int, *, request: Registration, terms: Terms
     candidate = canonicalize(view, wanted, config, terms, strict=not mode.imports)
     if not mode.imports:
         check_fields(candidate, config, terms, wanted)
-    existing = _same_version(view, wanted, candidate.content)
+    existing = _same_version(view, wanted, candidate, terms)
     if existing is not None:
         return Decision(existing)
     if not (mode.imports or request.force):
@@ -78,18 +93,18 @@ def _require_expected_latest(view: View, request: Registration) -> None:
         raise errors.PRECONDITION_FAILED(subject=request.subject, latest=number, expected=request.expected_latest)
 
 
-def _same_version(view: View, request: Registration, content: Content) -> Version | None:
+def _same_version(view: View, request: Registration, candidate: Candidate, terms: Terms) -> Version | None:
     """The live version that already answers the request."""
     if request.version == 0 and request.schema_id < 0:
-        return find_registered(view, request.subject, content)
+        return find_match(view, request.subject, candidate, terms)
     if request.version > 0:
         stored = view.version(request.subject, request.version)
-        candidates = [stored] if stored else []
+        versions = [stored] if stored else []
     else:
-        candidates = list(view.live_versions(request.subject))
-    for version in candidates:
+        versions = list(view.live_versions(request.subject))
+    for version in versions:
         same_id = request.schema_id < 0 or version.schema_id == request.schema_id
-        if not version.deleted and same_id and loosely_same(version, content):
+        if not version.deleted and same_id and is_match(view, version, candidate, terms):
             return version
     return None
 

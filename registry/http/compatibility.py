@@ -70,7 +70,7 @@ def _verdict(
     try:
         candidate = canonicalize(view, wanted, config, terms, strict=True)
     except ApiError as error:
-        if verbose and error.kind is errors.INVALID_SCHEMA:
+        if verbose and error.kind in {errors.INVALID_SCHEMA, errors.EMPTY_SCHEMA}:
             return {"is_compatible": False, "messages": [error.message]}
         raise
     verdict = judge(view, wanted.subject, candidate, config, terms, versions)
