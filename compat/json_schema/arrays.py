@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compat.json_schema import content
-from compat.json_schema.judging import ANY_ITEM, Ask, Found, Judge, keyword
+from compat.json_schema.judging import ANY_ITEM, Ask, Found, Judge, first_keyword, keyword
 from compat.json_schema.model import Array, Empty, Node
 from compat.json_schema.values import bound
 
@@ -20,7 +22,10 @@ def arrays(old: Array, new: Array) -> Judge:
     if old.unique_items != new.unique_items:
         yield keyword(f"UNIQUE_ITEMS_{'REMOVED' if old.unique_items else 'ADDED'}", old, new, "uniqueItems")
     yield from bound("MAX_CONTAINS", "maxContains", (old, old.max_contains), (new, new.max_contains))
-    yield from bound("MIN_CONTAINS", "minContains", (old, old.min_contains), (new, new.min_contains))
+    for found in bound("MIN_CONTAINS", "minContains", (old, old.min_contains), (new, new.min_contains)):
+        # Where the number is not written, `contains` says that it is 1.
+        words = ("minContains", "contains")
+        yield replace(found, reader_at=first_keyword(new, words), writer_at=first_keyword(old, words))
 
 
 def _all_items(old: Array, new: Array) -> Judge:

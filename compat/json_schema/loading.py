@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from compat.json_schema import model
@@ -211,8 +212,11 @@ class _Loader:
             "unevaluated": (yield from self._unevaluated(raw, "unevaluatedItems", pointer, resource)),
         }
         if dialect.modern:
-            fields["min_contains"] = decimal(raw, "minContains", pointer)
-            fields["max_contains"] = decimal(raw, "maxContains", pointer)
+            bounds = decimal(raw, "minContains", pointer), decimal(raw, "maxContains", pointer)
+            # Without `contains` they mean nothing; with it one item must match unless another number is given.
+            if "contains" in raw:
+                fields["min_contains"] = Decimal(1) if bounds[0] is None else bounds[0]
+                fields["max_contains"] = bounds[1]
         yield from self._only_resolve(
             raw, ("contains",) if "contains" in dialect.kinds["array"] else (), pointer, resource
         )

@@ -144,7 +144,8 @@ class Array(Node):
     """`type: array`, or keywords for arrays.
 
     `all_items` is the schema of every item where there is no tuple; `items` are the tuple's schemas; `additional` is
-    as in Object, for what comes after the tuple.
+    as in Object, for what comes after the tuple. `min_contains` is None if nothing need match, since there is no
+    `contains` or the draft has no number for it.
     """
 
     all_items: Node | None = None
