@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -166,7 +166,7 @@ def decide_put_mode(
 
 def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
     """Hard deletes of what soft deletes left behind; refused where anything lives or is referred to from outside."""
-    leftovers = [version for subject in _matching(view, target) for version in view.versions(subject)]
+    leftovers = [version for subject in _matching(view.subjects(), target) for version in view.versions(subject)]
     if any(not version.deleted for version in leftovers):
         raise errors.SUBJECTS_EXIST()
     going = {(version.subject, version.number) for version in leftovers}
@@ -179,16 +179,16 @@ def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
     ]
 
 
-def _matching(view: View, target: str | None) -> list[str]:
-    """The subjects that a mode set on a target would hold for."""
+def _matching(names: Iterable[str], target: str | None) -> list[str]:
+    """Those of some subjects that a mode set on a target would hold for."""
     if target is None:
-        return [name for name in view.subjects() if context_of(name) == DEFAULT_CONTEXT]
+        return [name for name in names if context_of(name) == DEFAULT_CONTEXT]
     wanted = parse_subject(target)
     if wanted.context == GLOBAL_CONTEXT:
-        return view.subjects()
+        return list(names)
     if wanted.name:
         return [target]
-    return [name for name in view.subjects() if context_of(name) == wanted.context]
+    return [name for name in names if context_of(name) == wanted.context]
 
 
 def decide_delete_mode(
@@ -204,7 +204,8 @@ def decide_delete_mode(
     stored = view.mode(subject)
     if stored is None and not recursive:
         raise errors.SUBJECT_NOT_FOUND(subject=subject or "")
-    targets = [subject, *(_matching(view, subject) if recursive else [])]
+    # A subject may have a mode and no schema.
+    targets = [subject, *(_matching(view.with_modes(), subject) if recursive else [])]
     found = [
         record
         for target in dict.fromkeys(targets)

@@ -16,7 +16,7 @@ from registry.view import View
 
 
 def decide_delete_version(view: View, now: int, *, subject: str, number: int | None, permanent: bool) -> Decision[int]:
-    """Delete one version; None means the latest.
+    """Delete one version; None means the latest. The subject's config and mode go with its last version for good.
 
     Raises:
         ApiError: 40401, 40402, 40406, 40407, 42205, 42206.
@@ -28,15 +28,16 @@ def decide_delete_version(view: View, now: int, *, subject: str, number: int | N
     if permanent and not version.deleted:
         raise errors.VERSION_NOT_SOFT_DELETED(subject=subject, version=version.number)
     _require_unreferenced(view, [version], permanent=permanent)
-    found = tombstones(view, [version], now) if permanent else [_rewritten(view, version, deleted=True, now=now)]
-    staying = view.versions(subject) if permanent else view.live_versions(subject)
-    if all(each is version for each in staying):
+    if not permanent:
+        return Decision(version.number, (_rewritten(view, version, deleted=True, now=now),))
+    found = tombstones(view, [version], now)
+    if all(each is version for each in view.versions(subject)):
         found += settings_tombstones(view, subject, now)
     return Decision(version.number, tuple(found))
 
 
 def decide_delete_subject(view: View, now: int, *, subject: str, permanent: bool) -> Decision[list[int]]:
-    """Delete all versions of a subject, and its config and mode; answers the numbers deleted.
+    """Delete all versions of a subject, for good with its config and mode; answers the numbers deleted.
 
     Raises:
         ApiError: 40401, 40404, 40405, 42205, 42206.
@@ -53,11 +54,10 @@ def decide_delete_subject(view: View, now: int, *, subject: str, permanent: bool
     concerned = list(versions) if permanent else live
     _require_unreferenced(view, concerned, permanent=permanent, besides=subject)
     if permanent:
-        found = tombstones(view, concerned, now)
+        found = tombstones(view, concerned, now) + settings_tombstones(view, subject, now)
     else:
         key = view.key_bytes(Key(records.DELETE_SUBJECT, subject))
         found = [Record(key, records.encode_deletion(subject, versions[-1].number), now)]
-    found += settings_tombstones(view, subject, now)
     return Decision([version.number for version in concerned], tuple(found))
 
 

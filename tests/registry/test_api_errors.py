@@ -228,9 +228,13 @@ def test_modes_that_may_not_change(make_api: Callable[..., Any]) -> None:
 
 def test_modes_are_removed_with_those_of_a_contexts_subjects(api: Any) -> None:
     api.register(":.c:s", ENUM)
-    api("PUT", "/mode/:.c:s", {"mode": "READONLY"})
+    for subject in (":.c:s", ":.c:without-schemas", ":.d:s", "s"):
+        api("PUT", f"/mode/{subject}", {"mode": "READONLY"})
     assert api("DELETE", "/mode/:.c:?recursive=true").json() == {}
-    assert api("GET", "/mode/:.c:s").json()["error_code"] == 40409
+    for subject in (":.c:s", ":.c:without-schemas"):
+        assert api("GET", f"/mode/{subject}").json()["error_code"] == 40409
+    for subject in (":.d:s", "s"):
+        assert api("GET", f"/mode/{subject}").json() == {"mode": "READONLY"}
 
 
 @pytest.mark.parametrize(

@@ -226,17 +226,29 @@ def test_deleting_softly_and_then_for_good(api: Any) -> None:
     assert api("GET", "/schemas/ids/1").status_code == 404
 
 
-def test_settings_go_with_the_last_version(api: Any) -> None:
-    for permanent in ("", "?permanent=true"):
-        api.register("s", USER)
-        api("PUT", "/config/s", {"compatibility": "NONE"})
-        api("PUT", "/mode/s", {"mode": "READWRITE"})
-        if permanent:
-            api("DELETE", "/subjects/s/versions/latest")
-            api("PUT", "/config/s", {"compatibility": "NONE"})
-        assert api("DELETE", f"/subjects/s/versions/{'2' if permanent else '1'}{permanent}").status_code == 200
-        assert api("GET", "/config/s").json()["error_code"] == 40408
-        assert api("GET", "/mode/s").json()["error_code"] == 40409
+@pytest.mark.parametrize("path", ["/subjects/s", "/subjects/s/versions/1"])
+def test_settings_stay_until_the_last_version_is_deleted_for_good(api: Any, path: str) -> None:
+    api.register("s", USER)
+    api("PUT", "/config/s", {"compatibility": "FULL"})
+    api("PUT", "/mode/s", {"mode": "READWRITE"})
+    assert api("DELETE", path).status_code == 200
+    assert api("GET", "/config/s").json() == {"compatibilityLevel": "FULL"}
+    assert api("GET", "/mode/s").json() == {"mode": "READWRITE"}
+    assert api("DELETE", f"{path}?permanent=true").status_code == 200
+    assert api("GET", "/config/s").json()["error_code"] == 40408
+    assert api("GET", "/mode/s").json()["error_code"] == 40409
+
+
+def test_settings_stay_with_versions_that_are_softly_deleted(api: Any) -> None:
+    api.register("s", USER)
+    api.register("s", USER_2)
+    api("PUT", "/config/s", {"compatibility": "NONE"})
+    for version in (1, 2):
+        api("DELETE", f"/subjects/s/versions/{version}")
+    api("DELETE", "/subjects/s/versions/1?permanent=true")
+    assert api("GET", "/config/s").json() == {"compatibilityLevel": "NONE"}
+    assert api.register("s", '"int"').json()["version"] == 3
+    assert api("GET", "/config/s").json() == {"compatibilityLevel": "NONE"}
 
 
 def test_an_id_once_given_is_never_given_again(api: Any, make_api: Callable[..., Any]) -> None:
