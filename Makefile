@@ -15,11 +15,11 @@ TESTS_serdes := tests/serdes tests/console tests/plugin
 TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
-TESTS_platform := tests/platform tests/structure
+TESTS_platform := tests/platform tests/structure tests/install
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test test-clients lint bench chaos fuzz lock clean
+.PHONY: demo up test test-clients test-install lint bench chaos fuzz lock clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -34,6 +34,10 @@ test: $(JARS)
 # Clients in other languages against a running registry; says which it leaves out where Node or Go are missing.
 test-clients: $(INSTALLED)
 	$(BIN)/python -P tests/clients/run.py
+
+# Fresh environments from the wheel, over the network: without extras, with each, and through uvx.
+test-install: $(JARS)
+	$(BIN)/python -P -m pytest tests/install -m slow_install $(ARGS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)

@@ -1,6 +1,11 @@
 """PySpark functions and pipelines for Confluent-format data."""
 
+# ruff: noqa: E402  # what is imported below fails without pyspark
 from __future__ import annotations
+
+from magicbyte.extras import require
+
+require("spark", user="spark_avro", modules=("pyspark",))
 
 from spark_avro.avro_udf import confluent_avro_udf
 from spark_avro.encoding import to_confluent_avro

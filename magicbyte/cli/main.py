@@ -6,22 +6,32 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from magicbyte.extras import ExtraMissing, require, run_again_with_uvx
 from magicbyte.failure import Failure, say
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A subcommand: the module that has its `main(arguments) -> exit code`, and what --help says of it."""
+    """A subcommand.
+
+    Attributes:
+        module: The module that has its `main(arguments) -> exit code`.
+        help: What --help says of it.
+        extras: The extras that it needs, for anything but its own --help.
+    """
 
     module: str
     help: str
+    extras: tuple[str, ...] = ()
 
+
+_SERVER = ("server",)
 
 COMMANDS = {
-    "up": Command("magicbyte.cli.up", "run a broker, a schema registry and a REST proxy on this machine"),
-    "broker": Command("magicbyte.cli.broker", "run a single Kafka broker on this machine"),
-    "registry": Command("magicbyte.cli.registry", "run the schema registry"),
-    "rest-proxy": Command("magicbyte.cli.rest_proxy", "run the Kafka REST proxy"),
+    "up": Command("magicbyte.cli.up", "run a broker, a schema registry and a REST proxy on this machine", _SERVER),
+    "broker": Command("magicbyte.cli.broker", "run a single Kafka broker on this machine", _SERVER),
+    "registry": Command("magicbyte.cli.registry", "run the schema registry", _SERVER),
+    "rest-proxy": Command("magicbyte.cli.rest_proxy", "run the Kafka REST proxy", _SERVER),
     "check": Command(
         "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock or a registry"
     ),
@@ -34,7 +44,11 @@ COMMANDS = {
     "apply": Command("magicbyte.cli.registry_state.apply", "make a registry's state what the files say"),
     "produce": Command("magicbyte.cli.produce", "send JSON lines as records with a schema"),
     "consume": Command("magicbyte.cli.consume", "show a topic's records as JSON lines, whatever their schemas"),
-    "demo": Command("magicbyte.cli.demo.main", "send a year of flights through all of it, and check the sums"),
+    "demo": Command(
+        "magicbyte.cli.demo.main",
+        "send a year of flights through all of it, and check the sums",
+        ("server", "spark", "demo"),
+    ),
 }
 
 
@@ -49,7 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(_unknown(name))
         return 2
     try:
+        if not _HELP & set(rest):
+            require(*command.extras, user=f"`magicbyte {name}`")
         return _load(command)(rest)
+    except ExtraMissing as missing:
+        run_again_with_uvx(missing, [name, *rest])
+        say(str(missing))
+        return 1
     except Failure as failure:
         say(str(failure))
         return 1
@@ -88,6 +108,7 @@ def _version() -> str:
     return f"magicbyte {version('magicbyte')}\n"
 
 
+_HELP = {"--help", "-h"}
 _OPTIONS = {"--help": _help, "-h": _help, "help": _help, "--version": _version, "-V": _version}
 
 if __name__ == "__main__":

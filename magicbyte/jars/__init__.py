@@ -15,6 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from magicbyte.extras import require
 from magicbyte.failure import Failure, cache_folder
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def maven(repository: Path) -> MavenContext:
 
 
 def _fetch(jars: list[Jar], *, what: str) -> None:
+    require("server", user=f"fetching the jars for {what}", modules=("jgo", "tqdm"))
     from tqdm import tqdm  # noqa: PLC0415 - only where something is fetched
 
     folder = cache_folder() / "jars"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from magicbyte.failure import Failure
+from magicbyte.extras import require
 from magicbyte.jars import Jar, maven
 
 if TYPE_CHECKING:
@@ -51,10 +51,11 @@ def _needed(name: str, dependencies: list[Dependency]) -> list[Dependency]:
 
 def _pyspark_jars() -> frozenset[str]:
     """Return the artifacts that the pyspark wheel bundles: a second version of one of them beside it would clash."""
-    found = find_spec("pyspark")
-    if found is None or found.origin is None:
-        raise Failure("the Spark lock is made beside the pyspark wheel: pip install 'magicbyte[spark]'")
-    folder = Path(found.origin).with_name("jars")
+    require("spark", user="the lock of Spark's jars", modules=("pyspark",))
+    wheel = find_spec("pyspark")
+    assert wheel is not None
+    assert wheel.origin is not None
+    folder = Path(wheel.origin).with_name("jars")
     return frozenset(jar.stem.rpartition("-")[0] for jar in folder.glob("*.jar"))
 
 

@@ -135,11 +135,14 @@ def main(package: str, settings_file: str) -> int:
     import json  # noqa: PLC0415 - the parent has no use for any of these
 
     from magicbyte.cli.servers import load_serve  # noqa: PLC0415
+    from magicbyte.extras import require  # noqa: PLC0415
     from magicbyte.failure import Failure, say  # noqa: PLC0415
-    from magicbyte.http.server import parse_listener, serve  # noqa: PLC0415
 
     properties = json.loads(Path(settings_file).read_text(encoding="utf-8"))
     try:
+        require("server", user=f"the fixture of the {package.replace('_', ' ')}")
+        from magicbyte.http.server import parse_listener, serve  # noqa: PLC0415 - an extra's
+
         load_serve(package)
         make = _MAKERS[package](properties)
         return serve(Renewable(make), [parse_listener(properties["listeners"])], graceful_seconds=1)

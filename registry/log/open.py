@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from magicbyte.extras import require
 from magicbyte.settings import SettingsError
 from registry.log.memory import MemoryLog
 from registry.node import Node, SharedLogNode
@@ -23,6 +24,11 @@ def _sql(settings: RegistrySettings) -> Node:
     return SharedLogNode(SqlLog(settings.storage), settings.advertised_url, poll_seconds=_POLL_SECONDS)
 
 
+def _postgresql(settings: RegistrySettings) -> Node:
+    require("postgresql", user="the storage postgresql:")
+    return _sql(settings)
+
+
 def _kafka(settings: RegistrySettings) -> Node:
     from registry.kafka_node import open_kafka_node  # noqa: PLC0415  a registry elsewhere needs no Kafka
 
@@ -33,7 +39,7 @@ def _kafka(settings: RegistrySettings) -> Node:
 _STORAGES: dict[str, Callable[[RegistrySettings], Node]] = {
     "memory": _memory,
     "sqlite": _sql,
-    "postgresql": _sql,
+    "postgresql": _postgresql,
     "kafka": _kafka,
 }
 
@@ -43,6 +49,7 @@ def open_node(settings: RegistrySettings) -> Node:
 
     Raises:
         SettingsError: There is no such storage, or it lacks a setting.
+        ExtraMissing: The storage's dependencies are not installed.
     """
     scheme = settings.storage.partition(":")[0].partition("+")[0]
     opener = _STORAGES.get(scheme)

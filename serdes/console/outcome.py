@@ -64,7 +64,8 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
 
 def exit_code(error: Exception) -> int | None:
     """The exit code that an error stands for; None for one that is a mistake of ours."""
-    from magicbyte.kafka import KafkaSettingsError  # noqa: PLC0415  # only where something went wrong
+    from magicbyte.extras import ExtraMissing  # noqa: PLC0415  # only where something went wrong
+    from magicbyte.kafka import KafkaSettingsError  # noqa: PLC0415
     from serdes.error import (  # noqa: PLC0415
         ConfigError,
         NotAuthorized,
@@ -75,7 +76,7 @@ def exit_code(error: Exception) -> int | None:
 
     if isinstance(error, Ended):
         return error.code
-    if isinstance(error, ConfigError | KafkaSettingsError):
+    if isinstance(error, ConfigError | KafkaSettingsError | ExtraMissing):
         return BAD_USAGE
     if isinstance(error, RegistryUnavailable | NotAuthorized | OAuthTokenError):
         return NOT_DELIVERED

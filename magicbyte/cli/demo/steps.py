@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import orjson
-from tqdm import tqdm
 
 from magicbyte.cli.demo import flights
 from magicbyte.failure import Failure
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 REGISTRY_TYPE = "application/vnd.schemaregistry.v1+json"
 AVRO_TYPE = "application/vnd.kafka.avro.v2+json"
@@ -65,7 +67,7 @@ class Session:
             Failure: The proxy refused a request or a record.
         """
         started, count = time.perf_counter(), 0
-        with tqdm(total=total, desc=step, unit=" flights", mininterval=0.5) as bar:
+        with _progress_bar(step, total) as bar:
             for batch in _batches(rows):
                 body = {"value_schema_id": schema_id, "records": [{"value": row} for row in batch]}
                 answered = _checked(self._post(f"{self.proxy}/topics/{flights.TOPIC}", body, AVRO_TYPE))
@@ -86,7 +88,7 @@ class Session:
         try:
             subscribed = self._post(f"{instance}/subscription", {"topics": [flights.TOPIC]}, V2_TYPE)
             subscribed.raise_for_status()
-            with tqdm(total=expected, desc=step, unit=" flights", mininterval=0.5) as bar:
+            with _progress_bar(step, expected) as bar:
                 for records in self._read(instance, expected):
                     for record in records:
                         value = record["value"]
@@ -122,6 +124,12 @@ def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     iterator = iter(rows)
     while batch := list(islice(iterator, _BATCH)):
         yield batch
+
+
+def _progress_bar(step: str, total: int) -> tqdm[Any]:
+    from tqdm import tqdm  # noqa: PLC0415 - an extra's, which --help does without
+
+    return tqdm(total=total, desc=step, unit=" flights", mininterval=0.5)
 
 
 def _checked(answered: httpx.Response) -> Any:
