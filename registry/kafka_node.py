@@ -153,6 +153,10 @@ class KafkaNode:
             raise LogError("whether this node still leads can't be told now")
         return owner == self._url
 
+    def node_count(self) -> int:
+        """How many nodes stand for election; see `Node.node_count`."""
+        return max(1, self._election.member_count())
+
     def cluster_id(self) -> str:
         """The id of the Kafka cluster."""
         self._cluster_id = self._cluster_id or self._log.cluster_id()

@@ -120,6 +120,7 @@ class NodeMetrics(Collector):
                 status.foreign_records,
             ),
             ("kafka_schema_registry_master_slave_role", "1 where this node takes writes", status.leader),
+            ("kafka_schema_registry_node_count", "Nodes of this cluster that may lead", self._node.node_count()),
             ("kafka_schema_registry_registered_count", "Versions that are not deleted", registered),
             (
                 "kafka_schema_registry_deleted_count",

@@ -74,6 +74,9 @@ class Node(Protocol):
     def status(self) -> Status:
         """How the node is, now."""
 
+    def node_count(self) -> int:
+        """How many nodes the cluster has that may lead, as far as this one knows; answers at once."""
+
     def cluster_id(self) -> str:
         """The id of the cluster that keeps the log; empty where there is none."""
 
@@ -130,6 +133,10 @@ class SharedLogNode:
         """Apply what other processes have appended; see `Node.sync`."""
         if self._poll_seconds is not None:
             self._committer.catch_up()
+
+    def node_count(self) -> int:
+        """This node alone: those on one log do not know of each other."""
+        return 1
 
     def cluster_id(self) -> str:
         """Nothing: this log is not kept by a cluster."""

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -24,6 +25,8 @@ _FRESH_SECONDS = 0.5
 _RETRY_SECONDS = 1.0
 #: How often a node that does not lead compares its own idea of the group with the coordinator's.
 _COMPARE_SECONDS = 1.0
+#: How old an answer about how many nodes there are may be before the coordinator is asked again.
+_COUNT_SECONDS = 2.0
 #: How long a node that leaves goes on talking to the group; less was seen not to reach it.
 _LEAVE_SECONDS = 0.6
 #: The group protocol of Confluent's nodes, whose leader is not fenced by ours.
@@ -73,6 +76,8 @@ class Election:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="election", daemon=True)
         self._leader: tuple[float, str | None] = (0.0, None)
+        #: How many members the group had when it was last asked, when that was, and whether an answer is awaited.
+        self._members, self._counted_at, self._is_counting = 0, float("-inf"), False
         self.problem = ""
 
     def start(self, on_elected: Callable[[], None], on_deposed: Callable[[], None]) -> None:
@@ -123,13 +128,32 @@ class Election:
     def _describe(self) -> ConsumerGroupDescription | None:
         admin = self._admin
         try:
-            asked = admin.describe_consumer_groups([self._group], request_timeout=_REQUEST_SECONDS)
-            description: ConsumerGroupDescription = asked[self._group].result(_REQUEST_SECONDS)
+            description = self._ask(admin).result(_REQUEST_SECONDS)
         except (KafkaException, TimeoutError):
             # A client that asked while the broker was killed was seen to time out ever after.
             if self._admin is admin:
                 self._admin = AdminClient(self._client)
             return None
+        return description
+
+    def member_count(self) -> int:
+        """How many nodes stand for election, as it was last known; asks the coordinator, and does not wait for it."""
+        if not self._is_counting and time.monotonic() - self._counted_at >= _COUNT_SECONDS:
+            self._is_counting = True
+            try:
+                self._ask(self._admin).add_done_callback(self._counted)
+            except KafkaException:
+                self._is_counting = False
+        return self._members
+
+    def _counted(self, description: Future[ConsumerGroupDescription]) -> None:
+        if description.exception() is None:
+            self._members = len(description.result().members)
+        self._counted_at, self._is_counting = time.monotonic(), False
+
+    def _ask(self, admin: AdminClient) -> Future[ConsumerGroupDescription]:
+        asked = admin.describe_consumer_groups([self._group], request_timeout=_REQUEST_SECONDS)
+        description: Future[ConsumerGroupDescription] = asked[self._group]
         return description
 
     # The election's thread

@@ -256,6 +256,7 @@ def test_metrics_count_requests_by_route_and_schemas_by_type(api: Any) -> None:
         "kafka_schema_registry_registered_count 2.0",
         "kafka_schema_registry_deleted_count 1.0",
         "kafka_schema_registry_master_slave_role 1.0",
+        "kafka_schema_registry_node_count 1.0",
         'schema_registry_schemas{type="JSON"} 1.0',
     ):
         assert line in lines

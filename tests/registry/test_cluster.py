@@ -90,6 +90,15 @@ def test_one_node_leads_and_the_other_knows_where(pair: list[ServerProcess]) -> 
     assert len({state["leaderUrl"] for state in states}) == 1
 
 
+def test_metrics_count_the_nodes(pair: list[ServerProcess]) -> None:
+    for node in pair:
+        deadline = time.monotonic() + 30
+        # The first answer is that of a node which has not asked the group yet.
+        while "kafka_schema_registry_node_count 2.0" not in httpx.get(f"{node.url}/metrics").text.splitlines():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
 def test_what_one_node_has_answered_another_finds_at_once(pair: list[ServerProcess]) -> None:
     for number in range(25):
         writer, reader = pair[number % 2], pair[(number + 1) % 2]
