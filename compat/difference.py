@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from compat.budget import Budget
 from compat.level import Policy
 from compat.schema import Dependencies, ParsedSchema, Pointer, Position, SchemaText, SchemaWarning
 
@@ -59,6 +61,38 @@ class Incomparable(ValueError):
     """Two schemas that the type's rules cannot compare; the text says why, in the reference's words."""
 
 
+class Differ(Protocol):
+    """Finds what a reader schema changed from a writer schema."""
+
+    def __call__(
+        self, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None, /
+    ) -> Sequence[Difference]:
+        """All differences in the reference's order, the harmless ones included.
+
+        Args:
+            reader: The schema that data is read with.
+            writer: The schema that data was written with.
+            budget: What the work is taken from; one of its own if none is given.
+
+        Raises:
+            Incomparable: The type's rules cannot compare the two.
+            TooMuchWork: The comparison goes beyond the budget.
+        """
+
+
+class ExampleFinder(Protocol):
+    """Finds an instance that shows a difference."""
+
+    def __call__(
+        self, difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None, /
+    ) -> str | None:
+        """The JSON text of an instance that the writer's schema accepts and the reader's refuses.
+
+        Returns:
+            None if none is found before the budget is spent.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFormat:
     """A schema type: everything the engine, the registry and the serdes need to know about it.
@@ -67,13 +101,11 @@ class SchemaFormat:
         name: The type's name on the wire.
         parse: Makes a ParsedSchema of a text and its dependencies, or raises InvalidSchema. With `strict`, what only
             new schemas must satisfy is checked too (names and defaults); stored ones are read leniently.
-        differences: What the reader schema changed from the writer schema, in the reference's order, the harmless
-            ones included.
+        differences: What the reader schema changed from the writer schema.
         message: The reference's message for one difference, given the words for reader and writer.
         locate: Where a pointer leads in the schema's source.
         rules: All rules of the type by name.
-        example: Finds an instance, as JSON text, that the writer's schema accepts and the reader's refuses, given a
-            difference, the reader and the writer; None where the type has no way to.
+        example: Finds an instance that shows a difference; None if the type has no way to.
         spells_out: Tells whether a schema without references is another one with its references spelled out, both as
             they are or both normalised; None if a schema of the type can't spell references out.
         warnings: What is accepted in a new schema although the type's own tools refuse it; None if the type has nothing
@@ -82,10 +114,10 @@ class SchemaFormat:
 
     name: str
     parse: Callable[[SchemaText, Dependencies, bool], ParsedSchema]
-    differences: Callable[[ParsedSchema, ParsedSchema], list[Difference]]
+    differences: Differ
     message: Callable[[Difference, str, str], str]
     locate: Callable[[ParsedSchema, Pointer], Position | None]
     rules: Mapping[str, Rule]
-    example: Callable[[Difference, ParsedSchema, ParsedSchema], str | None] | None = None
+    example: ExampleFinder | None = None
     spells_out: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
     warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from compat.budget import Budget, TooMuchWork
 from compat.difference import NEVER, Difference, Incomparable, Rule
 from compat.explain import Finding, Incompatibility, explain
 from compat.formats import FORMATS
@@ -36,6 +37,9 @@ NOT_COMPARABLE = Rule(
     remedy="Change the schema so that the comparison is possible.",
 )
 
+#: How much of a message's text takes a step.
+_CHARACTERS_A_STEP = 8
+
 _log = logging.getLogger(__name__)
 _Version = TypeVar("_Version")
 
@@ -47,10 +51,12 @@ class Previous:
     Attributes:
         version: Its number; None for a schema that has none, such as a file's.
         schema: The parsed schema, or what parses it when it is needed.
+        steps: What parsing it takes from the check's budget.
     """
 
     version: int | None
     schema: ParsedSchema | Callable[[], ParsedSchema]
+    steps: int = 0
 
     def parsed(self) -> ParsedSchema:
         """The parsed schema.
@@ -81,7 +87,16 @@ class Verdict:
     @property
     def incompatibilities(self) -> tuple[Incompatibility, ...]:
         """The findings explained for people, with positions in the sources; computed on every call."""
-        return tuple(map(explain, self.findings))
+        return self.explained()
+
+    def explained(self, budget: Budget | None = None) -> tuple[Incompatibility, ...]:
+        """The findings explained for people, with positions in the sources.
+
+        Args:
+            budget: What the work is taken from. Findings that come after it is spent have no example.
+        """
+        budget = budget or Budget()
+        return tuple([explain(finding, budget) for finding in self.findings])
 
 
 def check(
@@ -93,6 +108,7 @@ def check(
     validate_fields: bool = False,
     reserved_messages: Sequence[str] = (),
     every_version: bool = False,
+    budget: Budget | None = None,
 ) -> Verdict:
     """Compares a new schema with earlier versions as the level demands.
 
@@ -104,12 +120,17 @@ def check(
         validate_fields: The setting of that name, which the last message repeats.
         reserved_messages: What `reserved_field_messages` said; these come first.
         every_version: Whether a transitive check goes on after the first version that fails, and collects all.
+        budget: What all the work is taken from. Without one each pair has its own, and a pair that goes beyond it
+            counts as one that cannot be compared.
+
+    Raises:
+        TooMuchWork: The check goes beyond the budget that was given.
     """
     messages = list(reserved_messages)
     findings: list[Finding] = []
     if level.directions:
         for version in reversed(previous if level.transitive else previous[-1:]):
-            found = list(_compare(new, version, level, policy))
+            found = list(_compare(new, version, level, policy, budget))
             findings += found
             if found:
                 messages += _version_messages(found, version, level)
@@ -159,7 +180,11 @@ def same_group(
     return [version for version in versions if group_of(version) == group]
 
 
-def _compare(new: ParsedSchema, previous: Previous, level: Level, policy: Policy) -> Iterator[Finding]:
+def _compare(
+    new: ParsedSchema, previous: Previous, level: Level, policy: Policy, budget: Budget | None
+) -> Iterator[Finding]:
+    if budget is not None:
+        budget.spend(previous.steps)
     try:
         old: ParsedSchema | None = previous.parsed()
         unreadable = ""
@@ -171,11 +196,16 @@ def _compare(new: ParsedSchema, previous: Previous, level: Level, policy: Policy
             yield Finding(difference, _special_message(difference), direction, previous.version, new, None)
             continue
         reader, writer = (new, old) if direction.new_reads_old else (old, new)
-        yield from _one_way(reader, writer, direction, policy, previous.version)
+        yield from _one_way(reader, writer, direction, policy, previous.version, budget)
 
 
 def _one_way(
-    reader: ParsedSchema, writer: ParsedSchema, direction: Direction, policy: Policy, version: int | None
+    reader: ParsedSchema,
+    writer: ParsedSchema,
+    direction: Direction,
+    policy: Policy,
+    version: int | None,
+    budget: Budget | None,
 ) -> Iterator[Finding]:
     new, old = (reader, writer) if direction.new_reads_old else (writer, reader)
     if reader.schema_type != writer.schema_type:
@@ -185,9 +215,12 @@ def _one_way(
         return
     schema_format = FORMATS[reader.schema_type]
     try:
-        differences = schema_format.differences(reader, writer)
-    except Exception as error:  # noqa: BLE001 - as in the reference, whatever stops a checker makes for incompatible
-        if not isinstance(error, Incomparable):
+        differences = schema_format.differences(reader, writer, budget)
+    except Exception as error:
+        if isinstance(error, TooMuchWork) and budget is not None:
+            raise
+        # As in the reference, whatever stops a checker makes for incompatible.
+        if not isinstance(error, Incomparable | TooMuchWork):
             _log.exception("the check of %s schemas failed", reader.schema_type)
         difference = Difference(NOT_COMPARABLE, "/", {"info": str(error)})
         yield Finding(difference, _special_message(difference), direction, version, new, old)
@@ -195,6 +228,8 @@ def _one_way(
     for difference in differences:
         if policy not in difference.rule.allowed:
             message = schema_format.message(difference, direction.reader, direction.writer)
+            if budget is not None:
+                budget.spend(1 + len(message) // _CHARACTERS_A_STEP)
             yield Finding(difference, message, direction, version, new, old)
 
 

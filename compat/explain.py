@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from compat.budget import Budget
 from compat.difference import Difference
 from compat.formats import FORMATS
 from compat.level import Direction
@@ -96,8 +97,14 @@ class Incompatibility:
         return "\n".join([f"{self.rule} at {self.path}", *lines])
 
 
-def explain(finding: Finding) -> Incompatibility:
-    """The explanation of a finding."""
+def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
+    """The explanation of a finding.
+
+    Args:
+        finding: The finding.
+        budget: What the search for an example is taken from; there is none once it is spent.
+    """
+    budget = budget or Budget()
     difference, direction = finding.difference, finding.direction
     rule = difference.rule
     reader_is_new = direction.new_reads_old
@@ -115,12 +122,12 @@ def explain(finding: Finding) -> Incompatibility:
         breaks=_breaks(finding),
         harm=difference.fill(rule.harm, direction.reader, direction.writer),
         remedy=difference.fill(remedy, direction.reader, direction.writer),
-        example=difference.example or _example(finding),
+        example=difference.example or _example(finding, budget),
         message=finding.message,
     )
 
 
-def _example(finding: Finding) -> str | None:
+def _example(finding: Finding, budget: Budget) -> str | None:
     schema_format = FORMATS[finding.new.schema_type]
     rule = finding.difference.rule
     # The engine's own rules, such as for a changed schema type, are none of the type's.
@@ -128,7 +135,7 @@ def _example(finding: Finding) -> str | None:
         return None
     reader_is_new = finding.direction.new_reads_old
     reader, writer = (finding.new, finding.old) if reader_is_new else (finding.old, finding.new)
-    return schema_format.example(finding.difference, reader, writer)
+    return schema_format.example(finding.difference, reader, writer, budget)
 
 
 def _breaks(finding: Finding) -> str:

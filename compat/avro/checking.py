@@ -21,6 +21,7 @@ from compat.avro.rules import (
     type_mismatch,
 )
 from compat.avro.stackless import run
+from compat.budget import Budget
 from compat.difference import Difference, Incomparable
 
 #: Which types a reader may have for a primitive type that was written (Avro specification, Schema Resolution).
@@ -39,8 +40,11 @@ PROMOTIONS = {
 #: uses within uses multiply.
 MAX_DIFFERENCES = 1000
 
-#: How many fields and branches are looked at before two schemas count as too large to compare: some tenths of a second.
-MAX_STEPS = 2_000_000
+#: The steps that a pair of named types takes besides those of its parts, that a field takes which does not fit plainly,
+#: and how much of a path's text or of a list takes one more.
+_STEPS_A_PAIR = 8
+_STEPS_A_FIELD = 2
+_COPIED_A_STEP = 16
 
 #: From this many branches on a reader's union is searched by name.
 _LARGE_UNION = 8
@@ -53,13 +57,14 @@ _Found = list[Difference]
 _Comparison = Generator["_Comparison", _Found, _Found]
 
 
-def compare(reader: Node, writer: Node, places: Places) -> list[Difference]:
+def compare(reader: Node, writer: Node, places: Places, budget: Budget) -> list[Difference]:
     """The incompatibilities in the reference's order, the first MAX_DIFFERENCES of them.
 
     Raises:
-        Incomparable: A reader's field matches two fields of the writer, by name and by alias; or it takes too long.
+        Incomparable: A reader's field matches two fields of the writer, by name and by alias.
+        TooMuchWork: The comparison goes beyond the budget.
     """
-    begun = _Walk(places).begin(reader, writer, "")
+    begun = _Walk(places, budget).begin(reader, writer, "")
     return begun if isinstance(begun, list) else run(begun)
 
 
@@ -70,11 +75,11 @@ class _Walk:
     the first time, as the reference does. While a pair is in progress it counts as compatible.
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, budget: Budget) -> None:
         self._places = places
+        self._spend = budget.spend
         self._judged: dict[tuple[int, int], _Found] = {}
         self._by_name: dict[int, dict[str, list[Named]]] = {}
-        self._steps_left = MAX_STEPS
 
     def begin(self, reader: Node, writer: Node, path: str) -> _Found | _Comparison:
         """What a pair differs in, or the comparison that will tell."""
@@ -101,7 +106,7 @@ class _Walk:
         union = reader if reader.__class__ is Union else None
         weight = 1 + _weight(reader)
         for index, branch in enumerate(writer.branches):
-            self._count(weight)
+            self._spend(weight)
             if _fits_plainly(reader, branch):
                 continue
             # The reference starts a new path for the branches of a union that is read as a union.
@@ -132,12 +137,13 @@ class _Walk:
     def _candidates(self, reader: Union, writer: Node) -> list[Node]:
         """The branches whose own type and name are no reason to refuse the writer's."""
         if not isinstance(writer, NAMED):
+            self._spend(len(reader.branches) // _LARGE_UNION)
             return [branch for branch in reader.branches if branch.__class__ is writer.__class__]
         branches: tuple[Node, ...] | list[Named] = reader.branches
         if len(reader.branches) >= _LARGE_UNION:
             index = self._index(reader)
             branches = index.get(writer.name.name, []) + index.get(f"alias {writer.name.full}", [])
-        self._count(len(branches))
+        self._spend(sum([1 + len(branch.aliases) // _LARGE_UNION for branch in branches if isinstance(branch, NAMED)]))
         return [
             branch
             for branch in branches
@@ -159,6 +165,8 @@ class _Walk:
         judged = self._judged.get(key)
         if judged is not None:
             return judged
+        steps = _STEPS_A_PAIR + len(path) // _COPIED_A_STEP
+        self._spend(steps + (len(reader.aliases) + _weight(reader) + _weight(writer)) // _LARGE_UNION)
         found = [
             difference for rule in NAMED_RULES[reader.type] for difference in rule(reader, writer, path, self._places)
         ]
@@ -169,13 +177,13 @@ class _Walk:
         return found
 
     def _fields(self, reader: Record, writer: Record, path: str, found: _Found) -> _Comparison:
-        self._count(len(reader.fields))
+        self._spend(len(reader.fields))
         for index, field in enumerate(reader.fields):
             if len(found) >= MAX_DIFFERENCES:
                 break
             written = writer.by_name.get(field.name)
             if field.aliases:
-                self._count(len(field.aliases))
+                self._spend(len(field.aliases))
                 written = _written_field(field, index, writer)
             if written is None:
                 if field.has_default:
@@ -188,17 +196,12 @@ class _Walk:
                 continue
             else:
                 written_type = written.type
+            self._spend(_STEPS_A_FIELD)
             begun = self.begin(field.type, written_type, f"{path}/fields/{index}/type")
             found += begun if isinstance(begun, list) else (yield begun)
         self._judged[id(reader), id(writer)] = found = found[:MAX_DIFFERENCES]
+        self._spend(len(found) // _COPIED_A_STEP)
         return found
-
-    def _count(self, steps: int) -> None:
-        self._steps_left -= steps
-        if self._steps_left < 0:
-            raise Incomparable(
-                f"The schemas are too large to compare: more than {MAX_STEPS} pairs of fields and branches"
-            )
 
 
 def _fits_plainly(reader: Node, writer: Node) -> bool:

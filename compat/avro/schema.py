@@ -12,6 +12,7 @@ from compat.avro.nodes import NAMED, Named, Node, Record, children
 from compat.avro.parser import Parser
 from compat.avro.printing import print_node
 from compat.avro.rules import Places
+from compat.budget import Budget
 from compat.difference import Difference
 from compat.schema import AVRO, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 
@@ -107,14 +108,15 @@ def parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> AvroS
     return AvroSchema(schema.text, parser.parse(schema.text, strict=strict), referenced)
 
 
-def differences(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
-    """The incompatibilities of a reader schema with a writer schema, in the reference's order.
+def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None) -> list[Difference]:
+    """The incompatibilities of a reader schema with a writer schema, in the reference's order; see SchemaFormat.
 
     Raises:
         Incomparable: A reader's field matches two fields of the writer, by name and by alias.
+        TooMuchWork: The comparison goes beyond the budget.
     """
     reader, writer = _avro(reader), _avro(writer)
-    return compare(reader.root, writer.root, Places(reader.pointer, writer.pointer))
+    return compare(reader.root, writer.root, Places(reader.pointer, writer.pointer), budget or Budget())
 
 
 def spells_out(schema: ParsedSchema, other: ParsedSchema, normalized: bool) -> bool:  # noqa: FBT001 - SchemaFormat's

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compat import json_text
+from compat.budget import Budget
 from compat.difference import Difference, Rule
 from compat.json_schema.judging import Found, Route
 from compat.json_schema.reading import shown
@@ -27,17 +28,21 @@ class JsonDifference(Difference):
     route: Route = ()
 
 
-def differences(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
+def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None) -> list[Difference]:
     """What the reader schema changed from the writer schema, in the reference's order, harmless changes included.
 
     The policy decides not only which differences count but also which members of combined schemas fit each other. So
     what breaks under one policy only has a rule with just the other policy allowed.
+
+    Raises:
+        TooMuchWork: The comparison goes beyond the budget.
     """
+    budget = budget or Budget()
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)
-    strict = compare(writer.model, reader.model, Policy.STRICT)
+    strict = compare(writer.model, reader.model, Policy.STRICT, budget)
     if strict.depends_on_policy:
-        lenient = compare(writer.model, reader.model, Policy.LENIENT)
+        lenient = compare(writer.model, reader.model, Policy.LENIENT, budget)
         return [_difference(found, rule, reader, writer) for found, rule in _merged(strict.found, lenient.found)]
     return [_difference(found, RULES[found.name], reader, writer) for found in strict.found]
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, islice
-from time import monotonic
 from typing import Any
 
 from compat import json_text
+from compat.budget import Budget, TooMuchWork
 from compat.difference import Difference
 from compat.json_schema import model
 from compat.json_schema.differing import JsonDifference
@@ -22,14 +23,16 @@ from compat.json_schema.judging import Route
 from compat.json_schema.model import Node, follow
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.tangles import is_tangled
-from compat.json_schema.validators import validator
+from compat.json_schema.validators import Validator, validator
 from compat.schema import ParsedSchema, Pointer
 
 #: Candidates that are tried for one difference, and for each place in it that may show the break.
 _MOST_TRIED = 4_000
 _MOST_PER_PLACE = 1_500
-#: Longest search, in seconds.
-_LONGEST_SEARCH = 0.5
+#: The steps of a hint, and of a candidate that is tried: some at least, and more for schemas that are long.
+_STEPS_A_HINT = 4
+_STEPS_A_TRY = 20
+_CHARACTERS_A_STEP = 100
 #: Deepest nesting that is made up below the place of the difference.
 _DEEPEST = 5
 #: Most properties, items and members on the way to that place.
@@ -46,32 +49,55 @@ _PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
 _Make = Callable[[Any, int], Iterator[Any]]
 
 
-def example(difference: Difference, reader: ParsedSchema, writer: ParsedSchema) -> str | None:
+def example(
+    difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
+) -> str | None:
     """The JSON text of an instance that the writer's schema accepts and the reader's refuses, if one is found.
 
     Args:
         difference: One that `differences` found between the two.
         reader: The schema that data is read with.
         writer: The schema that data was written with.
+        budget: What the search is taken from, one of its own if none is given; the search ends when it is spent.
     """
     assert isinstance(difference, JsonDifference)
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)
-    if is_tangled(reader.model) or is_tangled(writer.model):
+    budget = budget or Budget()
+    if budget.is_spent or is_tangled(reader.model) or is_tangled(writer.model):
         return None
     try:
         accepts, reads = validator(writer), validator(reader)
     except ValueError:
         return None
-    maker = _Maker(_hints(difference.reader_at, reader.raw) | _hints(difference.writer_at, writer.raw))
+    try:
+        return _search(difference, _Sides(accepts, reads, reader, writer), budget)
+    except TooMuchWork:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The two schemas of a difference, and their validators."""
+
+    accepts: Validator
+    reads: Validator
+    reader: JsonSchema
+    writer: JsonSchema
+
+
+def _search(difference: JsonDifference, sides: _Sides, budget: Budget) -> str | None:
+    accepts, reads, reader, writer = sides.accepts, sides.reads, sides.reader, sides.writer
+    hints = _hints(difference.reader_at, reader.raw) | _hints(difference.writer_at, writer.raw)
+    budget.spend(_STEPS_A_HINT * len(hints))
+    maker = _Maker(hints)
+    steps_a_try = _STEPS_A_TRY + (len(reader.source) + len(writer.source)) // _CHARACTERS_A_STEP
     places = [difference.route[:length] for length in range(len(difference.route), -1, -1)]
     candidates = chain.from_iterable(
         islice(maker.reaching(writer.model, place, 0), _MOST_PER_PLACE) for place in places
     )
-    give_up_at = monotonic() + _LONGEST_SEARCH
     for candidate in islice(candidates, _MOST_TRIED):
-        if monotonic() > give_up_at:
-            return None
+        budget.spend(steps_a_try)
         if accepts.is_valid(candidate) and not reads.is_valid(candidate):
             return json_text.dumps(candidate)
     return None

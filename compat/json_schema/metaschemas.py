@@ -5,6 +5,7 @@ jsonschema-rs is imported when it is first needed: it takes longer to load than 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,8 @@ from compat.json_schema.dialects import Dialect
 from compat.schema import Pointer
 
 _LONGEST_MESSAGE = 300
+#: How many regular expressions are kept compiled.
+REMEMBERED_PATTERNS = 1024
 
 
 def violation(raw: Any, dialect: Dialect) -> tuple[str, Pointer] | None:
@@ -30,9 +33,14 @@ def violation(raw: Any, dialect: Dialect) -> tuple[str, Pointer] | None:
     return None
 
 
-@lru_cache(maxsize=1024)
 def finds(pattern: str, text: str) -> bool:
     """Whether a regular expression finds something in a text; one that is none or takes too long does not."""
+    finder = _finder(pattern)
+    return finder is not None and finder(text)
+
+
+@lru_cache(maxsize=REMEMBERED_PATTERNS)
+def _finder(pattern: str) -> Callable[[str], bool] | None:
     import jsonschema_rs  # noqa: PLC0415  see above
 
     for options in (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)):
@@ -40,5 +48,5 @@ def finds(pattern: str, text: str) -> bool:
             validator = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options, offline=True)
         except (jsonschema_rs.ValidationError, ValueError):
             continue  # the linear engine has no look-around, the other one has
-        return bool(validator.is_valid(text))
-    return False
+        return validator.is_valid
+    return None

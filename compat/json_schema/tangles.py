@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from compat.json_schema import model
 from compat.json_schema.model import Node, follow
 
@@ -9,6 +11,7 @@ from compat.json_schema.model import Node, follow
 _MOST_ALTERNATIVES = 10_000
 
 
+@lru_cache(maxsize=4)
 def is_tangled(root: Node) -> bool:
     """Whether one value may have to be tried against very many alternatives, or endlessly many.
 

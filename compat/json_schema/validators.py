@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import urljoin
 
@@ -17,6 +18,7 @@ class Validator(Protocol):
         """Whether the schema accepts a decoded JSON value."""
 
 
+@lru_cache(maxsize=4)
 def validator(schema: JsonSchema) -> Validator:
     """A validator of instances against a schema; formats are annotations.
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from compat.difference import Incomparable
+from compat.budget import Budget
 from compat.json_schema.arrays import arrays
 from compat.json_schema.combined import combined, into_combined, negated, out_of_combined
 from compat.json_schema.judging import Ask, Doomed, Found, Judge
 from compat.json_schema.listing import MAX_FINDINGS, Result, listed
+from compat.json_schema.metaschemas import REMEMBERED_PATTERNS
 from compat.json_schema.model import (
     Array,
     Boolean,
@@ -36,8 +37,11 @@ from compat.json_schema.rules import RULES
 from compat.json_schema.values import annotation_changes, consts, enums, nothing, numbers, strings
 from compat.level import Policy
 
-#: Pairs that one comparison may judge before it is given up: some seconds' work.
-MAX_PAIRS = 150_000
+#: The steps of a pair, of each thing that its judge says, and of a property that its judge looks at.
+_STEPS_A_PAIR = 15
+_STEPS_A_WORD = 3
+_STEPS_A_PROPERTY = 2
+_STEPS_A_PATTERN = 10
 
 _BREAKING = {policy: frozenset(rule.name for rule in RULES.values() if policy not in rule.allowed) for policy in Policy}
 _DISPUTED = _BREAKING[Policy.STRICT] ^ _BREAKING[Policy.LENIENT]
@@ -66,22 +70,22 @@ class Comparison:
     depends_on_policy: bool
 
 
-def compare(old: Node, new: Node, policy: Policy) -> Comparison:
+def compare(old: Node, new: Node, policy: Policy, budget: Budget) -> Comparison:
     """What differs between two schemas under a policy, in the reference's order.
 
     Raises:
-        Incomparable: The comparison would take too long.
+        TooMuchWork: The comparison goes beyond the budget.
     """
     failed: frozenset[_Pair] = frozenset()
-    judged, depends_on_policy = 0, False
+    depends_on_policy = False
     while True:
-        walk = _Pass(_BREAKING[policy], failed, judged)
+        walk = _Pass(_BREAKING[policy], failed, budget)
         found = walk.run(old, new)
         # A pair that is known to fail is not looked into again, so that any walk may be the one that tells.
         depends_on_policy = depends_on_policy or walk.depends_on_policy
         if not walk.contradicted():
             return Comparison(found, depends_on_policy)
-        failed, judged = walk.failures(), walk.judged
+        failed = walk.failures()
 
 
 @dataclass(slots=True)
@@ -108,7 +112,8 @@ class _Frame:
 class _Pass:
     """One walk, with what earlier ones proved to fail."""
 
-    def __init__(self, breaking: frozenset[str], failed: frozenset[_Pair], judged: int) -> None:
+    def __init__(self, breaking: frozenset[str], failed: frozenset[_Pair], budget: Budget) -> None:
+        self._budget = budget
         self._breaking = breaking
         self._failed = failed
         self._assumed: set[_Pair] = set()
@@ -117,7 +122,6 @@ class _Pass:
         self._repeated: set[_Pair] = set()
         self._in_hand: set[_Pair] = set()
         self._stack: list[_Frame] = []
-        self.judged = judged
         #: Whether anything was found on which the policies differ.
         self.depends_on_policy = False
 
@@ -142,6 +146,7 @@ class _Pass:
                 answer = self._finish(frame)
                 continue
             answer = None
+            self._budget.spend(_STEPS_A_WORD)
             if isinstance(said, Found):
                 self._take(frame, said)
                 if not frame.compatible and not frame.listing:
@@ -154,7 +159,7 @@ class _Pass:
                 answer = self._answer(frame, said)
                 if answer is False and said.keep and not frame.listing:
                     answer = self._finish(frame)
-        return listed(root.result(), self._breaking)
+        return listed(root.result(), self._breaking, self._budget)
 
     def _take(self, frame: _Frame, found: Found) -> None:
         breaks = found.name in self._breaking
@@ -180,9 +185,7 @@ class _Pass:
             return compatible
         result = self._known(pair, listing=listing)
         if result is None:
-            self.judged += 1
-            if self.judged > MAX_PAIRS:
-                raise Incomparable(f"the schemas are too large to compare: more than {MAX_PAIRS} pairs of subschemas")
+            self._budget.spend(_STEPS_A_PAIR + _STEPS_A_PROPERTY * (_size(old) + _size(new)) + _searches(old, new))
             result = self._judge_simple(pair, old, new)
         if result is not None:
             self._adopt(frame, ask, result)
@@ -241,6 +244,22 @@ class _Pass:
             if frame.ask.keep and not frame.compatible and not asking.listing:
                 return self._finish(asking)
         return frame.compatible
+
+
+def _size(node: Node) -> int:
+    """How many properties or alternatives the judge of a pair looks at before it asks anything."""
+    if isinstance(node, Object):
+        return len(node.properties) + len(node.dependent_required)
+    return len(node.members) if isinstance(node, Combined) else 0
+
+
+def _searches(old: Node, new: Node) -> int:
+    """The steps of looking for the patterns that the properties of the other schema match, at the most."""
+    if not isinstance(old, Object) or not isinstance(new, Object) or not (old.patterns or new.patterns):
+        return 0
+    searches = len(old.patterns) * len(new.properties) + len(new.patterns) * len(old.properties)
+    is_remembered = len(old.patterns) + len(new.patterns) <= REMEMBERED_PATTERNS
+    return searches if is_remembered else searches * _STEPS_A_PATTERN
 
 
 def _root(old: Node, new: Node) -> Judge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 
+from compat.budget import Budget
 from compat.difference import NEVER, Difference
 from compat.protobuf.java_order import union_order
 from compat.protobuf.judges import judge
@@ -40,23 +41,39 @@ class Content:
     reader: FieldType
 
 
-#: The walk through one pair of messages or files: yields differences, and requests that it is sent the answers of.
-Walk = Generator[Difference | Content, bool, None]
+@dataclass(frozen=True)
+class Steps:
+    """Word of the steps that the next part of the walk takes."""
+
+    count: int
 
 
-def differences(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
-    """What a reader schema changed from a writer schema, the harmless included.
+#: The walk through one pair of messages or files: yields steps, differences, and requests that are answered.
+Walk = Generator[Difference | Content | Steps, bool, None]
+#: The steps of a declaration, of a field that may differ, and of comparing two files of a program.
+_STEPS_A_DECLARATION = 4
+_STEPS_A_FIELD = 4
+_STEPS_A_FILE = 4
+#: How many members of a oneof are looked for in a step, and how many differences are told again.
+_MEMBERS_A_STEP = 16
+_REPEATED_A_STEP = 32
+
+
+def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None) -> list[Difference]:
+    """What a reader schema changed from a writer schema, the harmless included; see SchemaFormat.
 
     Args:
         reader: The schema that reads; a ProtobufSchema.
         writer: The schema that wrote; a ProtobufSchema.
+        budget: What the work is taken from.
 
     Raises:
         InvalidSchema: A schema that one of them refers to is none.
+        TooMuchWork: The comparison goes beyond the budget.
     """
     if not isinstance(reader, ProtobufSchema) or not isinstance(writer, ProtobufSchema):
         raise TypeError("both schemas must be of type PROTOBUF")
-    return _Comparison().run(_files(reader.program, writer.program))
+    return _Comparison(budget or Budget()).run(_files(reader.program, writer.program))
 
 
 @dataclass
@@ -67,6 +84,7 @@ class _Comparison:
     walked once.
     """
 
+    budget: Budget
     known: dict[tuple[str, str], list[Difference]] = field(default_factory=dict)
     entered: set[tuple[str, str]] = field(default_factory=set)
     repeated: int = 0
@@ -87,16 +105,21 @@ class _Comparison:
                     answer = self.tell(stack[-1][1], collected)
                 continue
             answer = None
+            if isinstance(event, Steps):
+                self.budget.spend(event.count)
+                continue
             if isinstance(event, Difference):
+                self.budget.spend(_STEPS_A_FIELD)
                 collected.append(event)
                 continue
             pair = _key(event)
+            self.budget.spend(_STEPS_A_FIELD + len(self.known.get(pair, ())) // _REPEATED_A_STEP)
             if pair in self.known:
                 self.repeated += len(self.known[pair])
                 answer = self.tell(collected, self.known[pair], silent=self.repeated > MAX_REPEATED)
             elif pair in self.entered:
                 answer = False  # the pair is being compared further up, where its differences are told
-            elif _same_files(event):
+            elif _same_files(event, self.budget):
                 self.known[pair] = []
                 answer = False
             else:
@@ -159,6 +182,8 @@ def _nested(outer: DeclaredPair) -> Walk:
     old, new = outer.writer, outer.reader
     if not isinstance(old, Message) or not isinstance(new, Message):
         return
+    declarations = len(old.messages) + len(new.messages) + len(old.enums) + len(new.enums)
+    yield Steps(_STEPS_A_DECLARATION * declarations)
     old_messages = {each.name: (index, each) for index, each in enumerate(old.messages)}
     new_messages = {each.name: (index, each) for index, each in enumerate(new.messages)}
     for name in union_order(old_messages, new_messages):
@@ -200,11 +225,12 @@ def _pointers(pair: DeclaredPair) -> tuple[Pointer | None, Pointer | None]:
     )
 
 
-def _constants(pair: DeclaredPair) -> Iterator[Difference]:
+def _constants(pair: DeclaredPair) -> Iterator[Difference | Steps]:
     if not isinstance(pair.writer, Enum) or not isinstance(pair.reader, Enum):
         return
     if pair.writer.constants == pair.reader.constants:
         return
+    yield Steps(_STEPS_A_FIELD * (len(pair.writer.constants) + len(pair.reader.constants)))
     old: dict[int, Constant] = {each.number: each for each in pair.writer.constants}
     new: dict[int, Constant] = {each.number: each for each in pair.reader.constants}
     for number in union_order(old, new):
@@ -224,6 +250,7 @@ def _message(pair: DeclaredPair) -> Walk:
     if not isinstance(pair.writer, Message) or not isinstance(pair.reader, Message):
         return
     old, new = members(pair.writer), members(pair.reader)
+    yield Steps(_STEPS_A_FIELD * (1 + len(old.by_number) + len(new.by_number)))
     if old.oneof_of != new.oneof_of:
         for name in new.oneofs:
             yield from _oneof("united", pair, name, old, new)
@@ -278,6 +305,9 @@ def _field(pair: DeclaredPair, number: int, old: Members, new: Members) -> Walk:
     reader_at = pair.reader_place.at(number) if number in new.by_number else pair.reader_place.pointer
     writer_at = pair.writer_place.at(number) if number in old.by_number else pair.writer_place.pointer
     if fields.reader is None:
+        if fields.writer_oneof is not None and fields.writer_oneof not in new.oneofs:
+            # Whether the reader has another member of the oneof is looked for among all of them.
+            yield Steps(len(old.oneofs[fields.writer_oneof].fields) // _MEMBERS_A_STEP)
         yield from judge("field removed", fields, reader_at, writer_at)
         return
     if fields.writer is None:
@@ -331,7 +361,7 @@ def _may_differ(writer: FieldType, reader: FieldType) -> bool:
     return old.unit is not new.unit and not is_local  # a built-in file is the same everywhere
 
 
-def _same_files(content: Content) -> bool:
+def _same_files(content: Content, budget: Budget) -> bool:
     """True for types of files that are the same, and that import the same."""
     old, new = content.writer.symbol, content.reader.symbol
     if old is None or new is None:
@@ -341,6 +371,7 @@ def _same_files(content: Content) -> bool:
     queue = [(old.unit, new.unit)]
     while queue:
         first, second = queue.pop()
+        budget.spend(_STEPS_A_FILE)
         if first is second or first.path in seen:
             continue
         seen.add(first.path)

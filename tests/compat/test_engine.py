@@ -199,7 +199,7 @@ def test_a_version_that_cannot_be_read_is_incompatible():
 def test_a_failing_checker_is_incompatible_and_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    def fail(reader: ParsedSchema, writer: ParsedSchema) -> list[Difference]:
+    def fail(*_: object) -> list[Difference]:
         raise RuntimeError("it broke")
 
     with_format(monkeypatch, replace(FORMATS[AVRO], differences=fail))

@@ -1,6 +1,6 @@
 """Fuzzing of JSON Schema: broken texts and wild schemas are read, compared and explained, or refused as invalid.
 
-Nothing but InvalidSchema (and Incomparable, for pairs too large) may come out, within seconds and a bounded stack. Run
+Nothing but InvalidSchema (and TooMuchWork, for pairs too large) may come out, within seconds and a bounded stack. Run
 `python -P tests/fuzz/fuzz_json_schema.py --seconds 600 --seed 1`; a failure prints the seed of its round.
 """
 
@@ -13,7 +13,7 @@ import time
 from random import Random
 from typing import Any
 
-from compat.difference import Incomparable
+from compat.budget import TooMuchWork
 from compat.json_schema import FORMAT, JsonSchema, check_fields, example
 from compat.level import Policy
 from compat.schema import JSON, Dependency, InvalidSchema, SchemaText
@@ -146,7 +146,7 @@ def compare(reader: JsonSchema, writer: JsonSchema) -> int:
     """Compares and explains; gives the number of differences."""
     try:
         found = FORMAT.differences(reader, writer)
-    except Incomparable:
+    except TooMuchWork:
         return 0
     for each in found[:20]:
         assert FORMAT.message(each, "new", "old").endswith("'}")

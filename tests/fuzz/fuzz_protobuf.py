@@ -18,6 +18,7 @@ from pathlib import Path
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
+from compat.budget import TooMuchWork
 from compat.protobuf import FORMAT, ProtobufSchema
 from compat.protobuf.lexer import tokenize
 from compat.schema import PROTOBUF, Dependency, InvalidSchema, SchemaText
@@ -148,7 +149,7 @@ def exercise(text: str, other: str) -> Counter[str]:
                 FORMAT.message(difference, "new", "old")
                 FORMAT.locate(schemas[0], difference.reader_at or ())
             done["compared"] += 1
-        except InvalidSchema:
+        except (InvalidSchema, TooMuchWork):
             done["refused"] += 1
     return done
 

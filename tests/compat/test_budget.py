@@ -1,0 +1,140 @@
+"""Comparisons and explanations end, whatever two schemas look like."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from compat.budget import Budget, TooMuchWork
+from compat.engine import Previous, check
+from compat.formats import FORMATS, parse
+from compat.level import LEVELS
+from compat.schema import AVRO, JSON, PROTOBUF, ParsedSchema, SchemaText
+
+#: CPU seconds; a budget is one second's work on an idle machine.
+A_WHILE = 4.0
+
+
+def parsed(kind: str, schema: Any) -> ParsedSchema:
+    text = schema if isinstance(schema, str) else json.dumps(schema, separators=(",", ":"))
+    return parse(SchemaText(kind, text))
+
+
+def union(count: int, other: str) -> list[dict[str, Any]]:
+    """Records of one name in many namespaces: each may stand for each."""
+    fields = [{"name": "a", "type": "int"}, {"name": other, "type": "string"}]
+    return [{"type": "record", "name": "R", "namespace": f"n{at}", "fields": fields} for at in range(count)]
+
+
+def alternatives(count: int, letter: str) -> dict[str, Any]:
+    return {"oneOf": [{"enum": [f"{letter}{at}{member}" for member in range(20)]} for at in range(count)]}
+
+
+def patterns(count: int, letter: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "patternProperties": {f"^{letter}{at}$": {"type": "string"} for at in range(count)},
+        "properties": {f"{letter}p{at}": {"type": "string"} for at in range(count)},
+    }
+
+
+def tangle(depth: int, last: str) -> dict[str, Any]:
+    definitions: dict[str, Any] = {f"d{depth}": {"type": last}}
+    for at in range(depth):
+        inner = {"$ref": f"#/definitions/d{at + 1}"}
+        definitions[f"d{at}"] = {"oneOf": [inner, {"properties": {"x": inner}}, {"allOf": [inner, {"title": "t"}]}]}
+    return {"$ref": "#/definitions/d0", "definitions": definitions}
+
+
+def oneof(count: int, name: str, first: int) -> str:
+    members = "".join(f"int32 a{at} = {first + at};" for at in range(count))
+    return f'syntax = "proto3"; message M {{ oneof {name} {{ {members} }} }}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "new", "old"),
+    [
+        pytest.param(AVRO, union(1000, "b"), union(1000, "c"), id="a union of namesakes"),
+        pytest.param(JSON, alternatives(400, "a"), alternatives(400, "b"), id="alternatives of which none fits"),
+        pytest.param(JSON, patterns(1000, "a"), patterns(1000, "b"), id="patterns and properties"),
+        pytest.param(JSON, tangle(300, "string"), tangle(300, "integer"), id="references that multiply"),
+        pytest.param(PROTOBUF, oneof(1, "o", 4000), oneof(4000, "p", 1), id="the members of a oneof"),
+    ],
+)
+def test_a_pair_that_takes_too_much_work_is_given_up(kind: str, new: Any, old: Any):
+    reader, writer = parsed(kind, new), parsed(kind, old)
+    started = time.process_time()
+    with pytest.raises(TooMuchWork, match="too large to compare: it takes more than 1000000 steps"):
+        FORMATS[kind].differences(reader, writer)
+    assert time.process_time() - started < A_WHILE
+
+
+def record(count: int, kind: str) -> dict[str, Any]:
+    return {"type": "record", "name": "R", "fields": [{"name": f"f{at}", "type": kind} for at in range(count)]}
+
+
+def test_all_versions_and_directions_share_one_budget():
+    new, old = parsed(AVRO, record(100, "int")), parsed(AVRO, record(100, "int"))
+    versions = [Previous(number, old) for number in range(1, 11)]
+    assert check(new, versions, LEVELS["FULL_TRANSITIVE"], budget=Budget(5000)).compatible
+    with pytest.raises(TooMuchWork):
+        check(new, versions, LEVELS["FULL_TRANSITIVE"], budget=Budget(2000))
+    assert check(new, versions, LEVELS["FULL"], budget=Budget(2000)).compatible
+
+
+def test_parsing_the_versions_takes_from_the_budget():
+    def fail() -> ParsedSchema:
+        raise AssertionError("parsed although there is no budget for it")
+
+    with pytest.raises(TooMuchWork):
+        check(parsed(AVRO, '"string"'), [Previous(1, fail, steps=2000)], LEVELS["BACKWARD"], budget=Budget(1000))
+
+
+def test_messages_take_from_the_budget():
+    def uses(symbols: list[str]) -> dict[str, Any]:
+        enum = {"type": "enum", "name": "E", "symbols": symbols}
+        fields = [{"name": f"f{at}", "type": enum if at == 0 else "E"} for at in range(1000)]
+        return {"type": "record", "name": "R", "fields": fields}
+
+    new, old = uses(["A"]), uses(["A", *(f"a_rather_long_symbol_{at}" for at in range(1000))])
+    with pytest.raises(TooMuchWork):
+        check(parsed(AVRO, new), [Previous(1, parsed(AVRO, old))], LEVELS["BACKWARD"], budget=Budget())
+
+
+def test_a_pair_too_large_to_compare_is_incompatible_where_no_budget_is_given():
+    new, old = parsed(AVRO, union(1000, "b")), parsed(AVRO, union(1000, "c"))
+    verdict = check(new, [Previous(None, old)], LEVELS["BACKWARD"])
+    assert verdict.messages[0] == (
+        "Unexpected exception during compatibility check: "
+        "The schemas are too large to compare: it takes more than 1000000 steps"
+    )
+
+
+def test_explanations_end_and_the_first_have_examples():
+    def properties(kind: str) -> dict[str, Any]:
+        nested = {f"q{at}": {"type": kind, "description": "of this"} for at in range(20)}
+        return {
+            "type": "object",
+            "properties": {f"p{at}": {"type": "object", "properties": nested} for at in range(60)},
+        }
+
+    verdict = check(
+        parsed(JSON, properties("integer")), [Previous(1, parsed(JSON, properties("string")))], LEVELS["FULL"]
+    )
+    assert len(verdict.findings) == 2000
+    started = time.process_time()
+    explained = verdict.explained(Budget())
+    assert time.process_time() - started < A_WHILE
+    assert explained[0].example is not None
+    assert explained[-1].example is None
+    assert {each.rule for each in explained} == {"TYPE_CHANGED"}
+
+
+def test_a_deadline_ends_work_that_has_steps_left():
+    budget = Budget(seconds=0)
+    with pytest.raises(TooMuchWork):
+        budget.spend(3000)
+    assert budget.is_spent
