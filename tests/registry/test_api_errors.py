@@ -76,7 +76,7 @@ def test_a_store_that_fails(
     api("PUT", "/config/old", {"compatibility": "NONE"})
     api("PUT", "/mode/old", {"mode": "READWRITE"})
 
-    def fail(_records: list[Record], _after: Offset) -> Offset:
+    def fail(_records: list[Record], _after: Offset, _epoch: int) -> Offset:
         raise LogError("the disk is full")
 
     monkeypatch.setattr(api.log, "append", fail)
@@ -100,7 +100,7 @@ def test_a_store_that_is_slow(
     api.register("old", ENUM)
     append = api.log.append
 
-    def slow(records: list[Record], after: Offset) -> Offset:
+    def slow(records: list[Record], after: Offset, _epoch: int) -> Offset:
         time.sleep(0.6)
         return append(records, after)
 

@@ -50,7 +50,7 @@ class FaultyLog(MemoryLog):
         self.fault: str | None = None
         self.batches: list[int] = []
 
-    def append(self, records: Sequence[Record], after: Offset) -> Offset:
+    def append(self, records: Sequence[Record], after: Offset, _epoch: int = 0, /) -> Offset:
         fault, self.fault = self.fault, None
         self.batches.append(len(records))
         if fault == "refused":
