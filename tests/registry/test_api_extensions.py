@@ -233,9 +233,9 @@ def test_changes_are_followed_and_posted(running: httpx.Client, posted: Any) -> 
         "config.updated",
         "mode.updated",
         "subject.deleted",
+        "schema.removed",
         "config.removed",
         "mode.removed",
-        "schema.removed",
     ]
     assert seen[0][2].pop("ts") > 1_700_000_000_000
     assert seen[0][2] == {
