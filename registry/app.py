@@ -124,6 +124,7 @@ def terms_of(given: RegistrySettings) -> Terms:
         validate_new_schemas=given.validate_new_schemas,
         modes_mutable=given.mode_mutability,
         strict_reference_versions=given.strict_reference_versions,
+        imports_overwrite=given.imports_overwrite,
         incompatible=codes[given.incompatible_error_code],
     )
 

@@ -56,6 +56,9 @@ READ_ONLY = ErrorKind(42205, "Subject {subject} in context {context} is in read-
 NOT_IN_IMPORT_MODE = ErrorKind(42205, "Subject {subject} in context {context} is not in import mode")
 NOT_IN_READ_WRITE_MODE = ErrorKind(42205, "Subject {subject} in context {context} is not in read-write mode")
 ID_OVERWRITE = ErrorKind(42205, "Overwrite new schema with id {id} in context {context} is not permitted.")
+VERSION_OVERWRITE = ErrorKind(
+    42205, "Overwriting version {version} of subject {subject} is not permitted (magicbyte.import.overwrite=false)."
+)
 SUBJECTS_EXIST = ErrorKind(42205, "Cannot import since found existing subjects")
 MODE_IMMUTABLE = ErrorKind(42205, "Mode changes are not allowed")
 REFERENCE_EXISTS = ErrorKind(

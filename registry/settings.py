@@ -137,6 +137,8 @@ class RegistrySettings(ServerSettings):
     context_search_max_limit: int = Field(alias="context.search.max.limit", default=2**31 - 1, ge=1)
 
     max_body_bytes: int = Field(alias="size.limit.filter.max.request.body.size", default=8 * 1024 * 1024, gt=0)
+    #: Whether an import may write another schema over a live version, as in the reference.
+    imports_overwrite: bool = Field(alias="magicbyte.import.overwrite", default=True)
     max_import_bytes: int = Field(alias="magicbyte.import.max.bytes", default=1 << 30, gt=0)
     #: Changes are posted to these.
     webhook_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from registry import records
 from registry.log.port import BEGINNING, LogEntry, Offset
-from registry.model import MODES, Config, Posted, parse_subject
+from registry.model import MODES, Config, Posted, Version, context_of, parse_subject
 from registry.records import Key, Undecodable
 from registry.versions import Versions
 
@@ -128,10 +128,23 @@ class View(Versions):
             self._remove(key.subject, key.version)
             return
         version = records.decode_version(key, value, entry.timestamp)
+        replaced = self.version(version.subject, version.number)
         self._remove(version.subject, version.number)
         if self._contest(version):
             self._count("id conflict", entry, f"id {version.schema_id} already stands for another schema")
         self._put(self._shared(version))
+        if replaced is not None and replaced.schema_id != version.schema_id and self._base is None:
+            self._warn_of_lost_id(replaced)
+
+    def _warn_of_lost_id(self, replaced: Version) -> None:
+        """Say in the log that data with an id can't be read any more, now that another schema is written over it."""
+        if not self.with_id(context_of(replaced.subject), replaced.schema_id):
+            log.warning(
+                "version %d of %s was written over: no schema has id %d any more",
+                replaced.number,
+                replaced.subject,
+                replaced.schema_id,
+            )
 
     def _apply_deletion(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
         if value is None:

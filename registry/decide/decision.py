@@ -38,6 +38,7 @@ class Terms:
     validate_new_schemas: bool = True
     modes_mutable: bool = True
     strict_reference_versions: bool = False
+    imports_overwrite: bool = True
     incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
 
 

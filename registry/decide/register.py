@@ -69,7 +69,7 @@ def decide_version(view: View, now: int, *, request: Registration, terms: Terms)
             if request.explain:
                 refused = refused.with_extra(explanations=[each.to_json() for each in verdict.incompatibilities])
             raise refused
-    return _write(view, wanted, candidate.content, next_number, now, imports=mode.imports)
+    return _write(view, wanted, candidate.content, next_number, now, terms, imports=mode.imports)
 
 
 def _require_mode(mode: Mode, request: Registration) -> None:
@@ -161,20 +161,22 @@ def _write(
     content: Content,
     next_number: int,
     now: int,
+    terms: Terms,
     *,
     imports: bool,
 ) -> Decision[Version]:
-    """The records of a new version."""
+    """The records of a new version; an import may write over a live one."""
     subject, context = request.subject, context_of(request.subject)
     if not imports and request.version not in (0, LATEST, next_number):
         raise errors.VERSION_OUT_OF_TURN()
     number = request.version if request.version > 0 else next_number
     schema_id = _choose_id(view, request, content)
     occupied = view.version(subject, number)
-    if occupied is not None and not occupied.deleted and occupied.content != content:
-        raise errors.ID_OVERWRITE(id=occupied.schema_id, context=qualified_context(subject))
-    if occupied is not None and not occupied.deleted and occupied.schema_id != schema_id:
-        raise errors.ID_MISMATCH(id=schema_id, expected=occupied.schema_id)
+    if occupied is not None and not occupied.deleted:
+        if occupied.content == content and occupied.schema_id != schema_id:
+            raise errors.ID_MISMATCH(id=schema_id, expected=occupied.schema_id)
+        if occupied.content != content and not terms.imports_overwrite:
+            raise errors.VERSION_OVERWRITE(subject=subject, version=number)
     version = Version(subject, number, schema_id, kept_form(content), deleted=False, timestamp=now)
     value = records.encode_version(version)
     found: list[Record] = []

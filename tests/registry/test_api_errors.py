@@ -356,6 +356,41 @@ def test_a_version_keeps_its_id(api: Any) -> None:
     assert answered.json() == error(42207, "The id 6 does not match the id 5 of the existing schema")
 
 
+def test_an_import_writes_over_a_live_version(api: Any, caplog: pytest.LogCaptureFixture) -> None:
+    api("PUT", "/mode", {"mode": "IMPORT"})
+    api.register("s", ENUM, id=5, version=1)
+    api.register("s", '"long"', id=6, version=2)
+    api.register("other", '"long"', id=6, version=1)
+    answered = api.register("s", '"int"', id=7, version=1)
+    assert (answered.status_code, answered.json()["id"], answered.json()["version"]) == (200, 7, 1)
+    assert api("GET", "/subjects/s/versions/1").json()["schema"] == '"int"'
+    assert api("GET", "/subjects/s/versions").json() == [1, 2]
+    assert api("GET", "/schemas/ids/5").json() == error(40403, "Schema 5 not found")
+    assert api("GET", "/schemas/ids/7/versions").json() == [{"subject": "s", "version": 1}]
+    assert "version 1 of s was written over: no schema has id 5 any more" in caplog.text
+    # id 6 is still that of another subject
+    assert api.register("s", '"bytes"', id=8, version=2).status_code == 200
+    assert api("GET", "/schemas/ids/6/schema").text == '"long"'
+    assert "id 6" not in caplog.text
+    # an id never stands for two schemas, and is never given again
+    message = "Overwrite new schema with id 7 in context  is not permitted."
+    assert api.register("s", '"double"', id=7, version=1).json() == error(42205, message)
+    api("PUT", "/mode", {"mode": "READWRITE"})
+    assert api.register("new", '"float"').json()["id"] == 9
+
+
+def test_an_import_over_a_live_version_is_refused_where_that_is_set(make_api: Callable[..., Any]) -> None:
+    api = make_api(magicbyte_import_overwrite="false")
+    api("PUT", "/mode", {"mode": "IMPORT"})
+    api.register("s", ENUM, id=5, version=1)
+    answered = api.register("s", '"int"', id=7, version=1)
+    assert answered.status_code == 422
+    assert answered.json() == error(
+        42205, "Overwriting version 1 of subject s is not permitted (magicbyte.import.overwrite=false)."
+    )
+    assert api("GET", "/schemas/ids/5/schema").text == ENUM
+
+
 def test_one_text_of_two_types_is_two_schemas(api: Any) -> None:
     text = '{"type":"string","logicalType":"uuid"}'
     assert api.register("avro", text).json()["id"] == 1
