@@ -70,6 +70,16 @@ INVALID_SUBJECT = ErrorKind(42208, "The specified subject '{subject}' is not a v
 SCHEMA_TOO_LARGE = ErrorKind(42209, "Register operation failed because schema is too large")
 INVALID_RULE_SET = ErrorKind(42210, "{detail}")
 CONTEXT_NOT_EMPTY = ErrorKind(42211, "The specified context '{context}' is not empty.")
+IDS_EXHAUSTED = ErrorKind(
+    42230,
+    "Context '{context}' has no schema id left: {last}, the largest one, has been given. "
+    "Register the schema in another context.",
+)
+VERSIONS_EXHAUSTED = ErrorKind(
+    42231,
+    "Subject '{subject}' has no version left: {last}, the largest one, has been given. "
+    "Register the schema under another subject.",
+)
 CONTEXT_WITH_COLON = ErrorKind(400, "Context name '{context}' cannot contain a colon")
 MISSING_BODY = ErrorKind(422, "{detail}")
 INVALID_PARAMETER = ErrorKind(400, "{detail}")

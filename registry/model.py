@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeGuard
 
 from msgspec import Struct
 
@@ -17,11 +17,17 @@ GLOBAL_CONTEXT = ".__GLOBAL"
 ALL_CONTEXTS = ":*:"
 
 LATEST = -1
+#: The largest id and the largest version; both begin at 1.
 MAX_VERSION = 2**31 - 1
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
 _QUALIFIED = re.compile(r":(\.[^:]*):(.*)", re.DOTALL)
+
+
+def in_bounds(number: object) -> TypeGuard[int]:
+    """Tell whether a value may be an id or a version."""
+    return type(number) is int and 1 <= number <= MAX_VERSION
 
 
 class SubjectName(NamedTuple):

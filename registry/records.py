@@ -10,7 +10,7 @@ import orjson
 
 from compat.schema import AVRO, Reference
 from registry.contract import Metadata, RuleSet
-from registry.model import MAX_VERSION, Config, Content, Kept, Version, kept_form
+from registry.model import MAX_VERSION, Config, Content, Kept, Version, in_bounds, kept_form
 
 SCHEMA = "SCHEMA"
 CONFIG = "CONFIG"
@@ -38,6 +38,18 @@ class Key(NamedTuple):
 
 class Undecodable(ValueError):
     """A record that is none of the registry's; the text says why."""
+
+    #: Under which such records are counted.
+    reason = "undecodable"
+
+
+class OutOfBounds(Undecodable):
+    """A record with an id or a version that no route could name, as other writers may leave it."""
+
+    reason = "out of bounds"
+
+    def __init__(self, holder: str, field: str, value: object) -> None:
+        super().__init__(f"{holder}: {field} {value} is not from 1 to {MAX_VERSION}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,7 @@ def decode_key(raw: bytes | None) -> Key:
 
     Raises:
         Undecodable: The key is not JSON, of an unknown type, or lacks what its type needs.
+        OutOfBounds: The version is not from 1 to 2^31-1.
     """
     try:
         parts = orjson.loads(raw or b"")
@@ -100,6 +113,8 @@ def decode_key(raw: bytes | None) -> Key:
     version = parts.get("version") if shape.versioned else None
     if shape.versioned and (type(version) is not int or parts.get("magic") not in (0, 1)):
         raise Undecodable(f"a {keytype} key needs a version and magic 0 or 1")
+    if shape.versioned and not in_bounds(version):
+        raise OutOfBounds(f"subject {subject!r}", "version", version)
     # A subject stands in each of its versions: keep it once.
     return Key(keytype, subject and sys.intern(subject), version)
 
@@ -162,12 +177,15 @@ def decode_version(key: Key, value: dict[str, Any], timestamp: int) -> Version:
 
     Raises:
         Undecodable: A field is missing or of a wrong type.
+        OutOfBounds: The id is not from 1 to 2^31-1.
     """
     assert key.subject is not None
     assert key.version is not None
     schema_id, text = value.get("id"), value.get("schema")
     if type(schema_id) is not int or not isinstance(text, str):
         raise Undecodable("a SCHEMA value needs an id and a schema")
+    if not in_bounds(schema_id):
+        raise OutOfBounds(f"subject {key.subject!r} version {key.version}", "id", schema_id)
     return Version(key.subject, key.version, schema_id, _kept(value, text), bool(value.get("deleted")), timestamp)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from registry import records
 from registry.log.port import LogEntry, Record
-from registry.model import context_of
+from registry.model import context_of, in_bounds
 from registry.records import Key, Undecodable
 from registry.view import View
 
@@ -33,10 +33,11 @@ def amends(view: View, aborted: Iterable[LogEntry], now: int) -> list[Record]:
             continue
         assert entry.key is not None
         keys[entry.key] = key
-        if key.keytype == records.SCHEMA and value is not None and isinstance(value.get("id"), int):
+        schema_id = value.get("id") if value is not None else None
+        if key.keytype == records.SCHEMA and in_bounds(schema_id):
             assert key.subject is not None
             context = context_of(key.subject)
-            highest[context] = max(highest.get(context, 0), value["id"])
+            highest[context] = max(highest.get(context, 0), schema_id)
     found = [
         Record(view.key_bytes(Key(records.ID_MARK, context)), records.encode_id_mark(context, most), now)
         for context, most in sorted(highest.items())

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from registry import records
 from registry.log.port import BEGINNING, LogEntry, Offset
-from registry.model import MODES, Config, Posted, Version, context_of, parse_subject
-from registry.records import Key, Undecodable
+from registry.model import MODES, Config, Posted, Version, context_of, in_bounds, parse_subject
+from registry.records import Key, OutOfBounds, Undecodable
 from registry.versions import Versions
 
 log = logging.getLogger("magicbyte.registry.view")
@@ -102,7 +102,7 @@ class View(Versions):
                     value.pop("schema", None)
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
-            self._count("undecodable", entry, str(error))
+            self._count(error.reason, entry, str(error))
         except Exception as error:  # noqa: BLE001  no record may stop the reader
             self._count("undecodable", entry, f"{error!r}")
         # Last, so that whoever sees the offset sees all that it stands for.
@@ -153,6 +153,8 @@ class View(Versions):
         highest = value.get("version")
         if type(highest) is not int:
             raise Undecodable("a DELETE_SUBJECT value needs a version")
+        if not in_bounds(highest):
+            raise OutOfBounds(f"subject {key.subject!r}", "version", highest)
         for version in list(self.versions(key.subject)):
             if version.number <= highest and not version.deleted:
                 self._replace(version, replace(version, deleted=True))
@@ -205,6 +207,9 @@ class View(Versions):
         highest = None if value is None else value.get("maxId")
         if type(highest) is not int:
             raise Undecodable("an id mark needs a maxId")
+        # A mark of 0 says that no id was given.
+        if highest and not in_bounds(highest):
+            raise OutOfBounds(f"context {key.subject!r}", "maxId", highest)
         self._raise_highest_id(key.subject, highest)
 
 

@@ -18,11 +18,13 @@ from registry.identity import guid_of
 from registry.log.port import LogEntry, Record
 from registry.model import (
     DEFAULT_CONTEXT,
+    MAX_VERSION,
     MODES,
     Config,
     Content,
     Version,
     context_of,
+    in_bounds,
     kept_form,
     may_be_subject,
     parse_subject,
@@ -83,10 +85,10 @@ def _pass_over(_view: View, _now: int, _line: Mapping[str, Any], _terms: Terms) 
 
 def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[Record]:
     subject, number = _subject(line), line.get("version")
-    if type(number) is not int or not 1 <= number < 2**31:
-        raise Undecodable("a schema needs a version from 1")
-    if type(line.get("id")) is not int or not 0 <= line["id"] < 2**31:
-        raise Undecodable("a schema needs an id")
+    if not in_bounds(number):
+        raise Undecodable(f"a schema needs a version from 1 to {MAX_VERSION}, not {number}")
+    if not in_bounds(line.get("id")):
+        raise Undecodable(f"a schema needs an id from 1 to {MAX_VERSION}, not {line.get('id')}")
     key = Key(records.SCHEMA, subject, number)
     # The timestamp is that of the import, as it is of the record.
     version = records.decode_version(key, dict(line), now)

@@ -17,7 +17,17 @@ from registry.decide.known import registered_already
 from registry.decide.match import find_match, is_match
 from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
 from registry.log.port import Record
-from registry.model import DEFAULT_CONTEXT, LATEST, Config, Content, Mode, Version, context_of, kept_form
+from registry.model import (
+    DEFAULT_CONTEXT,
+    LATEST,
+    MAX_VERSION,
+    Config,
+    Content,
+    Mode,
+    Version,
+    context_of,
+    kept_form,
+)
 from registry.records import Key
 from registry.resolve import effective_config, effective_mode, qualified_context
 from registry.view import View
@@ -46,6 +56,8 @@ def decide_version(view: View, now: int, *, request: Registration, terms: Terms)
     """
     mode = effective_mode(view, request.subject)
     _require_mode(mode, request)
+    if request.schema_id == 0:
+        raise errors.INVALID_PARAMETER(detail=f"id is out of range: 0; ids are from 1 to {MAX_VERSION}")
     _require_expected_latest(view, request)
     config = effective_config(view, request.subject, terms.default_level)
     next_number = view.next_number(request.subject)
@@ -170,6 +182,8 @@ def _write(
     if not imports and request.version not in (0, LATEST, next_number):
         raise errors.VERSION_OUT_OF_TURN()
     number = request.version if request.version > 0 else next_number
+    if number > MAX_VERSION:
+        raise errors.VERSIONS_EXHAUSTED(subject=subject, last=MAX_VERSION)
     schema_id = _choose_id(view, request, content)
     occupied = view.version(subject, number)
     if occupied is not None and not occupied.deleted:
@@ -210,4 +224,10 @@ def _choose_id(view: View, request: Registration, content: Content) -> int:
             raise errors.ID_OVERWRITE(id=request.schema_id, context=qualified_context(request.subject))
         return request.schema_id
     known = view.id_of(context, content)
-    return view.highest_id(context) + 1 if known is None else known
+    if known is not None:
+        return known
+    highest = view.highest_id(context)
+    if highest == MAX_VERSION:
+        # Smaller ids may be free, but one that was given and deleted may still stand in data.
+        raise errors.IDS_EXHAUSTED(context=context, last=MAX_VERSION)
+    return highest + 1
