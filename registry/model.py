@@ -22,7 +22,8 @@ MAX_VERSION = 2**31 - 1
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
-_QUALIFIED = re.compile(r":(\.[^:]*):(.*)", re.DOTALL)
+#: As in the reference, the colon behind a context may be left out if no name follows.
+_QUALIFIED = re.compile(r":(\.[^:]*)(?::(.*))?", re.DOTALL)
 
 
 def in_bounds(number: object) -> TypeGuard[int]:
@@ -44,7 +45,7 @@ class SubjectName(NamedTuple):
 def parse_subject(text: str) -> SubjectName:
     """Split a subject into context and name; `:.:name` is `name`, and what is not qualified is a name."""
     match = _QUALIFIED.fullmatch(text)
-    return SubjectName(match[1], match[2]) if match else SubjectName(DEFAULT_CONTEXT, text)
+    return SubjectName(match[1], match[2] or "") if match else SubjectName(DEFAULT_CONTEXT, text)
 
 
 def may_be_subject(subject: str, *, of_settings: bool) -> bool:

@@ -52,16 +52,16 @@ def context_key(subject: str) -> str | None:
 
 
 def effective_config(view: View, subject: str | None, default_level: str) -> Config:
-    """The config that holds for a subject, or globally for None: its own, its context's, the global contexts' or none.
+    """The config that holds for a subject: its own, its context's, the global context's or none.
 
-    A level that nobody has set is the server's default.
+    None asks for the global config, which, as in the reference, takes nothing from the global context. A level that
+    nobody has set is the server's default.
     """
     own = view.config(subject)
     if own is not None:
         inherited = view.config(None) if subject is not None else None
         return _with_level(own.or_else(inherited, *_INHERITED) if inherited else own, default_level)
-    levels = ([context_key(subject)] if subject is not None else []) + [_GLOBAL_SUBJECT]
-    for key in levels:
+    for key in (context_key(subject), _GLOBAL_SUBJECT) if subject is not None else ():
         found = view.config(key)
         if found is not None:
             return _with_level(found, default_level)

@@ -36,8 +36,12 @@ async def list_schemas(request: Request) -> Response:
         prefix = in_context(context_of_request(request), prefix)
     with_deleted, latest_only = flag(request, "deleted"), flag(request, "latestOnly")
     rule_type = request.query_params.get("ruleType", "").upper()
+    subjects = named(view.subjects(), prefix)
+    if flag(request, "aliases"):
+        # The prefix may be that of an alias, which has no versions of its own.
+        subjects = sorted({*subjects, *(resolve_alias(view, name) for name in named(view.configured(), prefix))})
     found: list[Version] = []
-    for subject in named(view.subjects(), prefix):
+    for subject in subjects:
         versions = [each for each in list(view.versions(subject)) if with_deleted or not each.deleted]
         found += versions[-1:] if latest_only else versions
     if rule_type:

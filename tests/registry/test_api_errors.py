@@ -285,6 +285,28 @@ def test_schemas_are_listed_with_aliases_by_rules_and_the_latest_alone(api: Any)
     assert api("GET", "/schemas?aliases=true").json()[0]["aliases"] == ["short"]
 
 
+def test_schemas_are_listed_by_the_prefix_of_an_alias(api: Any) -> None:
+    api.register("a", '"int"')
+    api.register("a", '"long"')
+    api.register("other", '"int"')
+    api.register(":.c:b", '"int"')
+    for alias, subject in (("short", "a"), ("short-too", "a"), (":.c:short", "b"), ("nowhere", "gone")):
+        api("PUT", f"/config/{alias}", {"alias": subject})
+
+    def listed(prefix: str, query: str = "&aliases=true") -> list[tuple[str, int, list[str]]]:
+        answered = api("GET", f"/schemas?subjectPrefix={prefix}{query}").json()
+        return [(each["subject"], each["version"], each.get("aliases", [])) for each in answered]
+
+    aliases = ["short", "short-too"]
+    assert listed("short") == [("a", 1, aliases), ("a", 2, aliases)]
+    assert listed("short", "&aliases=true&latestOnly=true") == [("a", 2, aliases)]
+    assert listed("short", "") == listed("short", "&aliases=false") == []
+    assert listed("a") == [("a", 1, aliases), ("a", 2, aliases)]
+    assert listed(":.c:sh") == [(":.c:b", 1, [":.c:short"])]
+    assert listed("nowhere") == []
+    assert [each[0] for each in listed("")] == ["a", "a", "other"]
+
+
 def test_the_newest_version_with_metadata(api: Any) -> None:
     for number, text in enumerate(('"int"', '"long"', '"float"'), 1):
         api.register("s", text, metadata={"properties": {"app": "x", "n": str(number // 2)}})

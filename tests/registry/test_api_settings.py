@@ -22,6 +22,33 @@ def test_a_config_is_the_servers_until_somebody_sets_one(api: Any) -> None:
     assert api("GET", "/config/s?defaultToGlobal=true").json() == {"compatibilityLevel": "BACKWARD"}
 
 
+def test_the_global_config_is_not_that_of_the_global_context(api: Any) -> None:
+    api("PUT", "/config/:.__GLOBAL:", {"compatibility": "FULL"})
+    assert api("GET", "/config").json() == {"compatibilityLevel": "BACKWARD"}
+    assert api("GET", "/config?defaultToGlobal=true").json() == {"compatibilityLevel": "BACKWARD"}
+    assert api("DELETE", "/config").json() == {"compatibilityLevel": "BACKWARD"}
+    # subjects of every context fall back to it
+    for subject in ("s", ":.c:s", ":.c:"):
+        assert api("GET", f"/config/{subject}?defaultToGlobal=true").json() == {"compatibilityLevel": "FULL"}
+    api("PUT", "/config", {"normalize": True})
+    assert api("GET", "/config").json() == {"normalize": True, "compatibilityLevel": "BACKWARD"}
+
+
+@pytest.mark.parametrize("context", [":.__GLOBAL", ":.__GLOBAL:"])
+def test_the_last_colon_of_a_context_may_be_left_out(api: Any, context: str) -> None:
+    answered = api("PUT", f"/mode/{context}", {"mode": "FORWARD"})
+    assert (answered.status_code, answered.json()) == (200, {"mode": "FORWARD"})
+    for path in ("/mode/:.__GLOBAL", "/mode/:.__GLOBAL:"):
+        assert api("GET", path).json() == {"mode": "FORWARD"}
+    assert api("GET", "/mode/s?defaultToGlobal=true").json() == {"mode": "FORWARD"}
+    assert api("DELETE", "/mode/:.__GLOBAL").json() == {"mode": "FORWARD"}
+    api("PUT", "/config/:.c", {"compatibility": "NONE"})
+    assert api("GET", "/config/:.c:").json() == {"compatibilityLevel": "NONE"}
+    assert api("GET", "/config/:.c:s?defaultToGlobal=true").json() == {"compatibilityLevel": "NONE"}
+    refused = api.register(context, '"int"')
+    assert (refused.status_code, refused.json()["error_code"]) == (422, 42208)
+
+
 def test_put_and_get_name_the_level_differently(api: Any) -> None:
     assert api("PUT", "/config/s", {"compatibility": "full"}).json() == {"compatibility": "FULL"}
     assert api("GET", "/config/s").json() == {"compatibilityLevel": "FULL"}
