@@ -90,13 +90,13 @@ async def registration_of(request: Request, subject: str) -> Registration:
         ApiError: 400 where a field has the wrong shape.
     """
     body = await body_of(request)
-    schema_type = _field(body, "schemaType", str, None) or AVRO
+    schema_type = _field(body, "schemaType", str, None)
     try:
         metadata, rule_set = Metadata.from_json(body.get("metadata")), RuleSet.from_json(body.get("ruleSet"))
     except TypeError as error:
         raise MALFORMED_BODY(detail=error) from None
     content = Content(
-        schema_type.upper(),
+        AVRO if schema_type is None else schema_type,
         _field(body, "schema", str, None) or "",
         tuple(_reference(each, index) for index, each in enumerate(_field(body, "references", list, None) or ())),
         metadata,

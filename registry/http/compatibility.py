@@ -23,6 +23,9 @@ from registry.view import View
 
 router = APIRouter()
 
+#: Errors that a verbose answer tells as messages.
+_NO_SCHEMA = frozenset({errors.INVALID_SCHEMA, errors.EMPTY_SCHEMA, errors.UNKNOWN_SCHEMA_TYPE})
+
 
 @router.route("/compatibility/subjects/{subject}/versions/{version}", methods=["POST"])
 async def check_against_version(request: Request) -> Response:
@@ -70,7 +73,7 @@ def _verdict(
     try:
         candidate = canonicalize(view, wanted, config, terms, strict=True)
     except ApiError as error:
-        if verbose and error.kind in {errors.INVALID_SCHEMA, errors.EMPTY_SCHEMA}:
+        if verbose and error.kind in _NO_SCHEMA:
             return {"is_compatible": False, "messages": [error.message]}
         raise
     verdict = judge(view, wanted.subject, candidate, config, terms, versions)

@@ -102,8 +102,8 @@ async def list_versions(request: Request) -> Response:
     def look_up(view: View) -> list[Version] | None:
         versions = list(view.versions(subject))
         visible = [each for each in versions if (each.deleted if only else with_deleted or not each.deleted)]
-        # What is shown negated does not make a subject be there.
-        return (versions if negated else visible) if visible else None
+        # What is shown negated does not make a subject be there; that nothing is deleted does not make it be gone.
+        return (versions if negated else visible) if visible or (only and versions) else None
 
     found = await registry.find(look_up)
     if found is None:

@@ -226,6 +226,29 @@ def test_deleting_softly_and_then_for_good(api: Any) -> None:
     assert api("GET", "/schemas/ids/1").status_code == 404
 
 
+@pytest.mark.parametrize("schema_type", ["avro", "Avro", "json", "protobuf", "XML", ""])
+def test_a_type_has_one_spelling(api: Any, schema_type: str) -> None:
+    body = {"schema": '"string"', "schemaType": schema_type}
+    message = f"Invalid schema type {schema_type}"
+    api.register("s", '"int"')
+    for path in ("/subjects/s/versions", "/subjects/s", "/compatibility/subjects/s/versions/latest"):
+        answered = api("POST", path, body)
+        assert (answered.status_code, answered.json()) == (422, error(42201, message))
+    verbose = api("POST", "/compatibility/subjects/s/versions?verbose=true", body)
+    assert verbose.json() == {"is_compatible": False, "messages": [message]}
+    assert api("POST", "/subjects/s", {"schema": '"int"', "schemaType": None}).json()["version"] == 1
+
+
+def test_a_subject_of_which_nothing_is_deleted_has_no_deleted_versions(api: Any) -> None:
+    api.register("s", USER)
+    answered = api("GET", "/subjects/s/versions?deletedOnly=true")
+    assert (answered.status_code, answered.json()) == (200, [])
+    api("DELETE", "/subjects/s/versions/1")
+    assert api("GET", "/subjects/s/versions?deletedOnly=true").json() == [1]
+    answered = api("GET", "/subjects/unknown/versions?deletedOnly=true")
+    assert (answered.status_code, answered.json()) == (404, error(40401, "Subject 'unknown' not found."))
+
+
 @pytest.mark.parametrize("path", ["/subjects/s", "/subjects/s/versions/1"])
 def test_settings_stay_until_the_last_version_is_deleted_for_good(api: Any, path: str) -> None:
     api.register("s", USER)
