@@ -74,10 +74,12 @@ class Verdict:
     Attributes:
         messages: The reference's messages, in its order; none where all is compatible.
         findings: What broke, for explanations.
+        notes: What there is to know about how it was judged; they follow the messages.
     """
 
     messages: tuple[str, ...]
     findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def compatible(self) -> bool:

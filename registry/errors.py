@@ -50,6 +50,7 @@ INVALID_COMPATIBILITY_LEVEL = ErrorKind(
 INVALID_COMPATIBILITY_POLICY = ErrorKind(
     42203, "Invalid compatibility policy. Valid values are strict, lenient, and logical"
 )
+UNSUPPORTED_POLICY = ErrorKind(42203, "The compatibility policy {policy} is not supported; use STRICT or LENIENT")
 INVALID_MODE = ErrorKind(42204, "Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.")
 FORWARD_MODE_NOT_GLOBAL = ErrorKind(42204, "Forward mode only supported on global level")
 READ_ONLY = ErrorKind(42205, "Subject {subject} in context {context} is in read-only mode")

@@ -212,6 +212,10 @@ CONFIG_NAMES = {
 }
 
 
+#: A policy of the reference that this registry does not have; where it is stored, STRICT holds.
+LOGICAL_POLICY = "LOGICAL"
+
+
 @dataclass(frozen=True, slots=True)
 class Mode:
     """What a mode lets clients do with the subjects it holds for."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from compat.level import LEVELS
+from compat.level import LEVELS, Policy
 from registry import errors, records
 from registry.contract import Metadata, RuleSet
 from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable, tombstone, tombstones
@@ -15,6 +15,7 @@ from registry.model import (
     CONFIG_NAMES,
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
+    LOGICAL_POLICY,
     MODES,
     Config,
     SubjectName,
@@ -25,7 +26,7 @@ from registry.records import Key
 from registry.resolve import effective_config, effective_mode
 from registry.view import View
 
-POLICIES = ("STRICT", "LENIENT", "LOGICAL")
+POLICIES = (*Policy, LOGICAL_POLICY)
 #: In PUT bodies and answers the level has another name than in GET answers.
 UPDATE_NAMES = {**CONFIG_NAMES, "compatibility_level": "compatibility"}
 
@@ -45,6 +46,8 @@ def decide_put_config(view: View, now: int, *, subject: str | None, update: Mapp
     require_writable(view, subject)
     stored = view.config(subject)
     changes = {field: _checked(field, update[name]) for field, name in UPDATE_NAMES.items() if name in update}
+    if changes.get("compatibility_policy") == LOGICAL_POLICY:
+        raise errors.UNSUPPORTED_POLICY(policy=LOGICAL_POLICY)
     config = replace(stored or Config(), **changes)
     if config == stored:
         return Decision(config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Sequence
 from functools import partial
 
@@ -20,6 +21,7 @@ from registry.log.port import Record
 from registry.model import (
     DEFAULT_CONTEXT,
     LATEST,
+    LOGICAL_POLICY,
     MAX_VERSION,
     Config,
     Content,
@@ -31,6 +33,8 @@ from registry.model import (
 from registry.records import Key
 from registry.resolve import effective_config, effective_mode, qualified_context
 from registry.view import View
+
+log = logging.getLogger("magicbyte.registry.decide")
 
 
 def decide_register(view: View, now: int, *, request: Registration, terms: Terms) -> Decision[Version]:
@@ -77,7 +81,8 @@ def decide_version(view: View, now: int, *, request: Registration, terms: Terms)
     if not (mode.imports or request.force):
         verdict = judge(view, request.subject, candidate, config, terms)
         if not verdict.compatible:
-            refused = terms.incompatible(subject=request.subject, details=f"[{', '.join(verdict.messages)}]")
+            details = f"[{', '.join((*verdict.messages, *verdict.notes))}]"
+            refused = terms.incompatible(subject=request.subject, details=details)
             if request.explain:
                 refused = refused.with_extra(explanations=[each.to_json() for each in verdict.incompatibilities])
             raise refused
@@ -153,7 +158,7 @@ def judge(
         before = earlier[-1].content.metadata if earlier else None
         mine = _property(candidate.content.metadata, RESERVED_PROPERTY)
         reserved = reserved_field_messages(candidate.parsed, mine, _property(before, RESERVED_PROPERTY))
-    return check(
+    verdict = check(
         candidate.parsed,
         previous,
         level,
@@ -161,6 +166,13 @@ def judge(
         validate_fields=validate_fields,
         reserved_messages=reserved,
     )
+    if config.compatibility_policy == LOGICAL_POLICY and previous and level.directions:
+        log.warning("the compatibilityPolicy of %s is LOGICAL, which is not supported: judged as STRICT", subject)
+        return dataclasses.replace(verdict, notes=(_JUDGED_AS_STRICT,))
+    return verdict
+
+
+_JUDGED_AS_STRICT = "compatibilityPolicy LOGICAL is not supported: judged as STRICT"
 
 
 def _property(metadata: Metadata | None, name: str) -> str | None:

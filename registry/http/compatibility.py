@@ -79,7 +79,7 @@ def _verdict(
     verdict = judge(view, wanted.subject, candidate, config, terms, versions)
     found: dict[str, Any] = {"is_compatible": verdict.compatible}
     if verbose:
-        found["messages"] = list(verdict.messages)
+        found["messages"] = [*verdict.messages, *verdict.notes]
     if explain:
         found["explanations"] = [each.to_json() for each in verdict.incompatibilities]
     return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx
 import pytest
 
-from compat.schema import AVRO, PROTOBUF, Reference, SchemaText
+from compat.schema import AVRO, JSON, PROTOBUF, Reference, SchemaText
 from serdes.client import RegistryClient
 
 
@@ -208,3 +209,16 @@ def test_a_registry_has_all_versions_and_what_they_refer_to(project: Any, own_re
     assert [(each["rule"], each["version"], each["direction"]) for each in findings] == [
         ("TYPE_MISMATCH", "version 1", "FORWARD")
     ]
+
+
+def test_a_policy_that_is_not_supported_is_strict_and_told(project: Any, own_registry: str):
+    schema = '{"type": "object", "properties": {"x": {"type": "string"}}}'
+    stored = '{"kind": "config", "subject": "a", "config": {"compatibilityPolicy": "LOGICAL"}}'
+    with RegistryClient(own_registry) as client:
+        client.put_config({"compatibilityPolicy": "LENIENT"})
+        client.register("a", SchemaText(JSON, schema))
+    httpx.post(f"{own_registry}/import", content=stored).raise_for_status()
+    project.write("a.schema.json", schema.replace('"x"', '"y": {"type": "string"}, "x"'))
+    code, out, _ = project.run("check", "--against", own_registry)
+    assert (code, "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL" in out) == (100, True)
+    assert "note: the compatibilityPolicy of a is LOGICAL, which is not supported: judged as STRICT\n" in out

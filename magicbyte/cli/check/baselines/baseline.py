@@ -24,10 +24,14 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a registry is set to do for a subject; None where it is not known."""
+    """What a registry is set to do for a subject; None where it is not known.
+
+    `policy` is STRICT in place of an `unsupported_policy`.
+    """
 
     level: Level | None = None
     policy: Policy | None = None
+    unsupported_policy: str | None = None
 
 
 class Baseline(Protocol):

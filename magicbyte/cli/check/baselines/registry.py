@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from compat.level import LEVELS, Policy
@@ -49,6 +49,15 @@ class RegistryBaseline(StateBaseline):
             )
         return super().stored(subject, version)
 
+    def notes(self) -> Sequence[str]:
+        """The policies that are not supported."""
+        return [
+            f"the compatibilityPolicy of {subject or 'all subjects'} is {terms.unsupported_policy}, which is not"
+            " supported: judged as STRICT"
+            for subject, terms in self._state.terms.items()
+            if terms.unsupported_policy is not None
+        ]
+
     def _existing(self, subject: str) -> list[str]:
         try:
             self._client.versions(subject)
@@ -89,4 +98,6 @@ def _terms(client: RegistryClient, subject: str | None) -> Terms:
             return Terms()
         raise
     level, policy = config.get("compatibilityLevel"), config.get("compatibilityPolicy")
-    return Terms(LEVELS.get(level or ""), Policy(policy) if policy in tuple(Policy) else None)
+    if policy is None or policy in tuple(Policy):
+        return Terms(LEVELS.get(level or ""), policy and Policy(policy))
+    return Terms(LEVELS.get(level or ""), Policy.STRICT, unsupported_policy=policy)
