@@ -165,6 +165,22 @@ def dependencies(view: View, context: str, content: Content) -> Dependencies:
     return tuple(found.values())
 
 
+def refers_to(view: View, context: str, content: Content, subject: str, number: int) -> bool:
+    """Tell whether a content refers to a version of a subject, directly or through others."""
+    visited: set[tuple[str, int]] = set()
+    waiting = [(context, reference) for reference in content.references]
+    while waiting:
+        within, reference = waiting.pop()
+        target = reference_target(view, within, reference, allow_deleted=True)
+        if target is None or (target.subject, target.number) in visited:
+            continue
+        if (target.subject, target.number) == (subject, number):
+            return True
+        visited.add((target.subject, target.number))
+        waiting += [(context_of(target.subject), inner) for inner in target.references]
+    return False
+
+
 def missing_reference(reference: Reference) -> str:
     """The sentence about a reference that leads nowhere."""
     return f'No schema reference found for subject "{reference.subject}" and version {reference.version}'

@@ -31,7 +31,7 @@ from registry.model import (
     kept_form,
 )
 from registry.records import Key
-from registry.resolve import effective_config, effective_mode, qualified_context
+from registry.resolve import effective_config, effective_mode, qualified_context, refers_to
 from registry.view import View
 
 log = logging.getLogger("magicbyte.registry.decide")
@@ -198,6 +198,9 @@ def _write(
         raise errors.VERSIONS_EXHAUSTED(subject=subject, last=MAX_VERSION)
     schema_id = _choose_id(view, request, content)
     occupied = view.version(subject, number)
+    if occupied is not None and refers_to(view, context, content, subject, number):
+        details = f'the references lead back to subject "{subject}" and version {number}'
+        raise errors.INVALID_SCHEMA(type=content.schema_type, details=details)
     if occupied is not None and not occupied.deleted:
         if occupied.content == content and occupied.schema_id != schema_id:
             raise errors.ID_MISMATCH(id=schema_id, expected=occupied.schema_id)

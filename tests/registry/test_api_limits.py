@@ -59,7 +59,10 @@ def test_schemas_that_import_each_other_end(api: Any) -> None:
     answered = api.register(
         "x", 'import "y.proto"; message X {}', schemaType="PROTOBUF", id=3, version=1, references=to_y
     )
-    assert answered.status_code == 422
+    assert (answered.status_code, answered.json()["message"]) == (
+        422,
+        'Invalid schema of type PROTOBUF, details: the references lead back to subject "x" and version 1',
+    )
 
 
 #: A schema, and one that refers to it by a name.
