@@ -26,6 +26,7 @@ from registry.http import compatibility, extensions, schemas, server, settings, 
 from registry.http.answers import error_response
 from registry.http.dispatch import Dispatch
 from registry.http.layers import Bulk, ContextPrefix, Deadline, Negotiation, RememberedAnswers
+from registry.http.offset_tokens import OffsetTokens, ReadYourWrites
 from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
 from registry.metrics import NodeMetrics, RequestCounts, RequestMetrics
@@ -100,13 +101,14 @@ def create_app(
 
     app.add_exception_handler(NotLeader, forwarder)
     app.router.redirect_slashes = False
-    layered: ASGIApp = Negotiation(Dispatch(app, ROUTERS, counts))
+    tokens = OffsetTokens(node)
+    layered: ASGIApp = Negotiation(ReadYourWrites(Dispatch(app, ROUTERS, counts), tokens))
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
     layered = Bulk(BodyLimit(layered, given.max_body_bytes), BodyLimit(layered, given.max_import_bytes))
     layered = Deadline(layered, given.request_timeout_ms / 1000, besides=("/events", "/export", "/import"))
     layered = RequestLog(layered)
-    return RememberedAnswers(layered, lambda: node.view.offset)
+    return RememberedAnswers(layered, lambda: node.view.offset, tokens.is_met)
 
 
 def _on_invalid_schema(error: Exception) -> ApiError:

@@ -12,6 +12,7 @@ from fastapi import Request, Response
 from magicbyte.http.errors import ApiError
 from registry import errors
 from registry.http.answers import error_response
+from registry.http.offset_tokens import OFFSET_HEADER
 from registry.log.port import LeadershipLost
 from registry.node import Node
 from registry.settings import RegistrySettings
@@ -20,8 +21,9 @@ log = logging.getLogger("magicbyte.registry.forward")
 
 #: Marks a request as passed on once; it is not passed on again.
 FORWARDED = "X-Forward"
-_PASSED_ON = ("content-type", "accept", "authorization", "if-match", "x-request-id", "traceparent")
-_RELAYED = ("content-type", "retry-after")
+_TOKEN = OFFSET_HEADER.decode()
+_PASSED_ON = ("content-type", "accept", "authorization", "if-match", "x-request-id", "traceparent", _TOKEN)
+_RELAYED = ("content-type", "retry-after", _TOKEN)
 #: Requests that may be sent again to another leader where the first one's answer was lost.
 _REPEATABLE = frozenset({"POST", "PUT"})
 _LEADER_SECONDS = 10.0
@@ -66,6 +68,7 @@ class Forwarder:
                         break
                 else:
                     if answered.status_code != 500 or b'"error_code":50004' not in answered.content:
+                        request.scope.setdefault("state", {})["forwarded"] = True
                         return _relayed(answered)
             await asyncio.sleep(_RETRY_SECONDS)
         return error_response(request, failure)

@@ -15,7 +15,16 @@ from registry.committer import Command, Committer
 from registry.leadership import Leadership, Role
 from registry.log.kafka import KafkaLog
 from registry.log.leader import Election
-from registry.log.port import BEGINNING, LeadershipLost, LogError, LogReplaced, NotLeader, OutcomeUnknown, WriteConflict
+from registry.log.port import (
+    BEGINNING,
+    LeadershipLost,
+    LogError,
+    LogReplaced,
+    NotLeader,
+    Offset,
+    OutcomeUnknown,
+    WriteConflict,
+)
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
 from registry.node import Status, end_process, long_lived_objects
@@ -161,6 +170,15 @@ class KafkaNode:
         """The id of the Kafka cluster."""
         self._cluster_id = self._cluster_id or self._log.cluster_id()
         return self._cluster_id
+
+    @property
+    def log_id(self) -> str:
+        """The topic's id; see `Node.log_id`."""
+        return self._log.log_id
+
+    def holds(self, offset: Offset) -> bool:
+        """Tell whether the view has reached an offset, which compaction may have left no record at."""
+        return self.view.offset >= offset or self._seen > offset
 
     def status(self) -> Status:
         """How the node is; asks Kafka."""
@@ -373,6 +391,8 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
             skip_validation=settings.topic_skip_validation,
             timeout=settings.init_timeout_ms / 1000,
         )
+        # Asked for here, so that no request waits for it.
+        log.info("the topic %s has the id %s", settings.topic, store.log_id)
 
     leadership = Leadership()
     election = Election(

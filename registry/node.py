@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from registry.committer import Command, Committer
-from registry.log.port import Log, LogError
+from registry.log.port import Log, LogError, Offset
 from registry.view import View
 
 log = logging.getLogger("magicbyte.registry.node")
@@ -84,6 +84,13 @@ class Node(Protocol):
     def failure(self) -> str:
         """Why the process has to end, which the node has asked for; empty if it has not."""
 
+    @property
+    def log_id(self) -> str:
+        """An id of the log that all nodes on it have, and no other log has; known once the node has started."""
+
+    def holds(self, offset: Offset) -> bool:
+        """Tell whether the view holds everything up to an offset, without asking the log."""
+
 
 class SharedLogNode:
     """A node on a log that any node may append to: in memory, or in a database.
@@ -146,6 +153,15 @@ class SharedLogNode:
     def failure(self) -> str:
         """Nothing: this log cannot be replaced beneath the node."""
         return ""
+
+    @property
+    def log_id(self) -> str:
+        """The log's own id; see `Node.log_id`."""
+        return self._log.log_id
+
+    def holds(self, offset: Offset) -> bool:
+        """Tell whether the view has reached an offset; see `Node.holds`."""
+        return self.view.offset >= offset
 
     def status(self) -> Status:
         """How the node is; asks the log."""

@@ -187,7 +187,7 @@ class RegistryClient(BaseClient):
             response = http.request(step.method, step.url, headers=step.headers, content=step.body)
         except httpx.TransportError as error:
             raise TransportFailure(_reason(error)) from error
-        return Answer(response.status_code, response.content)
+        return Answer(response.status_code, response.content, response.headers)
 
     def close(self) -> None:
         """Closes the connections; a later request opens new ones."""
@@ -264,7 +264,7 @@ class AsyncRegistryClient(BaseClient):
             response = await self._http.request(step.method, step.url, headers=step.headers, content=step.body)
         except httpx.TransportError as error:
             raise TransportFailure(_reason(error)) from error
-        return Answer(response.status_code, response.content)
+        return Answer(response.status_code, response.content, response.headers)
 
     async def close(self) -> None:
         """Closes the connections; a later request opens new ones."""

@@ -29,10 +29,11 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP answer of any status."""
+    """An HTTP answer of any status; the names of `headers` are in lower case."""
 
     status: int
     body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class TransportFailure(Exception):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
@@ -18,6 +20,12 @@ ACCEPT = f"{MEDIA_TYPE}, application/vnd.schemaregistry+json, application/json"
 
 #: Statuses that another node, or the same one a moment later, may answer differently.
 RETRIABLE = frozenset({408, 429, 500, 502, 503, 504})
+
+#: The header with a token `<log id>:<offset>`: a node that is sent it answers from the log up to there.
+OFFSET_HEADER = "x-magicbyte-offset"
+#: The error code of a node that has not read the log up to there in time.
+_NODE_BEHIND = 503
+_TOKEN = re.compile(r"[^:,\s]+:-?[0-9]{1,19}", re.ASCII)
 
 Query = Mapping[str, str | int | bool | Sequence[str] | None]
 
@@ -71,7 +79,10 @@ def path(*segments: str | int) -> str:
 
 
 class Requester:
-    """Sends requests to the URL that answered last, and to the others in turn where it fails."""
+    """Sends requests to the URL that answered last, and to the others in turn where it fails.
+
+    It sends back the newest token that the registry has put into an answer, so that no node answers from before that.
+    """
 
     def __init__(self, urls: tuple[str, ...], auth: Auth | None, retry: Retry, headers: Mapping[str, str]) -> None:
         self.urls = urls
@@ -80,6 +91,8 @@ class Requester:
         self._headers = {"Accept": ACCEPT, "User-Agent": "magicbyte", **headers}
         #: The index of the URL that answered last.
         self._current = 0
+        self._offset_token: str | None = None
+        self._remembering = Lock()
 
     def call(self, method: str, path: str, query: Query | None = None, body: object = None) -> Flow[Any]:
         """The JSON of a request's answer; query values of None and False are left out.
@@ -126,6 +139,9 @@ class Requester:
                     return answer
                 refusal = _error_of(answer)
                 reason = f"{url}: HTTP {answer.status}: {refusal.message}"
+        if isinstance(refusal, RegistryError) and refusal.code == _NODE_BEHIND:
+            # The log was set back, as by a restored backup. The error tells of it once; later requests are served.
+            self._offset_token = None
         # A registry that explains itself to the last is up; anything else in its place is not.
         if isinstance(refusal, OAuthTokenError) or (refusal and refusal.code != RegistryError.UNKNOWN):
             raise refusal
@@ -143,12 +159,30 @@ class Requester:
             headers["Content-Type"] = MEDIA_TYPE
         if self.auth is not None:
             headers.update((yield from self.auth.headers(renew=renew)))
-        return (yield from send(Send(method, url, headers, content)))
+        if self._offset_token is not None:
+            headers[OFFSET_HEADER] = self._offset_token
+        answer = yield from send(Send(method, url, headers, content))
+        token = answer.headers.get(OFFSET_HEADER)
+        if token is not None and _TOKEN.fullmatch(token):
+            self._remember(token)
+        return answer
+
+    def _remember(self, token: str) -> None:
+        """Keep a token, unless the one that is kept is of the same log and newer."""
+        with self._remembering:
+            if self._offset_token is None or _is_newer(token, self._offset_token):
+                self._offset_token = token
 
     def _in_turn(self) -> Iterator[int]:
         start = self._current
         for step in range(len(self.urls)):
             yield (start + step) % len(self.urls)
+
+
+def _is_newer(token: str, other: str) -> bool:
+    log_id, _, offset = token.rpartition(":")
+    other_log_id, _, other_offset = other.rpartition(":")
+    return log_id != other_log_id or int(offset) > int(other_offset)
 
 
 def _encode(query: Query) -> str:

@@ -13,6 +13,7 @@ from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ApiErr
 from magicbyte.http.negotiation import choose, consumes
 from registry.errors import REQUEST_TIMED_OUT
 from registry.http.answers import CONSUMED, PRODUCED, V1
+from registry.http.offset_tokens import OFFSET_HEADER
 from registry.http.settings import context_name
 
 _IN_CONTEXT = re.compile(r"/contexts/([^/]+)(/.*)")
@@ -142,22 +143,30 @@ class RememberedAnswers:
     """The fast path: answers GETs and look-ups of schemas again as long as the view stands where it stood.
 
     What it answers is what the routes answered; it only spares asking them. Requests with an id of their own go to the
-    routes.
+    routes, and so do those that have to wait for the offset of their token.
     """
 
     def __init__(
-        self, app: ASGIApp, offset: Callable[[], int], *, most_bytes: int = 64 << 20, longest: int = 64 << 10
+        self,
+        app: ASGIApp,
+        offset: Callable[[], int],
+        is_met: Callable[[str], bool],
+        *,
+        most_bytes: int = 64 << 20,
+        longest: int = 64 << 10,
     ) -> None:
         """Begin with nothing remembered.
 
         Args:
             app: What answers.
             offset: Where the view stands.
+            is_met: Whether the view holds what a token stands for.
             most_bytes: How much is remembered altogether.
             longest: The longest body of a request or an answer that is remembered, in bytes.
         """
         self.app = app
         self._offset = offset
+        self._is_met = is_met
         self._most_bytes = most_bytes
         self._longest = longest
         self._bytes = 0
@@ -170,7 +179,7 @@ class RememberedAnswers:
             return
         method = scope["method"]
         may_be = method == "GET" or (method == "POST" and self._is_look_up(scope))
-        media_types = _media_types(scope) if may_be else None
+        media_types = self._media_types(scope) if may_be else None
         if media_types is None:
             await self.app(scope, receive, send)
             return
@@ -191,6 +200,20 @@ class RememberedAnswers:
             await send(known.body)
             return
         await self._ask(key, offset, scope, receive, send)
+
+    def _media_types(self, scope: Scope) -> bytes | None:
+        """Accept and Content-Type as they were sent; None if the routes have to see the request."""
+        accept = content_type = b""
+        for name, value in scope["headers"]:
+            if name not in _LOOKED_AT:
+                continue
+            if name == b"accept":
+                accept += b"," + value
+            elif name == b"content-type":
+                content_type = value
+            elif name == b"x-request-id" or not self._is_met(value.decode("latin-1")):
+                return None
+        return b"%b\0%b" % (accept, content_type)
 
     def _is_look_up(self, scope: Scope) -> bool:
         """Tell whether a POST is a look-up that may be remembered, from its head alone."""
@@ -233,19 +256,7 @@ _Key = tuple[bytes, bytes, bytes, bytes]
 #: About what an answer takes in memory besides its bytes.
 _OVERHEAD = 1500
 _REMEMBERED = (b"/schemas/ids/", b"/subjects/")
-
-
-def _media_types(scope: Scope) -> bytes | None:
-    """Accept and Content-Type as they were sent; None where the request has an id, and so wants to be seen."""
-    accept = content_type = b""
-    for name, value in scope["headers"]:
-        if name == b"accept":
-            accept += b"," + value
-        elif name == b"content-type":
-            content_type = value
-        elif name == b"x-request-id":
-            return None
-    return b"%b\0%b" % (accept, content_type)
+_LOOKED_AT = frozenset({b"accept", b"content-type", b"x-request-id", OFFSET_HEADER})
 
 
 def _again(first: Message, receive: Receive) -> Receive:

@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from magicbyte.kafka import Config
 from registry.log.kafka_writer import KafkaWriter, Membership
 from registry.log.port import LogEntry, LogError, NotLeader, Offset, Record
 from registry.log.reader import TopicReader
+from registry.log.topic import find_topic_id, wait_for_topic_id
 
 log = logging.getLogger("magicbyte.registry.kafka")
 
@@ -48,6 +49,7 @@ class KafkaLog:
     def __init__(self, client: Config, topic: str, transactional_id: str) -> None:
         self._client = client
         self._topic = topic
+        self._log_id = ""
         self._transactional_id = transactional_id
         # An AdminClient can be asked too, but keeps asking with an epoch that a restarted broker refuses.
         self._askers: dict[str, Consumer] = {}
@@ -284,6 +286,12 @@ class KafkaLog:
 
     # The cluster
 
+    @property
+    def log_id(self) -> str:
+        """The topic's id, asked for once; see `Log.log_id`."""
+        self._log_id = self._log_id or wait_for_topic_id(self._client, self._topic)
+        return self._log_id
+
     def cluster_id(self) -> str:
         """The Kafka cluster's id."""
         try:
@@ -301,15 +309,7 @@ class KafkaLog:
             LogError: The broker does not answer.
         """
         self._admin = self._admin or AdminClient(self._client)
-        try:
-            asked = self._admin.describe_topics(TopicCollection([self._topic]), request_timeout=timeout)
-            return str(asked[self._topic].result(timeout).topic_id)
-        except KafkaException as error:
-            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                return None
-            raise LogError(f"{self._topic} can't be described: {_text(error)}") from error
-        except TimeoutError as error:
-            raise LogError(f"{self._topic} can't be described within {timeout:.0f} s") from error
+        return find_topic_id(self._admin, self._topic, timeout)
 
     def close(self) -> None:
         """Leave the broker."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Iterator, Sequence
 
 from registry.log.port import BEGINNING, LogEntry, Offset, Record, WriteConflict
@@ -14,6 +15,7 @@ class MemoryLog:
     max_record_bytes = 64 * 1024 * 1024
 
     def __init__(self) -> None:
+        self.log_id = uuid.uuid4().hex
         self._entries: list[LogEntry] = []
         self._lock = threading.Lock()
 

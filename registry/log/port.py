@@ -65,6 +65,10 @@ class Log(Protocol):
     #: The largest sum of a record's key and value, in bytes.
     max_record_bytes: int
 
+    @property
+    def log_id(self) -> str:
+        """An id that this log keeps, and that no other log has; it holds no colon and no comma."""
+
     def append(self, records: Sequence[Record], after: Offset, epoch: int = 0, /) -> Offset:
         """Append all the records or none, and keep them through a crash.
 

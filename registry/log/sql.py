@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -23,6 +24,14 @@ _table = sa.Table(
     sa.Column("key", sa.LargeBinary, nullable=True),
     sa.Column("value", sa.LargeBinary, nullable=True),
     sa.Column("ts", sa.BigInteger, nullable=False),
+)
+
+#: One row, made with the database: the id of the log.
+_identity = sa.Table(
+    "log_identity",
+    _metadata,
+    sa.Column("row", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("id", sa.String(32), nullable=False),
 )
 
 _READ_ROWS = 1000
@@ -44,7 +53,22 @@ class SqlLog:
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_durable)
         with _as_log_errors():
-            _metadata.create_all(self._engine)
+            try:
+                _metadata.create_all(self._engine)
+            except SQLAlchemyError:  # another node may have made the tables at the same time
+                _metadata.create_all(self._engine)
+            self.log_id = self._find_or_make_id()
+
+    def _find_or_make_id(self) -> str:
+        query = sa.select(_identity.c.id)
+        with self._engine.connect() as connection:
+            log_id = connection.execute(query).scalar()
+        if log_id is None:
+            with suppress(IntegrityError), self._engine.begin() as connection:  # another node has made one
+                connection.execute(_identity.insert(), {"row": 1, "id": uuid.uuid4().hex})
+            with self._engine.connect() as connection:
+                log_id = connection.execute(query).scalar_one()
+        return str(log_id)
 
     def append(self, records: Sequence[Record], after: Offset, _epoch: int = 0, /) -> Offset:
         """Insert the records in one transaction; see `Log.append`."""

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Mapping
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
 from magicbyte.kafka import Config
@@ -64,6 +64,49 @@ def prepare_topic(
     if not skip_validation:
         _validate(topic, partitions, described)
     return int(described["max.message.bytes"]) - _OVERHEAD_BYTES
+
+
+def find_topic_id(admin: AdminClient, topic: str, timeout: float) -> str | None:
+    """The topic's id, which another topic of the same name does not get; empty if the broker gives topics no ids.
+
+    Args:
+        admin: A client of the cluster.
+        topic: The topic's name.
+        timeout: How long the broker may take, in seconds.
+
+    Returns:
+        None if there is no such topic.
+
+    Raises:
+        LogError: Kafka does not answer, or refuses.
+    """
+    try:
+        asked = admin.describe_topics(TopicCollection([topic]), request_timeout=timeout)
+        topic_id = asked[topic].result(timeout).topic_id
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return None
+        raise LogError(f"{topic} can't be described: {error.args[0].str()}") from error
+    except TimeoutError as error:
+        raise LogError(f"{topic} can't be described within {timeout:.0f} s") from error
+    has_id = topic_id.get_most_significant_bits() or topic_id.get_least_significant_bits()
+    return str(topic_id) if has_id else ""
+
+
+def wait_for_topic_id(client: Config, topic: str) -> str:
+    """The topic's id, once a broker knows the topic; the cluster's id and the name if topics have no ids.
+
+    Raises:
+        LogError: Kafka does not answer, or refuses, or does not know the topic.
+    """
+    admin = AdminClient(client)
+    deadline = time.monotonic() + _REQUEST_SECONDS
+    while (topic_id := find_topic_id(admin, topic, _REQUEST_SECONDS)) is None:
+        # A topic that has just been made is not known to every broker yet.
+        if time.monotonic() > deadline:
+            raise LogError(f"{topic} does not exist")
+        time.sleep(_RETRY_SECONDS)
+    return topic_id or f"{admin.list_topics(topic, timeout=_REQUEST_SECONDS).cluster_id}/{topic}"
 
 
 def _wait_for_brokers(admin: AdminClient, client: Config, timeout: float) -> int:

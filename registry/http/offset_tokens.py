@@ -1,0 +1,129 @@
+"""Read your writes on any node: answers to writes carry a token, and requests that send it back wait for its offset."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+
+from fastapi import Request
+
+from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, list_header
+from magicbyte.http.errors import ApiError
+from registry import errors
+from registry.http.answers import error_response
+from registry.log.port import LogError, Offset
+from registry.node import Node
+
+log = logging.getLogger("magicbyte.registry.tokens")
+
+#: The header of requests and answers that holds a token, `<log id>:<offset>`; in lower case, as ASGI has it.
+OFFSET_HEADER = b"x-magicbyte-offset"
+#: How long a request waits for the offset of its token, in seconds.
+WAIT_SECONDS = 5.0
+#: How long to wait before asking the log again for an offset that it did not hold, in seconds.
+_PAUSE_SECONDS = 0.05
+_OFFSET = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_READS = frozenset({"GET", "HEAD"})
+
+
+class OffsetTokens:
+    """The tokens of one node: the one that stands for its view, and whether its view holds what another stands for."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        #: The reading of the log that is under way for requests that wait.
+        self._syncing: asyncio.Task[None] | None = None
+
+    def current(self) -> bytes:
+        """The token of the last entry that the view holds."""
+        return f"{self._node.log_id}:{self._node.view.offset}".encode()
+
+    def is_met(self, value: str) -> bool:
+        """Tell whether the view holds what a header's value asks for; a malformed value asks for what nobody holds."""
+        try:
+            return self._node.holds(self._offset_in(value))
+        except ApiError:
+            return False
+
+    async def wait(self, value: str) -> None:
+        """Wait until the view holds what a header's value asks for.
+
+        Args:
+            value: A token, or several with commas between. Tokens of other logs are ignored.
+
+        Raises:
+            ApiError: 400 if the value is malformed, 503 if the view does not hold the offset in time.
+        """
+        offset = self._offset_in(value)
+        if self._node.holds(offset):
+            return
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._reach(offset)
+        except TimeoutError:
+            error = errors.NODE_BEHIND(offset=offset, seconds=int(WAIT_SECONDS))
+            raise error.with_headers(Retry_After="1") from None
+
+    def _offset_in(self, value: str) -> Offset:
+        """The highest offset of this node's log; -1, which every view holds, if there is none."""
+        highest = -1
+        for token in value.split(","):
+            log_id, _, offset = token.strip().rpartition(":")
+            if not log_id or not _OFFSET.fullmatch(offset):
+                raise errors.INVALID_PARAMETER(detail=f"X-Magicbyte-Offset: {value[:100]!r} is not <log id>:<offset>")
+            if log_id == self._node.log_id:
+                highest = max(highest, int(offset))
+        return highest
+
+    async def _reach(self, offset: Offset) -> None:
+        while not self._node.holds(offset):
+            joined = self._syncing is not None
+            self._syncing = self._syncing or asyncio.ensure_future(self._sync())
+            await asyncio.shield(self._syncing)
+            # A reading that was under way may have begun before the offset was there.
+            if not joined and not self._node.holds(offset):
+                await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def _sync(self) -> None:
+        """Read the log to its end: in one thread, however many requests wait."""
+        try:
+            await asyncio.to_thread(self._node.sync)
+        except LogError as error:
+            log.warning("the log can't be read: %s", error)
+        finally:
+            self._syncing = None
+
+
+class ReadYourWrites:
+    """Has requests wait for the offset of their token, and puts the node's token into answers to all but GET and HEAD.
+
+    The answer to a forwarded request keeps what the leader put there.
+    """
+
+    def __init__(self, app: ASGIApp, tokens: OffsetTokens) -> None:
+        self.app = app
+        self._tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        value = list_header(scope, OFFSET_HEADER)
+        if value is not None:
+            try:
+                await self._tokens.wait(value)
+            except ApiError as error:
+                await error_response(Request(scope), error)(scope, receive, send)
+                return
+        if scope["method"] in _READS:
+            await self.app(scope, receive, send)
+            return
+
+        async def with_token(message: Message) -> None:
+            if message["type"] == "http.response.start" and "forwarded" not in scope.get("state", {}):
+                message = {**message, "headers": [*message["headers"], (OFFSET_HEADER, self._tokens.current())]}
+            await send(message)
+
+        await self.app(scope, receive, with_token)
