@@ -39,7 +39,7 @@ class TopicWatch:
         self.failure = ""
 
     def begin(self) -> None:
-        """Remember the topic's id.
+        """Remember the topic's id, if a broker knows it yet; else the first look that finds one does.
 
         Raises:
             LogError: The broker does not answer.
@@ -65,6 +65,8 @@ class TopicWatch:
             if text != self.problem:
                 log.error("%s", text)
             self.problem = text
+        elif self._id is None:
+            self._id = current
         elif current != self._id:
             self.fail(f"the topic {self._topic} has been deleted and made anew")
         else:
