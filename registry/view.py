@@ -102,9 +102,9 @@ class View(Versions):
                     value.pop("schema", None)
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
-            self._count(error.reason, entry, str(error))
+            self._count(error.reason, entry, f"passed over ({error.reason}): {error}")
         except Exception as error:  # noqa: BLE001  no record may stop the reader
-            self._count("undecodable", entry, f"{error!r}")
+            self._count("undecodable", entry, f"passed over (undecodable): {error!r}")
         # Last, so that whoever sees the offset sees all that it stands for.
         self.offset = entry.offset
 
@@ -115,11 +115,11 @@ class View(Versions):
         if raw is not None and (forms or raw != ours):
             self.tables.raw_keys[key] = (*(form for form in forms or (ours,) if form != raw), raw)
 
-    def _count(self, reason: str, entry: LogEntry, detail: str) -> None:
+    def _count(self, reason: str, entry: LogEntry, text: str) -> None:
         """Count a record that is not what it should be, and say so in the log."""
         self.passed_over[reason] += 1
         if self._base is None:
-            log.warning("record at offset %d (%s): %s", entry.offset, reason, detail)
+            log.warning("record at offset %d %s", entry.offset, text)
 
     def _apply_schema(self, key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
         assert key.subject is not None
@@ -131,7 +131,7 @@ class View(Versions):
         replaced = self.version(version.subject, version.number)
         self._remove(version.subject, version.number)
         if self._contest(version):
-            self._count("id conflict", entry, f"id {version.schema_id} already stands for another schema")
+            self._count("id conflict", entry, f"claims id {version.schema_id}, which stands for another schema")
         self._put(self._shared(version))
         if replaced is not None and replaced.schema_id != version.schema_id and self._base is None:
             self._warn_of_lost_id(replaced)
