@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from registry.log.kafka import KafkaLog
+from registry.log.memory import MemoryLog
 from registry.log.port import BEGINNING, Log, NotLeader, Record, RecordTooLarge, WriteConflict
-from registry.log.topic import prepare_topic
+from registry.log.sql import SqlLog
+from registry.log.topic import prepare_topic, wait_for_topic_id
 
 Opener = Callable[[], Log]
 
@@ -114,3 +120,42 @@ def test_a_record_that_the_broker_finds_too_large_fails_its_batch_whole(kafka: s
         log.append(batch, last)
     assert [entry.key for entry in log.read(BEGINNING)] == [b"key-0"]
     log.close()
+
+
+def test_a_log_keeps_an_id_that_no_other_log_has(open_log: Opener) -> None:
+    log = open_log()
+    again = open_log()
+    assert again.log_id == log.log_id
+    assert log.log_id not in ("", MemoryLog().log_id)
+    assert not set(log.log_id) & set(":, ")
+
+
+def test_a_topic_that_is_made_anew_is_another_log(kafka: str) -> None:
+    topic = f"schemas-{uuid.uuid4()}"
+    client = {"bootstrap.servers": kafka}
+    admin = AdminClient(client)
+    ids = []
+    for _ in range(2):
+        prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+        ids.append(wait_for_topic_id(client, topic))
+        admin.delete_topics([topic])[topic].result()
+    assert len(set(ids)) == 2
+
+
+def test_nodes_that_make_a_database_at_once_agree_on_its_id(postgresql: str) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        logs = list(pool.map(SqlLog, [postgresql] * 8))
+    assert len({log.log_id for log in logs}) == 1
+    for log in logs:
+        log.close()
+
+
+def test_a_copy_of_a_file_is_the_same_log(tmp_path: Path) -> None:
+    log = SqlLog(f"sqlite:///{tmp_path}/log.db")
+    log.append([record(1)], BEGINNING)
+    log_id = log.log_id
+    log.close()
+    shutil.copy(tmp_path / "log.db", tmp_path / "copy.db")
+    copy = SqlLog(f"sqlite:///{tmp_path}/copy.db")
+    assert copy.log_id == log_id
+    copy.close()

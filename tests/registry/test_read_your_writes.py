@@ -9,9 +9,10 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -20,15 +21,18 @@ from starlette.testclient import TestClient
 from magicbyte.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from registry.app import create_app
+from registry.committer import Command
 from registry.http import offset_tokens
 from registry.log.memory import MemoryLog
-from registry.log.port import LogError
+from registry.log.port import LogError, NotLeader
 from registry.node import SharedLogNode
 from registry.settings import RegistrySettings
 from serdes.client import AsyncRegistryClient, RegistryClient
 
 HEADER = "X-Magicbyte-Offset"
 ROUNDS = 40
+
+T = TypeVar("T")
 
 
 class Nodes:
@@ -199,6 +203,54 @@ def test_requests_that_wait_share_one_reading_and_try_again(nodes: Nodes, monkey
         assert [answer.result(30).json() for answer in waiting] == [["s"]] * 20
     assert readings.most_at_once == 1
     assert 2 <= readings.count < 20
+
+
+class Follower(SharedLogNode):
+    """A node that may not write, and whose leader is whatever the test starts."""
+
+    leader = ""
+
+    def submit(self, command: Command[T]) -> Future[T]:
+        refused: Future[T] = Future()
+        refused.set_exception(NotLeader(f"{command} is for the leader"))
+        return refused
+
+    def leader_url(self) -> str | None:
+        return self.leader
+
+
+@pytest.mark.parametrize("token", ["log:7", None])
+def test_the_answer_to_a_forwarded_write_has_the_leaders_token_or_none(token: str | None) -> None:
+    sent: list[str | None] = []
+
+    class Leader(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            sent.append(self.headers[HEADER])
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            if token is not None:
+                self.send_header(HEADER, token)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Leader)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    node = Follower(MemoryLog(), "http://127.0.0.1:8081")
+    node.leader = f"http://127.0.0.1:{server.server_port}"
+    node.start()
+    settings = RegistrySettings.from_properties({"magicbyte.storage": "memory:"})
+    try:
+        with TestClient(create_app(settings, node)) as client:
+            answer = client.put("/config", json={"compatibility": "FULL"}, headers={HEADER: "log:5"})
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert (answer.status_code, answer.headers.get(HEADER), sent) == (200, token, ["log:5"])
 
 
 STORES = ["kafka", "postgresql"]

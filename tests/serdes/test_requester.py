@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -234,3 +235,63 @@ def test_urls_that_are_none(urls: Any):
     with pytest.raises(ConfigError) as raised:
         split_urls(urls)
     assert raised.value.name == "url"
+
+
+TOKEN = "x-magicbyte-offset"
+
+
+def tokens(asking: Requester, *answered: str | None) -> list[str | None]:
+    """The tokens that are sent with requests whose answers carry these."""
+    sent: list[str | None] = []
+    for token in answered:
+        headers = {} if token is None else {TOKEN: token}
+        _, [request], _ = play(asking.call("GET", "/subjects"), Answer(200, b"[]", headers))
+        sent.append(request.headers.get(TOKEN))
+    return sent
+
+
+def test_the_newest_token_is_sent_back_with_every_request():
+    answered = ["log:5", None, "log:7", "log:6", "log:10", "other:1", "log:2", None]
+    sent = [None, "log:5", "log:5", "log:7", "log:7", "log:10", "other:1", "log:2"]
+    assert tokens(requester(), *answered) == sent
+
+
+def test_a_token_that_is_none_is_not_kept():
+    answered = ["log:-1", "", "log", "log:", ":5", "log:x", "log:5,log:6", "log:5\u00b2", None]
+    assert tokens(requester(), *answered) == [None, *["log:-1"] * 8]
+
+
+def test_a_token_is_kept_from_an_error_and_sent_to_the_other_nodes():
+    asking = requester(URLS)
+    refused = Answer(409, b'{"error_code":409,"message":"no"}', {TOKEN: "log:5"})
+    with pytest.raises(IncompatibleSchema):
+        play(asking.call("POST", "/subjects/s/versions", None, {}), refused)
+    _, sent, _ = play(asking.call("GET", "/config"), DOWN, answer(200, {}))
+    assert [(request.url, request.headers[TOKEN]) for request in sent] == [
+        ("http://a:1/config", "log:5"),
+        ("http://b:2/config", "log:5"),
+    ]
+
+
+def test_a_token_that_no_node_gets_to_is_told_of_once():
+    asking = requester(URLS, limit=0)
+    tokens(asking, "log:5")
+    behind = answer(503, {"error_code": 503, "message": "This node has not read the log up to offset 5"})
+    with pytest.raises(RegistryError, match="has not read the log up to offset 5"):
+        play(asking.call("GET", "/config"), behind, behind)
+    assert tokens(asking, None) == [None]
+
+
+def test_the_token_is_not_sent_to_the_token_endpoint():
+    asking = requester(auth=ClientCredentials("http://auth/token", "id", "secret"))
+    granted = answer(200, {"access_token": "t", "expires_in": 0})
+    _, sent, _ = play(asking.call("PUT", "/mode", None, {}), granted, Answer(200, b"{}", {TOKEN: "log:5"}))
+    _, again, _ = play(asking.call("GET", "/mode"), granted, answer(200, {}))
+    assert [request.headers.get(TOKEN) for request in (*sent, *again)] == [None, None, None, "log:5"]
+
+
+def test_threads_that_share_a_client_keep_the_newest_token():
+    asking = requester()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: tokens(asking, f"log:{number}"), range(2000)))
+    assert tokens(asking, None) == ["log:1999"]
