@@ -16,6 +16,7 @@ from msgspec import Struct
 from magicbyte.http.errors import ApiError
 from registry.decide import Decision
 from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
+from registry.out_of_memory import end_process
 from registry.view import View
 
 log = logging.getLogger("magicbyte.registry.committer")
@@ -47,6 +48,21 @@ class _Decided(Struct, frozen=True):
             self.waiting.future.set_exception(self.error)
         else:
             self.waiting.future.set_result(self.result)
+
+
+class Applying:
+    """A lock around each change of the view; memory that runs out meanwhile ends the process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, MemoryError):
+            end_process(error)
+        self._lock.release()
 
 
 class Committer:
@@ -93,7 +109,7 @@ class Committer:
         self._enough = threading.Event()
         self._thread = threading.Thread(target=self._run, name="committer", daemon=True)
         #: Held while the view is changed.
-        self.applying = threading.Lock()
+        self.applying = Applying()
 
     def start(self) -> None:
         """Start the thread."""
@@ -180,6 +196,9 @@ class Committer:
                 self._commit([waiting])
         except LogError as error:
             self._refuse(batch, error)
+        except MemoryError as error:
+            # It may have come after the append, which the view then lacks.
+            end_process(error)
         except Exception as error:  # a defect must not end the thread that everybody waits for
             log.exception("a batch of %d commands failed", len(batch))
             self._refuse(batch, error)

@@ -27,7 +27,7 @@ from registry.log.port import (
 )
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
-from registry.node import Status, end_process, long_lived_objects
+from registry.node import Status, request_stop, long_lived_objects
 from registry.settings import RegistrySettings
 from registry.takeover import amends
 from registry.view import View
@@ -217,7 +217,7 @@ class KafkaNode:
                 self.step_down()
                 if self.failure and not self._ending:
                     self._ending = True
-                    end_process()
+                    request_stop()
                 self._stopping.wait(_FOLLOW_SECONDS)
             elif role is Role.FOLLOWING:
                 self._attempt(self._follow)

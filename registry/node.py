@@ -186,7 +186,7 @@ class SharedLogNode:
             self._problem = _problem_of(self._committer.catch_up)
 
 
-def end_process() -> None:
+def request_stop() -> None:
     """Have the server stop as if it had been asked to: requests under way are finished, and the log is closed."""
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -10,6 +10,7 @@ import orjson
 
 from compat.schema import AVRO, Reference
 from registry.contract import Metadata, RuleSet
+from registry.json_text import load_json
 from registry.model import MAX_VERSION, Config, Content, Kept, Version, in_bounds, kept_form
 
 SCHEMA = "SCHEMA"
@@ -96,9 +97,10 @@ def decode_key(raw: bytes | None) -> Key:
     Raises:
         Undecodable: The key is not JSON, of an unknown type, or lacks what its type needs.
         OutOfBounds: The version is not from 1 to 2^31-1.
+        MemoryError: There is not enough memory to tell.
     """
     try:
-        parts = orjson.loads(raw or b"")
+        parts = load_json(raw or b"")
     except orjson.JSONDecodeError as error:
         raise Undecodable(f"key is not JSON: {error}") from None
     keytype = parts.get("keytype") if isinstance(parts, dict) else None
@@ -124,9 +126,10 @@ def decode_value(raw: bytes) -> dict[str, Any]:
 
     Raises:
         Undecodable: The value is no JSON object.
+        MemoryError: There is not enough memory to tell.
     """
     try:
-        value = orjson.loads(raw)
+        value = load_json(raw)
     except orjson.JSONDecodeError as error:
         raise Undecodable(f"value is not JSON: {error}") from None
     if not isinstance(value, dict):

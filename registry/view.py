@@ -34,7 +34,8 @@ class View(Versions):
     """Subjects, ids, configs and modes as the log's records leave them.
 
     `apply` is total: a record that cannot be read is counted, logged and passed over. It parses no schema text and
-    does no I/O. A view over a base shows the base and what was applied to the view since, and leaves the base as it is.
+    does no I/O. A lack of memory alone is raised. A view over a base shows the base and what was applied to the view
+    since, and leaves the base as it is.
 
     Reads may run in other threads than `apply`: each is a look-up of a table, or copies its keys in one step.
     """
@@ -89,7 +90,11 @@ class View(Versions):
     # The mutator
 
     def apply(self, entry: LogEntry) -> None:
-        """Take in the next entry of the log."""
+        """Take in the next entry of the log.
+
+        Raises:
+            MemoryError: The view may hold a part of the entry; it is of no use any more.
+        """
         try:
             key = records.decode_key(entry.key)
             value = None if entry.value is None else records.decode_value(entry.value)
@@ -103,6 +108,9 @@ class View(Versions):
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
             self._count(error.reason, entry, f"passed over ({error.reason}): {error}")
+        except MemoryError:
+            # This says nothing about the record, which may have been acknowledged.
+            raise
         except Exception as error:  # noqa: BLE001  no record may stop the reader
             self._count("undecodable", entry, f"passed over (undecodable): {error!r}")
         # Last, so that whoever sees the offset sees all that it stands for.

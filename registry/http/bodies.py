@@ -17,6 +17,7 @@ from registry import errors
 from registry.contract import Metadata, RuleSet
 from registry.decide import Registration, Tagging
 from registry.http.request import flag
+from registry.json_text import load_json
 from registry.model import LATEST, MAX_VERSION, Content
 from registry.tags import FIELD, RECORD, SchemaEntity, Tags
 
@@ -55,7 +56,7 @@ async def body_of(request: Request) -> dict[str, Any]:
     except (LookupError, UnicodeError) as error:
         raise MALFORMED_BODY(detail=f"the body is not {charset}: {error}") from None
     try:
-        value = orjson.loads(text)
+        value = load_json(text)
     except orjson.JSONDecodeError as error:
         if not text.strip():
             raise errors.MISSING_BODY(detail="The request body may not be null") from None

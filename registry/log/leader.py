@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 from magicbyte.kafka import Config
 from registry.leadership import Leadership, Role
 from registry.log.port import LogError
+from registry.out_of_memory import end_process
 
 log = logging.getLogger("magicbyte.registry.leader")
 
@@ -164,6 +165,8 @@ class Election:
                 self._refuse_foreign_members()
                 self._refuse_second_user()
                 self._take_part()
+            except MemoryError as error:
+                end_process(error)
             except Exception as error:  # a node whose election ended would be read-only, and silent about it
                 self.problem = str(error)
                 expected = isinstance(error, KafkaException | LogError)

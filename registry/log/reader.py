@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
 from magicbyte.kafka import Config
@@ -54,17 +56,31 @@ class TopicReader:
         Raises:
             LogReplaced: The log ends before the reader's position.
             LogError: The partition can't be read at all.
+            MemoryError: There is not enough memory for the entries; `seek` must come before the next call.
         """
+        last, self.last = self.last, None
+        try:
+            entries = self._entries(self._messages(timeout))
+        except SystemError as error:
+            # What the client library makes of memory that runs out while it makes a message.
+            if isinstance(error.__cause__, MemoryError):
+                raise error.__cause__ from None
+            raise
+        self.last = entries[-1].offset if entries else last
+        return entries
+
+    def _messages(self, timeout: float) -> list[Message]:
         # consume() alone would wait for a full batch until the time is over.
         first = self._consumer.poll(timeout)
-        messages = [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
+        return [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
+
+    def _entries(self, messages: Sequence[Message]) -> list[LogEntry]:
         entries = []
         for message in messages:
             error = message.error()
             if error is None:
                 entries.append(_entry(message))
-                self.last = message.offset()
-                self.position = self.last + 1
+                self.position = entries[-1].offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  as above
                 self.position = max(self.position, message.offset())
             elif error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001

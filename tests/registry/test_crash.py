@@ -1,8 +1,10 @@
-"""The registry killed with -9 between and during registrations: the chaos run of each storage in short."""
+"""The registry killed, starved and stopped during registrations: the chaos runs in short."""
 
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 import time
 import uuid
 from pathlib import Path
@@ -44,6 +46,23 @@ def test_no_answered_write_is_lost_to_kill_9(storage: str, tmp_path: Path, reque
     answered, problems = kill_under_writes(2, **storage_options(storage, tmp_path, request))
     assert problems == []
     assert answered > 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
+def test_no_answered_write_is_lost_to_a_lack_of_memory_or_a_stop() -> None:
+    command = [
+        sys.executable,
+        "-P",
+        str(CHAOS.with_name("registry_stopped.py")),
+        "--rounds",
+        "3",
+        "--storage",
+        "sqlite",
+    ]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "3 rounds" in finished.stdout
+    assert "; 0 problems" in finished.stdout
 
 
 def test_a_node_that_comes_back_leads_again_within_seconds(kafka: str) -> None:
