@@ -15,6 +15,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
+from compat.json_fault import fault_of
 from compat.schema import Pointer, Position
 
 #: Deepest nesting of arrays and objects that is read, so that recursive walks of a schema stay within the stack.
@@ -200,7 +201,8 @@ def _loads_slowly(text: str, *, comments: bool) -> Any:
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise InvalidJson(error.msg, Position(error.lineno, error.colno)) from None
+        fault = fault_of(text, error)
+        raise InvalidJson(fault.detail, position(text, fault.offset)) from None
     except _RefusedNumber as refused:
         number, why = refused.args
         offset = next((match.start() for match in _LEXEME.finditer(text) if match[0] == number), 0)

@@ -114,6 +114,16 @@ def parse(text: str, named: Sequence[str] = ()) -> Node:
     return parser.text(text)
 
 
+def _told(text: str, error: json.JSONDecodeError) -> str:
+    """What is wrong with a text and where, in words that do not depend on the interpreter."""
+    from compat.json_fault import fault_of  # noqa: PLC0415  a start does without
+    from compat.json_text import position  # noqa: PLC0415  as above
+
+    fault = fault_of(text, error)
+    at = position(text, fault.offset)
+    return f"{fault.detail}: line {at.line} column {at.column} (char {fault.offset})"
+
+
 class _Parser:
     """The names known so far, and the walk over the schema's JSON."""
 
@@ -126,7 +136,7 @@ class _Parser:
         except RecursionError:
             raise SchemaError("the schema is nested too deeply") from None
         except json.JSONDecodeError as error:
-            raise SchemaError(f"the schema is not JSON: {error}") from error
+            raise SchemaError(f"the schema is not JSON: {_told(text, error)}") from error
 
     def node(self, schema: Any, namespace: str) -> Node:
         if isinstance(schema, str):

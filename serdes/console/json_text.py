@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from compat.json_fault import fault_of
+
 #: orjson reads integers beyond 64 bits as floats; a text that may hold one is read by the standard library.
 _LARGE = re.compile(r"\d{19}")
 
@@ -22,7 +24,13 @@ def loads(text: str) -> Any:
     Raises:
         json.JSONDecodeError: It is not JSON.
     """
-    return json.loads(text, parse_constant=_refuse) if _LARGE.search(text) else orjson.loads(text)
+    if not _LARGE.search(text):
+        return orjson.loads(text)
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        fault = fault_of(text, error)
+        raise json.JSONDecodeError(fault.detail, text, fault.offset) from None
 
 
 def dumps(value: Any) -> bytes:

@@ -110,6 +110,15 @@ def test_what_the_user_has_to_put_right_is_a_failure(project: Any, config: str, 
     assert err.count("\n") == 1
 
 
+def test_a_lock_file_s_fault_is_told_the_same_by_every_interpreter(project: Any):
+    project.write("bad.lock.json", '{\n  "format": 1,\n}')
+    code, _, err = project.run("check", "--against", "lock:bad.lock.json")
+    assert (code, err) == (
+        1,
+        "magicbyte: bad.lock.json:3:1: Expecting property name enclosed in double quotes\n",
+    )
+
+
 def test_without_git_nothing_is_compared_and_that_is_said(project: Any):
     project.write("a.avsc", '"int"')
     code, out, _ = project.run("check")

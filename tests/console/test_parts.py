@@ -6,10 +6,12 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.metadata import entry_points
+from json import JSONDecodeError
 from pathlib import Path
 
 import pytest
 
+from serdes.console.json_text import loads
 from serdes.console.lines import BadLine, Line, LineFormat, Part
 from serdes.console.place import offset_of
 from serdes.error import ConfigError
@@ -176,3 +178,10 @@ def test_help_names_every_flag(kind: str, capsys: pytest.CaptureFixture[str]):
     }
     common = "--bootstrap-server --topic --command-property --command-config --help --version"
     assert [flag for flag in f"{flags[kind]} {common}".split() if flag not in text] == []
+
+
+def test_a_long_number_s_text_has_the_same_fault_for_every_interpreter():
+    with pytest.raises(JSONDecodeError) as caught:
+        loads("[1234567890123456789,\n]")
+    assert (caught.value.msg, caught.value.pos) == ("Expecting value", 22)
+    assert loads("[1234567890123456789012345]") == [1234567890123456789012345]

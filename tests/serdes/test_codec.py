@@ -330,6 +330,7 @@ def test_what_a_reader_cannot_take(writer: Any, reader: Any, content: bytes, tex
     [
         ("", "not JSON"),
         ("{", "not JSON"),
+        ('{"type": "int",}', "Expecting property name enclosed in double quotes: line 1 column 16 (char 15)"),
         ("[" * 100_000, "nested too deeply"),
         ("3", "not 3"),
         ('"strin"', "unknown type: strin"),

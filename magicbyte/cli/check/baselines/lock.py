@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compat import json_text
 from compat.level import LEVELS, Policy
 from compat.schema import AVRO, Dependencies, Dependency, Reference, SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Terms
 from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.findings import START
 from magicbyte.cli.check.toml_file import read_text
 from magicbyte.cli.check.tree import Store, Stored
 from magicbyte.failure import Failure
@@ -72,9 +73,10 @@ def read_lock(path: Path, name: str) -> State:
     """
     text = read_text(path, name)
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise Failure(f"{name}:{error.lineno}:{error.colno}: {error.msg}") from None
+        value = json_text.loads(text)
+    except json_text.InvalidJson as error:
+        at = error.position or START
+        raise Failure(f"{name}:{at.line}:{at.column}: {error.detail}") from None
     try:
         if value["format"] != FORMAT:
             raise Failure(f"{name}:1:1: is of format {value['format']!r}, this version reads format {FORMAT}")
