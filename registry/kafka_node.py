@@ -27,7 +27,7 @@ from registry.log.port import (
 )
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
-from registry.node import Status, request_stop, long_lived_objects
+from registry.node import Status, long_lived_objects, request_stop
 from registry.settings import RegistrySettings
 from registry.takeover import amends
 from registry.view import View
