@@ -22,7 +22,7 @@ from magicbyte.logs import set_up_logs
 from registry import errors
 from registry.decide import Terms
 from registry.forward import Forwarder
-from registry.http import compatibility, extensions, schemas, server, settings, subjects
+from registry.http import compatibility, extensions, schemas, server, settings, subjects, transfer
 from registry.http.answers import error_response
 from registry.http.dispatch import Dispatch
 from registry.http.layers import Bulk, ContextPrefix, Deadline, Negotiation, RememberedAnswers
@@ -45,6 +45,7 @@ ROUTERS = (
     settings.router,
     server.router,
     extensions.router,
+    transfer.router,
 )
 
 
@@ -94,6 +95,7 @@ def create_app(
         translate={InvalidSchema: _on_invalid_schema},
     )
     app.state.registry = registry
+    app.state.forwarder = forwarder
     app.state.metrics = CollectorRegistry()
     app.state.metrics.register(NodeMetrics(node))
     counts = RequestCounts()
@@ -103,10 +105,11 @@ def create_app(
     app.router.redirect_slashes = False
     tokens = OffsetTokens(node)
     layered: ASGIApp = Negotiation(ReadYourWrites(Dispatch(app, ROUTERS, counts), tokens))
+    layered = Bulk(BodyLimit(layered, given.max_body_bytes), BodyLimit(layered, given.max_import_bytes))
+    layered = Deadline(layered, given.request_timeout_ms / 1000)
+    # The layers within these two know a route by its path alone, without a context before it and a slash behind it.
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
-    layered = Bulk(BodyLimit(layered, given.max_body_bytes), BodyLimit(layered, given.max_import_bytes))
-    layered = Deadline(layered, given.request_timeout_ms / 1000, besides=("/events", "/export", "/import"))
     layered = RequestLog(layered)
     return RememberedAnswers(layered, lambda: node.view.offset, tokens.is_met)
 

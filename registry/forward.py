@@ -13,6 +13,7 @@ from magicbyte.http.errors import ApiError
 from registry import errors
 from registry.http.answers import error_response
 from registry.http.offset_tokens import OFFSET_HEADER
+from registry.http.spooled_body import SpooledBody
 from registry.log.port import LeadershipLost
 from registry.node import Node
 from registry.settings import RegistrySettings
@@ -37,10 +38,10 @@ class Forwarder:
         self._node = node
         headers = settings.forwarded_headers.lower().split(",")
         self._passed_on = (*_PASSED_ON, *(name.strip() for name in headers if name.strip()))
-        timeout = httpx.Timeout(
-            settings.leader_read_timeout_ms / 1000, connect=settings.leader_connect_timeout_ms / 1000
-        )
-        self._client = httpx.AsyncClient(timeout=timeout, trust_env=False)
+        connect = settings.leader_connect_timeout_ms / 1000
+        self._timeout = httpx.Timeout(settings.leader_read_timeout_ms / 1000, connect=connect)
+        self._unhurried = httpx.Timeout(None, connect=connect)
+        self._client = httpx.AsyncClient(trust_env=False)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -48,6 +49,16 @@ class Forwarder:
 
     async def __call__(self, request: Request, error: Exception) -> Response:
         """Answer a request that this node can't take, as an exception handler of NotLeader."""
+        return await self.forward(request, error)
+
+    async def forward(self, request: Request, error: Exception, body: SpooledBody | None = None) -> Response:
+        """Answer a request that this node can't take.
+
+        Args:
+            request: The request.
+            error: The NotLeader that it ran into.
+            body: Its body, if it was spooled; the leader then may take as long as it needs.
+        """
         if FORWARDED in request.headers:
             return error_response(request, _no_leader(request))
         if isinstance(error, LeadershipLost) and not _may_repeat(request):
@@ -58,7 +69,7 @@ class Forwarder:
             url = await asyncio.to_thread(self._node.leader_url)
             if url is not None:
                 try:
-                    answered = await self._send(request, url)
+                    answered = await self._send(request, url, body)
                 except httpx.ConnectError:
                     failure = _failed(request)
                 except (httpx.HTTPError, _LeaderChanged) as lost:
@@ -73,19 +84,23 @@ class Forwarder:
             await asyncio.sleep(_RETRY_SECONDS)
         return error_response(request, failure)
 
-    async def _send(self, request: Request, url: str) -> httpx.Response:
+    async def _send(self, request: Request, url: str, body: SpooledBody | None) -> httpx.Response:
         path = request.scope["raw_path"].decode("latin-1")
         query = request.scope["query_string"].decode("latin-1")
         headers = {
             name: ", ".join(request.headers.getlist(name)) for name in self._passed_on if name in request.headers
         }
         request_id = request.scope.get("state", {}).get("request_id")
+        headers |= {**({"x-request-id": request_id} if request_id else {}), FORWARDED: "true"}
+        if body is not None:
+            headers["content-length"] = str(body.size)
         sending = asyncio.ensure_future(
             self._client.request(
                 request.method,
                 f"{url}{path}{'?' if query else ''}{query}",
-                content=await request.body(),
-                headers={**headers, **({"x-request-id": request_id} if request_id else {}), FORWARDED: "true"},
+                content=await request.body() if body is None else body.chunks(),
+                headers=headers,
+                timeout=self._timeout if body is None else self._unhurried,
             )
         )
         try:

@@ -20,7 +20,6 @@ from registry.model import (
     SubjectName,
     Version,
     context_of,
-    in_context,
     parse_subject,
     subject_in,
 )
@@ -94,7 +93,7 @@ def resolve_alias(view: View, subject: str) -> str:
     config = view.config(subject)
     if config is None or not config.alias:
         return subject
-    return in_context(context_of(subject), config.alias)
+    return subject_in(context_of(subject), config.alias)
 
 
 def reference_target(view: View, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:

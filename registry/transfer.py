@@ -1,20 +1,27 @@
-"""Export: the whole registry as lines of JSON that an import takes, ids, versions and settings included."""
+"""Lines of JSON that hold a whole registry, ids, versions and settings included: written, checked and read."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
 
 from magicbyte import __version__
+from magicbyte.http.errors import MALFORMED_BODY
+from registry.decide import Line
 from registry.identity import guid_of
-from registry.model import Version, context_of, in_context, parse_subject
+from registry.json_text import load_json
+from registry.model import Version, context_of, parse_subject, subject_in
 from registry.records import content_extras
 from registry.view import View, named
 
 FORMAT_VERSION = 1
+CLOSING = "end"
+#: How many lines, and about how many bytes, are decided and written at once: other writers wait as long.
+_LINES_IN_BATCH = 200
+_BYTES_IN_BATCH = 1 << 22
 
 
 def export_lines(view: View, prefix: str = ":*:", *, deleted: bool = True) -> Iterator[bytes]:
@@ -32,7 +39,7 @@ def export_lines(view: View, prefix: str = ":*:", *, deleted: bool = True) -> It
         digest.update(line)
         count += 1
         yield line
-    yield orjson.dumps({"kind": "end", "lines": count, "sha256": digest.hexdigest()}) + b"\n"
+    yield orjson.dumps({"kind": CLOSING, "lines": count, "sha256": digest.hexdigest()}) + b"\n"
 
 
 def _values(view: View, prefix: str, *, deleted: bool) -> Iterator[dict[str, Any]]:
@@ -89,6 +96,86 @@ def in_order(versions: list[Version]) -> Iterator[Version]:
                 stack.append((version, True))
                 context = context_of(version.subject)
                 for reference in reversed(version.content.references):
-                    target = by_name.get((in_context(context, reference.subject), reference.version))
+                    target = by_name.get((subject_in(context, reference.subject), reference.version))
                     if target is not None:
                         stack.append((target, False))
+
+
+def check_lines(lines: Iterable[bytes], *, closed: bool) -> None:
+    """Check that lines are objects, and that they are all that an export had.
+
+    Args:
+        lines: Each with its end.
+        closed: They must end in the closing line of an export, which counts the lines before it and has their SHA-256.
+            Without it, lines may be written by hand, and a closing line says nothing.
+
+    Raises:
+        ApiError: 400.
+    """
+    digest, count, last = hashlib.sha256(), 0, 0
+    closing: Mapping[str, Any] | None = None
+    for number, raw in enumerate(lines, 1):
+        line = _object(number, raw)
+        last = number if line is not None else last
+        if closing is not None and line is not None:
+            raise MALFORMED_BODY(detail=f"line {number} comes after the closing line, which must be the last")
+        if closed and line is not None and line.get("kind") == CLOSING:
+            closing = line
+        elif closing is None:
+            digest.update(raw)
+            count += line is not None
+    if not closed:
+        return
+    if closing is None:
+        raise MALFORMED_BODY(
+            detail=f"the closing line is missing: the export was cut after line {last}. Export again, or send lines "
+            "that were written by hand with ?lines=true"
+        )
+    if closing.get("lines") != count:
+        raise MALFORMED_BODY(
+            detail=f"the closing line counts {closing.get('lines')} lines, but {count} came before it: the export is "
+            "not whole"
+        )
+    if closing.get("sha256") != digest.hexdigest():
+        raise MALFORMED_BODY(
+            detail=f"the SHA-256 of the lines is {digest.hexdigest()}, but the closing line says "
+            f"{closing.get('sha256')}: the export was changed. Send lines that were edited by hand with ?lines=true"
+        )
+
+
+def parsed_lines(lines: Iterable[bytes]) -> Iterator[tuple[Line, int]]:
+    """Each line that is not blank, with its number from 1, its object, and its length in bytes.
+
+    Raises:
+        ApiError: 400 if a line is not an object.
+    """
+    for number, raw in enumerate(lines, 1):
+        line = _object(number, raw)
+        if line is not None:
+            yield (number, line), len(raw)
+
+
+def batches(lines: Iterator[tuple[Line, int]]) -> Iterator[list[Line]]:
+    """Lines in batches that are written at once."""
+    batch, size = list[Line](), 0
+    for line, length in lines:
+        batch.append(line)
+        size += length
+        if len(batch) == _LINES_IN_BATCH or size >= _BYTES_IN_BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _object(number: int, raw: bytes) -> dict[str, Any] | None:
+    """The object of a line; None if the line is blank."""
+    if raw.isspace():
+        return None
+    try:
+        value = load_json(raw)
+    except orjson.JSONDecodeError as error:
+        raise MALFORMED_BODY(detail=f"line {number} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise MALFORMED_BODY(detail=f"line {number} is not an object")
+    return value

@@ -25,6 +25,7 @@ from registry.model import (
     Version,
     context_of,
     in_bounds,
+    in_context,
     kept_form,
     may_be_subject,
     parse_subject,
@@ -51,12 +52,21 @@ class Report:
     known: int = 0
     refused: list[tuple[int, str]] = field(default_factory=list)
 
+    def add(self, other: Report) -> None:
+        """Add what came of other lines."""
+        for kind, count in other.taken.items():
+            self.taken[kind] = self.taken.get(kind, 0) + count
+        self.known += other.known
+        self.refused += other.refused
 
-def decide_load(view: View, now: int, *, lines: Sequence[Line], terms: Terms, dry_run: bool) -> Decision[Report]:
+
+def decide_load(
+    view: View, now: int, *, lines: Sequence[Line], terms: Terms, context: str = DEFAULT_CONTEXT
+) -> Decision[Report]:
     """Take lines, each on what the ones before it left; one that is refused does not hold up the others.
 
     Compatibility is not checked. A line with a guid is stored as it is and must be what its guid says; without one its
-    text is parsed first.
+    text is parsed first. A subject that names no context is in the one that is given.
     """
     overlay, report, found = View(view), Report(), list[Record]()
     for number, line in lines:
@@ -65,7 +75,7 @@ def decide_load(view: View, now: int, *, lines: Sequence[Line], terms: Terms, dr
             take = _KINDS.get(kind) if isinstance(kind, str) else None
             if take is None:
                 raise errors.INVALID_PARAMETER(detail=f"unknown kind {kind!r}")
-            written = take(overlay, now, line, terms)
+            written = take(overlay, now, _placed(line, context), terms)
         except (ApiError, Undecodable) as error:
             report.refused.append((number, str(error)))
             continue
@@ -76,7 +86,17 @@ def decide_load(view: View, now: int, *, lines: Sequence[Line], terms: Terms, dr
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
             report.known += 1
-    return Decision(report, () if dry_run else tuple(found))
+    return Decision(report, tuple(found))
+
+
+def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:
+    """The line with its subject in a context; settings without a subject are the context's own."""
+    if context == DEFAULT_CONTEXT:
+        return line
+    subject = line.get("subject")
+    if subject is None and line.get("kind") in ("config", "mode"):
+        subject = ""
+    return {**line, "subject": in_context(context, subject)} if isinstance(subject, str) else line
 
 
 def _pass_over(_view: View, _now: int, _line: Mapping[str, Any], _terms: Terms) -> list[Record]:

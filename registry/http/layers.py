@@ -21,7 +21,9 @@ _IN_CONTEXT = re.compile(r"/contexts/([^/]+)(/.*)")
 IMPORT_PATH = "/import"
 _BULK = CONSUMED | {"application/x-ndjson"}
 #: Answers in a media type of their own.
-_UNNEGOTIATED = ("/metrics", "/docs", "/events", "/export")
+_UNNEGOTIATED = frozenset({"/metrics", "/docs", "/events", "/export"})
+#: Take as long as their clients want.
+_UNTIMED = frozenset({"/events", "/export", IMPORT_PATH})
 
 
 class Negotiation:
@@ -32,7 +34,7 @@ class Negotiation:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"].startswith(_UNNEGOTIATED):
+        if scope["type"] != "http" or scope["path"] in _UNNEGOTIATED:
             await self.app(scope, receive, send)
             return
         media_type = choose(list_header(scope, b"accept"), PRODUCED)
@@ -75,14 +77,13 @@ class ContextPrefix:
 class Deadline:
     """Answers 504 where a request takes too long; what takes as long as its client wants is left alone."""
 
-    def __init__(self, app: ASGIApp, seconds: float, besides: tuple[str, ...] = ()) -> None:
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
         self.app = app
         self._seconds = seconds
-        self._besides = besides
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"].startswith(self._besides):
+        if scope["type"] != "http" or scope["path"] in _UNTIMED:
             await self.app(scope, receive, send)
             return
         begun = expired = False

@@ -10,6 +10,7 @@ from fastapi import Request
 
 from registry import errors
 from registry.model import (
+    ALL_CONTEXTS,
     DEFAULT_CONTEXT,
     MAX_VERSION,
     SubjectName,
@@ -32,6 +33,14 @@ def registry_of(request: Request) -> Registry:
 def context_of_request(request: Request) -> str:
     """The context that a /contexts/... prefix named, else the default one."""
     return str(request.scope.get("state", {}).get("context", DEFAULT_CONTEXT))
+
+
+def prefix_of(request: Request) -> str:
+    """The prefix of subjects that is asked for; without one, everything in the context of the path, or in all."""
+    prefix, context = request.query_params.get("subjectPrefix", ""), context_of_request(request)
+    if context != DEFAULT_CONTEXT:
+        return in_context(context, prefix)
+    return prefix or ALL_CONTEXTS
 
 
 def subject_of(request: Request) -> str:
@@ -62,7 +71,11 @@ def _checked_subject(request: Request, *, allow_global: bool) -> str:
     if around == DEFAULT_CONTEXT and _PLAIN_SUBJECT.fullmatch(given):
         return given
     raw = unquote(given)
-    subject = str(parse_subject(in_context(around, raw)))
+    qualified = in_context(around, raw)
+    subject = str(parse_subject(qualified))
+    if subject != qualified and registry_of(request).view.versions(qualified):
+        # Another writer's records name the default context, so that this is what lists call the subject.
+        subject = qualified
     reject_empty = registry_of(request).settings.reject_empty_subject and not allow_global
     if not may_be_subject(subject, of_settings=allow_global) or (
         reject_empty and parse_subject(subject).name in ("", "*")

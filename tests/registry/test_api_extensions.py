@@ -155,7 +155,7 @@ IMPORTED = [
 def test_a_line_that_is_refused_does_not_hold_up_the_others(api: Any, line: Any, refusal: str | None) -> None:
     api.register("held", '"string"')
     good = {"subject": "good", "version": 4, "id": 77, "schema": '"long"'}
-    report = api.client.post("/import", content=f"{json.dumps(line)}\n\n{json.dumps(good)}\n").json()
+    report = api.client.post("/import?lines=true", content=f"{json.dumps(line)}\n\n{json.dumps(good)}\n").json()
     assert report["imported"]["schema"] == (2 if refusal is None else 1)
     assert [each["line"] for each in report["refused"]] == ([] if refusal is None else [1])
     if refusal is not None:
@@ -165,7 +165,7 @@ def test_a_line_that_is_refused_does_not_hold_up_the_others(api: Any, line: Any,
 
 @pytest.mark.parametrize(("body", "message"), [(b"{}\n{", "line 2 is not JSON: "), (b"[]", "line 1 is not an object")])
 def test_an_import_that_is_no_lines_of_json(api: Any, body: bytes, message: str) -> None:
-    answered = api.client.post("/import", content=body)
+    answered = api.client.post("/import?lines=true", content=body)
     assert (answered.status_code, answered.json()["error_code"]) == (400, 400)
     assert answered.json()["message"].startswith(message)
 

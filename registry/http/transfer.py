@@ -1,0 +1,96 @@
+"""Export and import: all of the registry, or of a context, as lines of JSON."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import islice
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from magicbyte.http.errors import ApiError
+from registry import operations
+from registry.decide import Decision, Line, Report, decide_load
+from registry.forward import Forwarder
+from registry.http.answers import answer
+from registry.http.request import context_of_request, flag, prefix_of, registry_of
+from registry.http.spooled_body import SpooledBody
+from registry.log.port import LogEntry, NotLeader
+from registry.service import Registry
+from registry.transfer import batches, check_lines, export_lines, parsed_lines
+from registry.view import View
+
+router = APIRouter()
+
+_LINES_IN_CHUNK = 100
+
+
+@router.route("/export", methods=["GET"])
+async def export(request: Request) -> Response:
+    """All versions, configs and modes as lines of JSON."""
+    deleted = request.query_params.get("deleted", "true").lower() == "true"
+    lines = export_lines(registry_of(request).view, prefix_of(request), deleted=deleted)
+    return StreamingResponse(_chunks(lines), media_type="application/x-ndjson")
+
+
+async def _chunks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+    while chunk := b"".join(islice(lines, _LINES_IN_CHUNK)):
+        yield chunk
+        await asyncio.sleep(0)
+
+
+@router.route("/import", methods=["POST"])
+async def import_lines(request: Request) -> Response:
+    """Take the lines of an export with their ids; those that are refused are named, the others stay."""
+    with closing(await SpooledBody.receive(request)) as body:
+        await asyncio.to_thread(check_lines, body.lines(), closed=not flag(request, "lines"))
+        load = _try if flag(request, "dryRun") else _load
+        try:
+            report = await load(registry_of(request), body, context_of_request(request))
+        except NotLeader as error:
+            # The next leader passes over the lines that are there already.
+            forwarder: Forwarder = request.app.state.forwarder
+            return await forwarder.forward(request, error, body)
+    refused = [{"line": line, "message": text} for line, text in report.refused]
+    return answer(request, {"imported": report.taken, "known": report.known, "refused": refused})
+
+
+async def _load(registry: Registry, body: SpooledBody, context: str) -> Report:
+    """Write the lines in batches; who sends them again after an error goes on where it stopped.
+
+    Raises:
+        ApiError: As writing does; the answer says up to which line all is written.
+        NotLeader: Another node takes writes.
+    """
+    report, written = Report(), 0
+    waiting = batches(parsed_lines(body.lines()))
+    while batch := await asyncio.to_thread(next, waiting, None):
+        try:
+            report.add(await registry.write(operations.IMPORT, _command(registry, batch, context)))
+        except ApiError as error:
+            raise error.with_extra(importedLines=written) from error
+        written = batch[-1][0]
+    return report
+
+
+async def _try(registry: Registry, body: SpooledBody, context: str) -> Report:
+    """Find out what would come of the lines."""
+    await registry.catch_up()
+    return await asyncio.to_thread(_decide_all, registry, body, context)
+
+
+def _decide_all(registry: Registry, body: SpooledBody, context: str) -> Report:
+    report, overlay = Report(), View(registry.view)
+    for batch in batches(parsed_lines(body.lines())):
+        decision = _command(registry, batch, context)(overlay, 0)
+        for record in decision.records:
+            overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
+        report.add(decision.result)
+    return report
+
+
+def _command(registry: Registry, batch: Sequence[Line], context: str) -> partial[Decision[Report]]:
+    return partial(decide_load, lines=batch, terms=registry.terms, context=context)

@@ -1,0 +1,299 @@
+"""Imports: whole or not at all, in batches that can be sent again, with the same limits by every path."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from magicbyte.testing.servers import running_registry
+from registry.http import spooled_body
+from registry.log.port import LogError, Offset, Record
+
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+def line(subject: str, version: int, schema_id: int, text: str = '"int"', **more: Any) -> bytes:
+    return (
+        json.dumps({"subject": subject, "version": version, "id": schema_id, "schema": text, **more}).encode() + b"\n"
+    )
+
+
+def closed(lines: Sequence[bytes], /, **other: Any) -> bytes:
+    """Lines and their closing line."""
+    end = {"kind": "end", "lines": len(lines), "sha256": hashlib.sha256(b"".join(lines)).hexdigest(), **other}
+    return b"".join(lines) + json.dumps(end).encode() + b"\n"
+
+
+def post(api: Any, content: bytes, path: str = "/import") -> httpx.Response:
+    answered: httpx.Response = api.client.post(path, content=content, headers=NDJSON)
+    return answered
+
+
+def titles(count: int) -> list[bytes]:
+    """Lines of so many schemas, each under a subject and an id of its own."""
+    return [
+        line(f"s{number}", 1, number, f'{{"title":"t{number}"}}', schemaType="JSON") for number in range(1, count + 1)
+    ]
+
+
+THREE = [line("s", 1, 1), line("s", 2, 2, '"long"'), line("t", 1, 3, '"string"')]
+
+
+def test_an_export_that_was_cut_is_refused_wherever_it_was_cut(api: Any) -> None:
+    api.register("s", '"int"')
+    api.register("s", '"long"')
+    api.register("t", '"string"')
+    exported: bytes = api("GET", "/export").content
+    lines = exported.splitlines(keepends=True)
+    assert len(lines) == 5
+    for cut in range(len(exported) - 1):
+        refused = post(api, exported[:cut])
+        assert (refused.status_code, refused.json()["error_code"]) == (400, 400), cut
+    whole_lines = post(api, b"".join(lines[:3])).json()["message"]
+    assert whole_lines == (
+        "the closing line is missing: the export was cut after line 3. Export again, or send lines that were written "
+        "by hand with ?lines=true"
+    )
+    # The end of the last line itself says nothing.
+    assert post(api, exported[:-1]).json() == {"imported": {}, "known": 3, "refused": []}
+
+
+DAMAGED = [
+    (
+        closed(THREE, lines=4),
+        "the closing line counts 4 lines, but 3 came before it: the export is not whole",
+    ),
+    (
+        closed(THREE, sha256="0" * 64),
+        f"the SHA-256 of the lines is {hashlib.sha256(b''.join(THREE)).hexdigest()}, but the closing line says "
+        f"{'0' * 64}: the export was changed. Send lines that were edited by hand with ?lines=true",
+    ),
+    (closed(THREE) + THREE[0], "line 5 comes after the closing line, which must be the last"),
+    (closed([*THREE, b"{\n"]), "line 4 is not JSON: "),
+    (closed([*THREE, b"[]\n"]), "line 4 is not an object"),
+    (b"", "the closing line is missing: the export was cut after line 0. "),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), DAMAGED, ids=[message[:40] for _, message in DAMAGED])
+@pytest.mark.parametrize("query", ["", "?dryRun=true"])
+def test_nothing_of_a_damaged_export_is_imported(api: Any, content: bytes, message: str, query: str) -> None:
+    refused = post(api, content, f"/import{query}")
+    assert (refused.status_code, refused.json()["error_code"]) == (400, 400)
+    assert refused.json()["message"].startswith(message)
+    assert api("GET", "/subjects").json() == []
+
+
+def test_lines_that_were_written_by_hand_need_no_closing_line(api: Any) -> None:
+    assert post(api, b"".join(THREE), "/import?lines=true").json() == {
+        "imported": {"schema": 3},
+        "known": 0,
+        "refused": [],
+    }
+    edited = closed(THREE, lines=7, sha256="x") + b"\n \n"
+    assert post(api, edited, "/import?lines=true").json() == {"imported": {}, "known": 3, "refused": []}
+
+
+def test_an_import_that_failed_halfway_goes_on_where_it_stopped(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    append, taken = api.log.append, list[int]()
+
+    def append_twice(records: Sequence[Record], after: Offset) -> Offset:
+        if len(taken) == 2:
+            raise LogError("the disk is full")
+        taken.append(len(records))
+        return append(records, after)
+
+    monkeypatch.setattr(api.log, "append", append_twice)
+    content = closed(titles(500))
+    failed = post(api, content)
+    assert (failed.status_code, failed.json()) == (
+        500,
+        {"error_code": 50001, "message": "Import operation failed while writing to the store", "importedLines": 400},
+    )
+    assert len(api("GET", "/subjects").json()) == 400
+    taken.clear()
+    assert post(api, content).json() == {"imported": {"schema": 100}, "known": 400, "refused": []}
+    assert api("GET", "/schemas/ids/500").json()["schema"] == '{"title":"t500"}'
+
+
+def test_a_dry_run_sees_in_each_batch_what_the_ones_before_it_would_leave(api: Any) -> None:
+    many = titles(300)
+    again = line("other", 1, 7, '{"title":"other"}', schemaType="JSON")
+    tried = post(api, closed([*many, again]), "/import?dryRun=true").json()
+    refused = [{"line": 301, "message": "Overwrite new schema with id 7 in context  is not permitted."}]
+    assert tried == {"imported": {"schema": 300}, "known": 0, "refused": refused}
+    assert api("GET", "/subjects").json() == []
+    assert post(api, closed([*many, again])).json() == tried
+
+
+PATHS = ["/import", "/import/", "/contexts/.c/import", "/contexts/c/import/"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_import_has_limits_of_its_own_by_every_path(make_api: Callable[..., Any], path: str) -> None:
+    api = make_api(
+        **{
+            "size.limit.filter.max.request.body.size": "1000",
+            "magicbyte.import.max.bytes": "100000",
+            "request.timeout.ms": "1",
+        }
+    )
+    # Without a guid each text is parsed, which takes longer than a millisecond.
+    many = titles(500)
+    assert post(api, closed(many), path).json() == {"imported": {"schema": 500}, "known": 0, "refused": []}
+    too_large = post(api, closed([line("s", 1, 1, "x" * 100_000)]), path)
+    assert (too_large.status_code, too_large.json()["error_code"]) == (413, 413)
+    # What only begins like such a path is nothing of the kind.
+    assert post(api, b"x" * 2000, f"{path.rstrip('/')}ed").status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/export", "/export/", "/contexts/.c/export", "/contexts/c/export/"])
+def test_an_export_takes_as_long_as_it_takes_by_every_path(make_api: Callable[..., Any], path: str) -> None:
+    api = make_api(**{"request.timeout.ms": "1"})
+    text = "x" * 1000
+    many = [
+        line(f":.c:s{number}", 1, number, f'{{"title":"{number}{text}"}}', schemaType="JSON")
+        for number in range(1, 1001)
+    ]
+    post(api, closed(many))
+    exported = api("GET", path).content.splitlines()
+    # The manifest, the versions and the closing line.
+    assert len(exported) == 1002
+    assert json.loads(exported[-1])["lines"] == 1001
+
+
+def test_lines_imported_into_a_context_are_in_it_unless_they_name_another(api: Any) -> None:
+    lines = [
+        line("s", 1, 1),
+        line(":.d:s", 1, 2, '"long"'),
+        line(":.:s", 1, 3, '"string"'),
+        b'{"kind":"config","config":{"compatibilityLevel":"FULL"}}\n',
+        b'{"kind":"mode","subject":"s","mode":"READONLY"}\n',
+    ]
+    imported = post(api, closed(lines), "/contexts/.c/import").json()
+    assert imported == {"imported": {"schema": 3, "config": 1, "mode": 1}, "known": 0, "refused": []}
+    assert api("GET", "/subjects?subjectPrefix=:*:").json() == [":.c:s", ":.d:s", "s"]
+    assert api("GET", "/config/:.c:").json() == {"compatibilityLevel": "FULL"}
+    assert api("GET", "/config").json() == {"compatibilityLevel": "BACKWARD"}
+    assert api("GET", "/mode/:.c:s").json() == {"mode": "READONLY"}
+
+
+def test_a_reference_that_names_the_default_context_stands_behind_its_target(api: Any) -> None:
+    target = line("base", 1, 9, '{"type":"enum","name":"E","symbols":["A"]}')
+    reference = [{"name": "E", "subject": ":.:base", "version": 1}]
+    text = '{"type":"record","name":"U","fields":[{"name":"e","type":"E"}]}'
+    imported = post(api, closed([target, line("user", 1, 5, text, references=reference)])).json()
+    assert imported == {"imported": {"schema": 2}, "known": 0, "refused": []}
+    exported = [json.loads(each) for each in api("GET", "/export").content.splitlines()]
+    assert [each["subject"] for each in exported if each["kind"] == "schema"] == ["base", "user"]
+
+
+def test_a_subject_that_another_writer_named_with_the_default_context_is_read_and_deleted(api: Any) -> None:
+    key = b'{"keytype":"SCHEMA","subject":":.:plain","version":1,"magic":1}'
+    value = b'{"subject":":.:plain","version":1,"id":1,"schema":"\\"int\\"","deleted":false}'
+    api.log.append([Record(key, value, 0)], api.log.end())
+    assert api.register("plain", '"long"').json()["id"] == 2
+    assert api("GET", "/subjects").json() == [":.:plain", "plain"]
+    assert api("GET", "/subjects/:.:plain/versions").json() == [1]
+    assert api("GET", "/subjects/:.:plain/versions/1").json()["id"] == 1
+    assert api("GET", "/subjects/plain/versions/1").json()["id"] == 2
+    assert api("DELETE", "/subjects/:.:plain").json() == [1]
+    assert api("DELETE", "/subjects/:.:plain?permanent=true").json() == [1]
+    assert api("GET", "/subjects?deleted=true").json() == ["plain"]
+    # Now it is another name of the same subject, as ever.
+    assert api("GET", "/subjects/:.:plain/versions/1").json()["id"] == 2
+
+
+def test_an_alias_that_names_the_default_context_is_the_subject_itself(api: Any) -> None:
+    api("PUT", "/config/short", {"alias": ":.:long"})
+    api.register("short", '"int"')
+    assert api("GET", "/subjects").json() == ["long"]
+    assert api("GET", "/subjects/short/versions/1").json()["subject"] == "long"
+
+
+def test_an_import_that_has_no_room_in_the_temporary_folder_says_so(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Writes to it fail as they do on a full disk.
+    monkeypatch.setattr(spooled_body.tempfile, "TemporaryFile", lambda: Path("/dev/full").open("r+b"))  # noqa: SIM115
+    monkeypatch.setattr(spooled_body.tempfile, "gettempdir", lambda: "/tmp")
+    failed = post(api, closed(THREE))
+    assert (failed.status_code, failed.json()) == (
+        500,
+        {"error_code": 50001, "message": "The body can't be kept in /tmp: No space left on device"},
+    )
+
+
+def test_a_line_that_is_too_long_is_refused(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spooled_body, "_LONGEST_LINE", 1000)
+    fits = line("s", 1, 1, json.dumps("x" * 100))
+    refused = post(api, closed([fits, line("s", 1, 1, "x" * 1000)]))
+    assert (refused.status_code, refused.json()) == (
+        400,
+        {"error_code": 400, "message": "line 2 is longer than 1000 bytes"},
+    )
+
+
+def peak_memory(pid: int | None) -> int:
+    (kilobytes,) = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(kilobytes) * 1024
+
+
+def test_a_large_import_takes_little_memory_and_holds_up_nobody() -> None:
+    """The body is in a file, and so are its lines but for those of a batch; other threads write and check it."""
+    padding = "x" * 100_000
+    lines = [
+        json.dumps({"kind": "manifest", "padding": padding, "number": number}).encode() + b"\n"
+        for number in range(1000)
+    ]
+    content = closed(lines)
+    assert len(content) > 100_000_000
+    sent = threading.Event()
+
+    def pieces() -> Iterator[bytes]:
+        for start in range(0, len(content), 1 << 20):
+            yield content[start : start + (1 << 20)]
+        sent.set()
+
+    with (
+        running_registry() as server,
+        httpx.Client(base_url=server.url, timeout=120) as client,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        client.get("/subjects")
+        before = peak_memory(server.pid)
+        importing = threads.submit(httpx.post, f"{server.url}/import", content=pieces(), headers=NDJSON, timeout=120)
+        assert sent.wait(120)
+        answered_meanwhile = 0
+        while not importing.done():
+            assert client.get("/health/live").status_code == 200
+            answered_meanwhile += 1
+        assert importing.result().json() == {"imported": {}, "known": 0, "refused": []}
+        assert answered_meanwhile > 2
+        assert peak_memory(server.pid) - before < 60_000_000
+
+
+def test_an_import_through_a_node_that_follows_is_the_leaders(kafka: str) -> None:
+    properties = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": str(uuid.uuid4())}
+    many = titles(500)
+    with (
+        running_registry("kafka:", bootstrap_servers=kafka, properties=properties) as first,
+        running_registry("kafka:", bootstrap_servers=kafka, properties=properties) as second,
+    ):
+        httpx.put(f"{first.url}/config", json={"compatibility": "NONE"}, timeout=30)
+        (follower,) = [
+            node for node in (first, second) if not httpx.get(f"{node.url}/health/ready", timeout=30).json()["leader"]
+        ]
+        answered = httpx.post(f"{follower.url}/import", content=closed(many), headers=NDJSON, timeout=60)
+        assert answered.json() == {"imported": {"schema": 500}, "known": 0, "refused": []}
+        assert httpx.get(f"{follower.url}/schemas/ids/500", timeout=30).json()["schema"] == '{"title":"t500"}'
+        tried = httpx.post(f"{follower.url}/import?dryRun=true", content=closed(many), headers=NDJSON, timeout=60)
+        assert tried.json() == {"imported": {}, "known": 500, "refused": []}
