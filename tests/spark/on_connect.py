@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from tempfile import TemporaryDirectory
 
+import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from compat.schema import AVRO, SchemaText
@@ -14,6 +17,7 @@ from magicbyte.java import find_spark_java
 from serdes.client import RegistryClient
 from serdes.codec import compile_codec
 from spark_avro import confluent_avro_udf, confluent_schema_id, from_confluent_avro, to_confluent_avro
+from spark_avro.sinks import parquet
 
 V1 = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
 
@@ -35,6 +39,8 @@ def main(url: str) -> None:
     rows = data.select("value", jvm.alias("jvm"), python.alias("python"), confluent_schema_id("value").alias("id"))
     found = rows.select("*", encoded.alias("again")).collect()
     assert type(spark).__module__.startswith("pyspark.sql.connect"), type(spark)
+    with TemporaryDirectory() as folder:
+        check_sinks(spark, folder)
     print(
         [
             (
@@ -48,6 +54,21 @@ def main(url: str) -> None:
         ]
     )
     spark.stop()
+
+
+def check_sinks(spark: SparkSession, folder: str) -> None:
+    """A batch here does not know its query's id, so the sink is given a name."""
+    spark.range(5).write.parquet(f"{folder}/source")
+
+    def copy(checkpoint: str, query: str | None) -> None:
+        stream = spark.readStream.schema("id long").parquet(f"{folder}/source").writeStream
+        writer = stream.foreachBatch(parquet(f"{folder}/copy", None, query=query)).trigger(availableNow=True)
+        writer.option("checkpointLocation", f"{folder}/{checkpoint}").start().awaitTermination()
+
+    copy("first", "first")
+    assert sorted(row.id for row in spark.read.parquet(f"{folder}/copy").collect()) == [0, 1, 2, 3, 4]
+    with pytest.raises(PySparkException, match="give the sink a name with query="):
+        copy("second", None)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 def run(script: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, HERE / script, *arguments], capture_output=True, text=True, timeout=150, check=False
+        [sys.executable, HERE / script, *arguments], capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.strip().splitlines()[-1]
