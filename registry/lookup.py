@@ -36,6 +36,8 @@ def with_other_contexts(view: View, subject: str) -> Iterator[str]:
 
 def find_registered(view: View, subject: str, content: Content, *, include_deleted: bool = False) -> Version | None:
     """The version of a subject that holds a content: by identity, else by the looser test, newest first."""
+    if not view.has_text(content.text):
+        return None
     holding = [
         each for each in view.versions(subject) if each.text == content.text and (include_deleted or not each.deleted)
     ]

@@ -84,6 +84,10 @@ class Versions:
         versions = self.with_id(context, schema_id)
         return versions[0].content if versions else None
 
+    def has_text(self, text: str) -> bool:
+        """Tell whether any version of any subject has a text."""
+        return self.tables.texts.get(text) is not None
+
     def id_of(self, context: str, content: Content) -> int | None:
         """The id that a context has given to a content last, if any version still carries it."""
         for version in reversed(_all(self.tables.texts.get(content.text))):

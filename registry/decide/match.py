@@ -21,7 +21,9 @@ def find_match(
     registered = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
     if registered is not None or not _may_spell_out(candidate):
         return registered
-    visible = (version for version in reversed(view.versions(subject)) if include_deleted or not version.deleted)
+    # Most versions are plain, and kept as their text alone.
+    versions = [version for version in view.versions(subject) if not isinstance(version.kept, str)]
+    visible = (version for version in reversed(versions) if include_deleted or not version.deleted)
     return _find_spelled_out(view, visible, candidate, terms)
 
 

@@ -37,22 +37,17 @@ from registry.view import View
 log = logging.getLogger("magicbyte.registry.decide")
 
 
-def decide_register(view: View, now: int, *, request: Registration, terms: Terms) -> Decision[Version]:
-    """Register a schema, or answer the version that it is already.
+def decide_register(
+    view: View, now: int, *, request: Registration, terms: Terms, anew: bool = False
+) -> Decision[Version]:
+    """Register a schema: the same version again, a known id under a new version, or a new id.
 
-    Raises:
-        ApiError: As for `decide_version`.
-    """
-    registered = registered_already(view, request, terms, parse=True)
-    if registered is not None:
-        return Decision(registered)
-    return decide_version(view, now, request=request, terms=terms)
-
-
-def decide_version(view: View, now: int, *, request: Registration, terms: Terms) -> Decision[Version]:
-    """Make a version of a schema and of what it inherits from the latest version.
-
-    The result is the version that is the same already, a known id under a new version, or a new id.
+    Args:
+        view: The state to change.
+        now: In ms since the epoch.
+        request: The schema.
+        terms: The server's.
+        anew: Whether a version that is the request's before it inherits anything is no answer to it.
 
     Raises:
         ApiError: Any row of the error table that registering can raise; compatibility is decided here, so that a
@@ -71,6 +66,11 @@ def decide_version(view: View, now: int, *, request: Registration, terms: Terms)
         wanted, config = replace(request, normalize=False), dataclasses.replace(config, normalize=False)
     else:
         wanted = inherit(view, request, config, next_number)
+        # With what it inherits, a request may no longer be the version that it was sent as.
+        if wanted is not request and not anew:
+            registered = registered_already(view, request, terms, parse=True)
+            if registered is not None:
+                return Decision(registered)
     require_valid_rules(wanted.content.rule_set)
     candidate = canonicalize(view, wanted, config, terms, strict=not mode.imports)
     if not mode.imports:

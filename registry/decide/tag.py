@@ -11,7 +11,7 @@ from registry import errors
 from registry.contract import Metadata, RuleSet
 from registry.decide.decision import Decision, Terms
 from registry.decide.prepare import Registration
-from registry.decide.register import decide_version
+from registry.decide.register import decide_register
 from registry.lookup import find_version
 from registry.model import LATEST, Version
 from registry.tags import Tags
@@ -67,4 +67,4 @@ def decide_tag(view: View, now: int, *, request: Tagging, terms: Terms) -> Decis
         tags_to_add=request.add,
         tags_to_remove=request.remove,
     )
-    return decide_version(view, now, request=registration, terms=terms)
+    return decide_register(view, now, request=registration, terms=terms, anew=True)
