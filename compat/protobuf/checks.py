@@ -54,8 +54,8 @@ def _imports(program: Program, unit: Unit) -> Iterator[Problem]:
         if entry.path in seen:
             yield f'"{entry.path}" is imported twice', entry.at
         seen.add(entry.path)
-    for missing in program.missing:
-        if missing.unit is unit and missing.is_circular:
+    for missing in program.missing.get(unit.path, ()):
+        if missing.is_circular:
             yield missing_import(missing.path), missing.at
 
 

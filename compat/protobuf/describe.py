@@ -91,7 +91,7 @@ class _Describer:
         return descriptor
 
     def imports(self, descriptor: FileDescriptorProto) -> None:
-        missing = {each.path for each in self.program.missing if each.unit is self.unit}
+        missing = {each.path for each in self.program.missing.get(self.unit.path, ())}
         for entry in sorted(self.unit.tree.imports, key=_by_position):
             if entry.path in missing:
                 continue
@@ -209,9 +209,8 @@ class _Describer:
             return symbol
         if self.program.resolve(self.unit, name, scope, frozenset(("other", "extension", "service", "package"))):
             self.unit.fail(f'"{name}" is not a type', at)
-        missing = next((each.path for each in self.program.missing if each.unit is self.unit), None)
-        if missing is not None:
-            self.unit.fail(f'"{name}" is not defined; {missing_import(missing)}', at)
+        for missing in self.program.missing.get(self.unit.path, ()):
+            self.unit.fail(f'"{name}" is not defined; {missing_import(missing.path)}', at)
         return self.unit.fail(f'"{name}" is not defined', at)
 
     def map(self, field: Field, kind: MapType, descriptor: FieldDescriptorProto, scope: str, nested: Any) -> None:

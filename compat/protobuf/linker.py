@@ -15,7 +15,7 @@ from compat.protobuf.checks import Declared, check
 from compat.protobuf.describe import describe
 from compat.protobuf.library import Library
 from compat.protobuf.options import Options
-from compat.protobuf.program import Missing, Program, Unit
+from compat.protobuf.program import Program, Unit
 from compat.protobuf.remarks import Remark, Remarks
 from compat.protobuf.undescribe import is_repeated
 
@@ -40,28 +40,14 @@ class Linked:
 
 
 def load(root: Unit, library: Library) -> Program:
-    """A file together with what it imports from a library."""
-    units: dict[str, Unit] = {}
-    missing: list[Missing] = []
-    entered = {root.path}
-    # depth first without recursion, since imports may chain as long as they like
-    stack = [(root, iter(root.tree.imports))]
-    while stack:
-        unit, imports = stack[-1]
-        entry = next(imports, None)
-        if entry is None:
-            units[unit.path] = unit
-            stack.pop()
-        elif entry.path not in entered:
-            imported = library.find(entry.path)
-            if imported is None:
-                missing.append(Missing(unit, entry.path, entry.at))
-            else:
-                entered.add(entry.path)
-                stack.append((imported, iter(imported.tree.imports)))
-        elif entry.path not in units:  # a file that is entered and not left yet: a circle
-            missing.append(Missing(unit, entry.path, entry.at, is_circular=True))
-    return Program(root, units, tuple(missing), library)
+    """A file together with what it imports from a library.
+
+    Raises:
+        InvalidSchema: A reference that one of them imports is no schema.
+    """
+    program = Program(root, library)
+    program.load(root)
+    return program
 
 
 def link(program: Program, path: str) -> Linked:
@@ -74,9 +60,8 @@ def link(program: Program, path: str) -> Linked:
     Raises:
         InvalidSchema: protoc would refuse one of them, and not for what is passed over (`remarks.py`).
     """
-    linker = _Linker(program.root, path)
-    for unit in program.units.values():
-        linker.link(program, unit)
+    linker = _Linker(program, path)
+    linker.link()
     file = linker.pool.FindFileByName(path)
     if program.root.tree.syntax == "editions":
         for message in file.message_types_by_name.values():
@@ -87,8 +72,8 @@ def link(program: Program, path: str) -> Linked:
 class _Linker:
     """Builds files one by one, each behind what it uses."""
 
-    def __init__(self, root: Unit, path: str) -> None:
-        self._root = root
+    def __init__(self, program: Program, path: str) -> None:
+        self._program = program
         self._path = path
         self.pool = DescriptorPool()
         self.built: dict[str, FileDescriptorProto] = {}
@@ -96,25 +81,28 @@ class _Linker:
         self._begun: set[str] = set()
         self._declared = Declared()
 
-    def link(self, program: Program, unit: Unit) -> None:
-        """Build a file, the imports of which are built, and first the files that it uses and does not import."""
-        # without recursion, since these files may chain as imports do
-        stack = [(unit, self._build(program, unit))]
+    def link(self) -> None:
+        """Build the root and all that it uses."""
+        # without recursion, since files may chain as long as they like
+        stack = [(self._program.root, self._build(self._program.root))]
         while stack:
-            needing, build = stack[-1]
-            needed = next(build, None)
-            if needed is None:
+            unit, build = stack[-1]
+            used = next(build, None)
+            if used is None:
                 stack.pop()
-            elif needed[1].path in self._begun and needed[1].path not in self.built:
-                needing.fail(f'the files "{needing.path}" and "{needed[1].path}" use each other')
-            else:
-                stack.append((needed[1], self._build(*needed)))
+            elif used.path not in self._begun:
+                stack.append((used, self._build(used)))
+            elif used.path not in self.built:
+                unit.fail(f'the files "{unit.path}" and "{used.path}" use each other')
 
-    def _build(self, program: Program, unit: Unit) -> Iterator[tuple[Program, Unit]]:
-        """Build a file; yield each file that must be built first, with the program that it is part of."""
-        if unit.path in self.built:
-            return
+    def _build(self, unit: Unit) -> Iterator[Unit]:
+        """Build a file; yield each file that must be built first."""
+        program = self._program
         self._begun.add(unit.path)
+        missing = {each.path for each in program.missing.get(unit.path, ())}
+        for entry in unit.tree.imports:
+            if entry.path not in missing:
+                yield program.units[entry.path]
         if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
             self._add(unit, well_known_descriptor(unit.path))
             return
@@ -122,12 +110,11 @@ class _Linker:
         remarks = Remarks(program, unit)
         remarks.note_imports()
         options = Options(program, unit, remarks)
-        descriptor = describe(program, unit, self._path if unit is self._root else unit.path, options)
+        descriptor = describe(program, unit, self._path if unit is program.root else unit.path, options)
         options.pass_over_undeclared()
         for path, unimported in remarks.unimported.items():
-            inner = load(unimported, program.library)
-            for used in inner.units.values():
-                yield inner, used
+            program.load(unimported)
+            yield unimported
             descriptor.dependency.append(path)
         if options.custom:
             scratch = DescriptorPool()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from compat.protobuf.lexer import position
-from compat.protobuf.nodes import Enum, Extend, File, MapType, Member, Message, nested_messages
+from compat.protobuf.nodes import Enum, Extend, File, Import, MapType, Member, Message, nested_messages
 from compat.schema import PROTOBUF, InvalidSchema
 
 if TYPE_CHECKING:
@@ -131,31 +131,60 @@ def map_entry_name(field_name: str) -> str:
 class Missing:
     """An import that leads nowhere, or back to the file that it is in."""
 
-    unit: Unit
     path: str
     at: int
     is_circular: bool = False
 
 
 class Program:
-    """A file and everything it imports, directly or not.
+    """A file and everything it imports, directly or not, and what else is loaded.
 
     Attributes:
         root: The file itself.
         units: Every file by path; a file stands behind all that it imports.
-        missing: Imports that no reference and no built-in file answers, or that go in a circle.
+        missing: By the path of a file, its imports that lead to no reference and no built-in file, or in a circle.
         library: Where names are looked up that the imports do not explain.
         lenient: The names, each with its file and scope, that were found there or in no way that protoc knows.
     """
 
-    def __init__(self, root: Unit, units: Mapping[str, Unit], missing: tuple[Missing, ...], library: Library) -> None:
+    def __init__(self, root: Unit, library: Library) -> None:
         self.root = root
-        self.units = units
-        self.missing = missing
+        self.units: dict[str, Unit] = {}
+        self.missing: dict[str, list[Missing]] = {}
         self.library = library
         self.lenient: set[tuple[str, str, str]] = set()
         self._visible: dict[str, dict[str, Symbol]] = {}
         self._resolved: dict[tuple[str, str, str], Symbol | None] = {}
+
+    def load(self, root: Unit) -> None:
+        """Add a file and what it imports.
+
+        Raises:
+            InvalidSchema: A reference that one of them imports is no schema.
+        """
+        if root.path in self.units:
+            return
+        entered = {root.path}
+        # depth first without recursion, since imports may chain as long as they like
+        stack = [(root, iter(root.tree.imports))]
+        while stack:
+            unit, imports = stack[-1]
+            entry = next(imports, None)
+            if entry is None:
+                self.units[unit.path] = unit
+                stack.pop()
+            elif entry.path in self.units:
+                continue
+            elif entry.path in entered:  # a file that is entered and not left yet
+                self._miss(unit, entry, is_circular=True)
+            elif (imported := self.library.find(entry.path)) is None:
+                self._miss(unit, entry)
+            else:
+                entered.add(entry.path)
+                stack.append((imported, iter(imported.tree.imports)))
+
+    def _miss(self, unit: Unit, entry: Import, *, is_circular: bool = False) -> None:
+        self.missing.setdefault(unit.path, []).append(Missing(entry.path, entry.at, is_circular))
 
     def visible(self, unit: Unit) -> dict[str, Symbol]:
         """The symbols that a file may name: its own, those it imports, and those that these import publicly."""

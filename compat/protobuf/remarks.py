@@ -37,10 +37,9 @@ class Remarks:
 
     def note_imports(self) -> None:
         """Note the imports that lead nowhere."""
-        for missing in self._program.missing:
-            if missing.unit is self._unit:
-                remedy = "Take the import out, or give it a reference."
-                self._add(DANGLING_REFERENCE, missing_import(missing.path), remedy, missing.at)
+        for missing in self._program.missing.get(self._unit.path, ()):
+            remedy = "Take the import out, or give it a reference."
+            self._add(DANGLING_REFERENCE, missing_import(missing.path), remedy, missing.at)
 
     def note_option(self, name: str, at: int) -> None:
         """Note a custom option that nothing declares."""

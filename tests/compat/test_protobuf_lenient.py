@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
@@ -175,6 +176,15 @@ def test_long_chains_of_references_that_are_not_imported():
     files = [(f"{i}.proto", P3 + f"message M{i} {{ M{i - 1} inner = 1; }}") for i in range(1, 1500)]
     schema = parsed(P3 + "message M { M1499 inner = 1; }", ("0.proto", P3 + "message M0 {}"), *files)
     assert schema.linked.proto.dependency == ["1499.proto"]
+
+
+def test_many_references_that_are_not_imported_take_linear_time():
+    files = [(f"{i}.proto", P3 + f'import "{i + 1}.proto"; message M{i} {{}}') for i in range(3000)]
+    files.append(("3000.proto", P3 + "message M3000 {}"))
+    fields = "".join(f"M{i} f{i} = {i + 1};" for i in reversed(range(3000)))
+    started = time.process_time()
+    assert len(parsed(P3 + f"message M {{ {fields} }}", *reversed(files)).linked.proto.dependency) == 3000
+    assert time.process_time() - started < 5
 
 
 def test_built_in_types_need_no_import():
