@@ -12,6 +12,7 @@ TESTS_compat := tests/compat
 TESTS_json := $(wildcard tests/compat/test_json_schema*.py)
 TESTS_registry := tests/registry
 TESTS_serdes := tests/serdes tests/console tests/plugin
+TESTS_http := tests/http
 TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
@@ -19,7 +20,7 @@ TESTS_platform := tests/platform tests/structure tests/install
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test test-clients test-install lint bench chaos fuzz lock clean
+.PHONY: demo up test test-all test-clients test-install lint bench chaos fuzz lock clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -30,6 +31,11 @@ up: $(JARS)
 test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	$(BIN)/python -P -m pytest $(TESTS) $(ARGS)
+
+# The core, then the long tests and those that need a browser; Debian's Chromium is installed if there is none.
+test-all: test
+	$(BIN)/python -P tests/browser/chromium.py
+	$(BIN)/python -P -m pytest tests -m "browser or slow" $(ARGS)
 
 # Clients in other languages against a running registry; says which it leaves out where Node or Go are missing.
 test-clients: $(INSTALLED)

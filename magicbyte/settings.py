@@ -39,12 +39,21 @@ class ServerSettings(BaseModel):
         return ()
 
     @classmethod
+    def without_effect(cls) -> Mapping[str, str]:
+        """Properties of the reference that change nothing here -> why."""
+        return {}
+
+    @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        """Check and type the properties.
+        """Check and type the properties; warns of unknown ones and of those without effect.
 
         Raises:
             SettingsError: A value is wrong; names the property.
         """
+        idle = cls.without_effect()
+        for name in properties.keys() & idle.keys():
+            log.warning("property %s has no effect: %s", name, idle[name])
+        properties = {name: value for name, value in properties.items() if name not in idle}
         known = {field.alias or name for name, field in cls.model_fields.items()}
         for name in properties:
             if name not in known and not name.startswith(cls.open_prefixes() or ("\0",)):

@@ -157,6 +157,7 @@ def serve(properties: Mapping[str, str]) -> int:
         code = serve_http(
             create_app(given, node, stopping=stopping),
             listeners,
+            given,
             share_ports=given.worker is not None,
             log_level=given.log_level,
             on_stop=stopping.set,

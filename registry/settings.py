@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from compat.level import LEVELS
 from magicbyte.http.server import Listener, parse_listener
+from magicbyte.http.settings import HttpSettings
 from magicbyte.kafka import with_prefix
-from magicbyte.settings import ServerSettings, SettingsError
+from magicbyte.settings import SettingsError
 
 log = logging.getLogger("magicbyte.registry.settings")
 
@@ -80,8 +82,10 @@ _WITHOUT_EFFECT = {
 _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
 
-class RegistrySettings(ServerSettings):
+class RegistrySettings(HttpSettings):
     """All properties that the registry honours; the aliases are their names."""
+
+    streams: ClassVar[re.Pattern[bytes]] = re.compile(rb"(/contexts/[^/]+)?/events")
 
     listeners: Annotated[list[Listener], BeforeValidator(_listeners)] = Field(
         alias="listeners", default_factory=lambda: [Listener("http", "127.0.0.1", 8081)]
@@ -155,7 +159,7 @@ class RegistrySettings(ServerSettings):
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        """Check and type the properties; warns of those that have older names or no effect.
+        """Check and type the properties; warns of those that have older names.
 
         Raises:
             SettingsError: A value is wrong; names the property.
@@ -165,17 +169,17 @@ class RegistrySettings(ServerSettings):
                 f"{_ENCODER_SECRET}: sensitive metadata can't be encrypted here; without this property it is stored as "
                 "it is sent"
             )
-        given: dict[str, str] = {}
-        for name, value in properties.items():
-            if name in _WITHOUT_EFFECT:
-                log.warning("property %s has no effect: %s", name, _WITHOUT_EFFECT[name])
-            elif name not in _OLD_NAMES:
-                given[name] = value
+        given = {name: value for name, value in properties.items() if name not in _OLD_NAMES}
         for old, new in _OLD_NAMES.items():
             if old in properties:
                 log.warning("property %s is called %s now", old, new)
                 given.setdefault(new, properties[old])
         return super().from_properties(given)
+
+    @classmethod
+    def without_effect(cls) -> Mapping[str, str]:
+        """The reference's properties that change nothing here, and why."""
+        return {**super().without_effect(), **_WITHOUT_EFFECT}
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
@@ -189,6 +193,11 @@ class RegistrySettings(ServerSettings):
         if value is None:
             return None
         return ",".join(server.strip().rpartition("://")[2] for server in value.split(",") if server.strip())
+
+    @property
+    def host_names(self) -> list[str]:
+        """The names of this server that the settings tell."""
+        return [*super().host_names, *([self.host_name] if self.host_name else [])]
 
     @property
     def worker_port(self) -> int:

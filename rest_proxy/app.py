@@ -82,5 +82,9 @@ def serve(properties: Mapping[str, str]) -> int:
     # Delivery reports need the interpreter often and briefly; five milliseconds would be most of an answer's time.
     sys.setswitchinterval(0.0005)
     return serve_application(
-        app, listeners, forwarded_scheme=True, graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000)
+        app,
+        listeners,
+        settings,
+        forwarded_scheme=True,
+        graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000),
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from magicbyte import kafka
-from magicbyte.settings import ServerSettings, SettingsError
+from magicbyte.http.settings import HttpSettings
+from magicbyte.settings import SettingsError
 from rest_proxy.schemas import Naming
 
 #: How long Java's producer tries.
@@ -25,8 +28,13 @@ _STRATEGIES: dict[str, Naming] = {
 }
 
 
-class RestProxySettings(ServerSettings):
+class RestProxySettings(HttpSettings):
     """Settings of one proxy process; sizes in bytes, times in milliseconds, as the names say."""
+
+    #: Reads of records wait for as long as their instance's settings say.
+    streams: ClassVar[re.Pattern[bytes]] = re.compile(rb"/consumers/[^/]+/instances/[^/]+/(records|topics/[^/]+)")
+    #: Reading records moves the instance on.
+    unsafe_paths: ClassVar[tuple[str, ...]] = ("/consumers/",)
 
     bootstrap_servers: str = Field(alias="bootstrap.servers", min_length=1)
     listeners: str = Field("", alias="listeners")
@@ -102,6 +110,12 @@ class RestProxySettings(ServerSettings):
             "key": _naming("schema.registry.key.subject.name.strategy", self.key_naming),
             "value": _naming("schema.registry.value.subject.name.strategy", self.value_naming),
         }
+
+    @property
+    def host_names(self) -> list[str]:
+        """The names of this server that the settings tell."""
+        advertised = (urlsplit(listener.strip()).hostname for listener in self.advertised_listeners.split(","))
+        return [*super().host_names, *filter(None, (self.host_name, *advertised))]
 
     @property
     def peer_urls(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from magicbyte.http.errors import BODY_TOO_LARGE
+from magicbyte.http.errors import BODY_TOO_LARGE, ApiError
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -22,6 +22,8 @@ access_log = logging.getLogger("magicbyte.access")
 
 #: A request id that a client may choose; another is replaced, so that it cannot forge lines of a log.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+#: As many characters of a path are logged of a request that is refused before anything was made of it.
+_LOGGED_PATH = 200
 
 
 def header(scope: Scope, name: bytes) -> str | None:
@@ -152,3 +154,11 @@ async def answer(
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
+
+
+async def refuse(scope: Scope, send: Send, error: ApiError, *, close: bool = False) -> None:
+    """Answer a request with an error before it reaches the application, and log it with the reason."""
+    method, path, status = scope["method"], scope["path"][:_LOGGED_PATH], error.status
+    told = {"method": method, "path": path, "status": status, "reason": error.message}
+    access_log.info("%s %s %d", method, path, status, extra=told)
+    await answer(send, status, error.body(), close=close)

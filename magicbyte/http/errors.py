@@ -80,6 +80,18 @@ NOT_ACCEPTABLE = ErrorKind(406, "HTTP 406 Not Acceptable")
 UNSUPPORTED_MEDIA_TYPE = ErrorKind(415, "HTTP 415 Unsupported Media Type")
 BODY_TOO_LARGE = ErrorKind(413, "HTTP 413 Request Entity Too Large")
 MALFORMED_BODY = ErrorKind(400, "{detail}")
+BAD_REQUEST = ErrorKind(400, "{detail}")
+FORBIDDEN = ErrorKind(403, "Forbidden")
+FOREIGN_ORIGIN = ErrorKind(
+    403, "Requests from pages of {origin} are refused: access.control.allow.origin does not allow {what}"
+)
+REQUEST_TIMEOUT = ErrorKind(408, "The request was not complete in time: {detail}")
+TARGET_TOO_LONG = ErrorKind(414, "The request target is longer than {limit} bytes")
+MISDIRECTED = ErrorKind(
+    421, "This server is not {host}; if it is known by that name too, add the name to magicbyte.allowed.hosts"
+)
+HEAD_TOO_LARGE = ErrorKind(431, "The request's head is larger than {limit}")
+TOO_MANY_CONNECTIONS = ErrorKind(503, "Too many connections")
 INTERNAL = ErrorKind(500, "Internal Server Error")
 
 #: What a framework's bare status is answered as.

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import gc
+import logging
+import math
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 import uvicorn
 
 from magicbyte.failure import Failure
+from magicbyte.http.acceptor import Policy, Server
+from magicbyte.http.access_control import CrossOrigin, rejecting_options
 from magicbyte.http.asgi import ASGIApp
-from magicbyte.stop_signals import handle_stop_signals
+from magicbyte.http.connections import Connections
+from magicbyte.http.hosts import Hosts, is_loopback
+from magicbyte.http.settings import HttpSettings
+
+log = logging.getLogger("magicbyte.http")
 
 #: How many objects more than before are looked through for cycles; about ten megabytes.
 _OBJECTS_A_COLLECTION = 100_000
@@ -50,6 +59,7 @@ def parse_listener(text: str) -> Listener:
 def serve(
     app: ASGIApp,
     listeners: Sequence[Listener],
+    settings: HttpSettings,
     *,
     share_ports: bool = False,
     forwarded_scheme: bool = False,
@@ -64,6 +74,7 @@ def serve(
     Args:
         app: The application.
         listeners: Where to listen; all of them are served.
+        settings: The limits of connections, what browsers may do, and the headers of all answers.
         share_ports: Let other processes listen on the same ports; the system spreads the connections.
         forwarded_scheme: Believe a proxy on this machine which scheme its clients use (X-Forwarded-Proto), for answers
             that name URLs.
@@ -78,18 +89,30 @@ def serve(
         Failure: A port can't be had.
     """
     sockets = [_listen(listener, share_port=share_ports) for listener in listeners]
+    limits, access_control = settings.limits, settings.access_control
+    names = [*settings.host_names, *(listener.host for listener in listeners)]
+    if "*" in access_control.origins:
+        log.warning("access.control.allow.origin=*: every web page that a user of this network opens may write here")
+    policy = Policy(
+        connections=Connections(limits),
+        cross_origin=partial(CrossOrigin, rules=access_control, unsafe_paths=settings.unsafe_paths),
+        headers=settings.all_response_headers,
+        hosts=[_hosts(listening, names, settings.allowed_hosts) for listening in sockets],
+    )
     config = uvicorn.Config(
-        app,
+        rejecting_options(app) if settings.reject_options else app,
         log_level=log_level,
         log_config=None,
         access_log=False,
         server_header=False,
         date_header=False,
         proxy_headers=forwarded_scheme,
+        timeout_keep_alive=math.ceil(limits.idle_seconds),
         timeout_graceful_shutdown=graceful_seconds,
         lifespan="on",
+        ws="none",
     )
-    server = _Server(config, on_stop)
+    server = Server(config, policy, on_stop)
     # What a request makes goes with it and holds no cycles; collections in between would look through it in vain.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
@@ -98,26 +121,11 @@ def serve(
     return 0 if server.started else 1
 
 
-class _Server(uvicorn.Server):
-    """A server that returns from `run` after a signal, and says when it begins to stop."""
-
-    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None] | None) -> None:
-        super().__init__(config)
-        self._on_stop = on_stop
-
-    def take_signals(self) -> None:
-        """Handle the signals that mean "stop", now and after `run`.
-
-        When it has shut down, uvicorn restores the handlers that it found and raises the signal again. By default that
-        ends the process with code 143, before the caller of `run` has closed what it owns.
-        """
-        handle_stop_signals(self.handle_exit)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Shut down; see `uvicorn.Server.shutdown`."""
-        if self._on_stop is not None:
-            self._on_stop()
-        await super().shutdown(sockets)
+def _hosts(listening: socket.socket, names: Collection[str], allowed: Collection[str]) -> Hosts | None:
+    """The names that a listener has: on the loopback only our own, elsewhere any, unless the settings list them."""
+    if "*" in allowed or not (allowed or is_loopback(listening.getsockname()[0])):
+        return None
+    return Hosts(names)
 
 
 def _listen(listener: Listener, *, share_port: bool) -> socket.socket:

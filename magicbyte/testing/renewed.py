@@ -144,8 +144,8 @@ def main(package: str, settings_file: str) -> int:
         from magicbyte.http.server import parse_listener, serve  # noqa: PLC0415 - an extra's
 
         load_serve(package)
-        make = _MAKERS[package](properties)
-        return serve(Renewable(make), [parse_listener(properties["listeners"])], graceful_seconds=1)
+        make, settings = _MAKERS[package](properties)
+        return serve(Renewable(make), [parse_listener(properties["listeners"])], settings, graceful_seconds=1)
     except Failure as failure:
         say(str(failure))
         return 1
@@ -156,7 +156,7 @@ def _registry(properties: dict[str, str]) -> Any:
     from registry.settings import RegistrySettings  # noqa: PLC0415
 
     settings = RegistrySettings.from_properties(properties)
-    return lambda: create_app(settings)
+    return lambda: create_app(settings), settings
 
 
 def _rest_proxy(properties: dict[str, str]) -> Any:
@@ -164,7 +164,7 @@ def _rest_proxy(properties: dict[str, str]) -> Any:
     from rest_proxy.settings import RestProxySettings  # noqa: PLC0415
 
     settings = RestProxySettings.from_properties(properties)
-    return lambda: create_app(settings)
+    return lambda: create_app(settings), settings
 
 
 _MAKERS = {"registry": _registry, "rest_proxy": _rest_proxy}

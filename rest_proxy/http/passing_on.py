@@ -24,7 +24,9 @@ FORWARDED = b"x-magicbyte-forwarded"
 _HOP_BY_HOP = frozenset(
     (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"content-length", b"expect")
 )
-_NOT_PASSED_ON = _HOP_BY_HOP | {FORWARDED, b"x-request-id"}
+#: What browsers say of the page that asks, which this node has judged; the owner must not answer to it once more.
+_FROM_BROWSERS = frozenset((b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"sec-fetch-user"))
+_NOT_PASSED_ON = _HOP_BY_HOP | _FROM_BROWSERS | {FORWARDED, b"x-request-id"}
 #: A read may last as long as its instance's timeout allows.
 _TIMEOUT = httpx.Timeout(5.0, read=None)
 

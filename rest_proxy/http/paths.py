@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
-
-#: Reading records moves the instance on.
-_NOT_SAFE = "/consumers/"
+from rest_proxy.settings import RestProxySettings
 
 
 class Lenient:
@@ -20,6 +18,6 @@ class Lenient:
             path: str = scope["path"]
             if len(path) > 1 and path.endswith("/"):
                 scope = {**scope, "path": path[:-1]}
-            if scope["method"] == "HEAD" and not path.startswith(_NOT_SAFE):
+            if scope["method"] == "HEAD" and not path.startswith(RestProxySettings.unsafe_paths):
                 scope = {**scope, "method": "GET"}
         await self.app(scope, receive, send)

@@ -103,7 +103,7 @@ def truncated(url: str, path: str) -> None:
     """A request whose body ends before its length says so."""
     parts = urlsplit(url)
     with socket.create_connection((parts.hostname, parts.port)) as connection:
-        first = f"POST {path.partition('?')[0]} HTTP/1.1\r\nHost: x\r\nContent-Type: {TYPES[1]}\r\n"
+        first = f"POST {path.partition('?')[0]} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {TYPES[1]}\r\n"
         connection.sendall(first.encode() + b'Content-Length: 500\r\n\r\n{"records":[')
 
 

@@ -201,7 +201,7 @@ def test_a_token_brings_back_what_a_cut_connection_lost(proxy_url: str, rest: An
         with socket.create_connection((parts.hostname, parts.port)) as connection:
             query = f"token=cut-{number}&max_bytes=60000"
             connection.sendall(
-                f"GET {path}/records?{query} HTTP/1.1\r\nHost: x\r\nAccept: {JSON['accept']}\r\n\r\n".encode()
+                f"GET {path}/records?{query} HTTP/1.1\r\nHost: localhost\r\nAccept: {JSON['accept']}\r\n\r\n".encode()
             )
             assert connection.recv(100).startswith(b"HTTP/1.1 200")
         records = rest.read(path, token=f"cut-{number}", max_bytes=60000)

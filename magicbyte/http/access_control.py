@@ -1,0 +1,175 @@
+"""What pages of other origins may do (CORS), and the refusal of writes that such pages make without asking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, header, list_header, refuse
+from magicbyte.http.errors import FORBIDDEN, FOREIGN_ORIGIN
+
+_SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+#: What Fetch calls the sites of requests that no page of another origin has made.
+_OWN_SITES = frozenset(("same-origin", "none"))
+#: Headers that every page may send (Fetch, CORS-safelisted request-header).
+_SAFELISTED = frozenset(("accept", "accept-language", "content-language"))
+#: How long a browser may remember what it was allowed, in seconds.
+_MAX_AGE = b"1800"
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+@dataclass(frozen=True, slots=True)
+class AccessControl:
+    """Which origins' pages are allowed, and what they may send.
+
+    Attributes:
+        origins: Such as `https://app.example.com`; `*` stands for all, whose pages then have no credentials.
+        methods: Methods that they may use.
+        headers: Names of headers, in lower case, that they may send.
+        rejects_options: All requests with the method OPTIONS are refused, whoever sends them.
+    """
+
+    origins: frozenset[str] = frozenset()
+    methods: Sequence[str] = ("GET", "POST", "HEAD")
+    headers: Sequence[str] = ("x-requested-with", "content-type", "accept", "origin")
+    rejects_options: bool = False
+
+    def allows(self, origin: str | None) -> bool:
+        """Tell whether pages of an origin are allowed."""
+        return origin is not None and ("*" in self.origins or origin.lower() in self.origins)
+
+
+class CrossOrigin:
+    """Serves browsers: refuses writes of foreign pages, and tells browsers what the allowed ones may read and send.
+
+    A request that a page may send without asking (a POST of plain text or without a type) has taken effect before the
+    browser finds out that the page may not read the answer, so such requests are refused here.
+    """
+
+    def __init__(self, app: ASGIApp, rules: AccessControl, *, unsafe_paths: Collection[str] = ()) -> None:
+        """Guard an application.
+
+        Args:
+            app: What serves the requests that are allowed.
+            rules: Which are allowed.
+            unsafe_paths: The beginnings of paths at which even a GET changes something.
+        """
+        self.app = app
+        self._rules = rules
+        self._unsafe_paths = tuple(unsafe_paths)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        origin, method = header(scope, b"origin"), scope["method"]
+        is_allowed = self._rules.allows(origin)
+        if is_allowed and self._is_preflight(scope):
+            await self._answer_preflight(scope, send)
+        elif self._is_unsafe(scope) and is_foreign(scope) and not (is_allowed and method in self._rules.methods):
+            await _refuse_page(scope, send, f"{method} for them" if is_allowed else "them")
+        elif is_allowed:
+            await self.app(scope, receive, self._allowing(scope, send))
+        else:
+            await self.app(scope, receive, send)
+
+    def _is_preflight(self, scope: Scope) -> bool:
+        if scope["method"] != "OPTIONS" or self._rules.rejects_options:
+            return False
+        return header(scope, b"access-control-request-method") is not None
+
+    def _is_unsafe(self, scope: Scope) -> bool:
+        return scope["method"] not in _SAFE or scope["path"].startswith(self._unsafe_paths)
+
+    async def _answer_preflight(self, scope: Scope, send: Send) -> None:
+        method = header(scope, b"access-control-request-method")
+        wanted = list_header(scope, b"access-control-request-headers") or ""
+        names = {name.strip().lower() for name in wanted.split(",")} - {""}
+        surplus = sorted(names - _SAFELISTED - set(self._rules.headers))
+        if method not in self._rules.methods:
+            await _refuse_page(scope, send, f"{method} for them (access.control.allow.methods)")
+            return
+        if surplus:
+            await _refuse_page(scope, send, f"{', '.join(surplus)} for them (access.control.allow.headers)")
+            return
+        headers = [
+            *self._headers(scope),
+            (b"access-control-allow-methods", ",".join(self._rules.methods).encode()),
+            (b"access-control-allow-headers", ",".join(self._rules.headers).encode()),
+            (b"access-control-max-age", _MAX_AGE),
+            (b"content-length", b"0"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _allowing(self, scope: Scope, send: Send) -> Send:
+        async def allowing(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *self._headers(scope)]}
+            await send(message)
+
+        return allowing
+
+    def _headers(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+        if "*" in self._rules.origins:
+            return [(b"access-control-allow-origin", b"*")]
+        origin = header(scope, b"origin") or ""
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1")),
+            (b"access-control-allow-credentials", b"true"),
+            (b"vary", b"Origin"),
+        ]
+
+
+def is_foreign(scope: Scope) -> bool:
+    """Tell whether a page of another origin made a request.
+
+    The browser says so itself in Sec-Fetch-Site. Where it does not (to a plain-http URL of another machine), its Origin
+    is compared with the Host that it asked.
+    """
+    site = header(scope, b"sec-fetch-site")
+    if site is not None:
+        return site not in _OWN_SITES
+    origin = header(scope, b"origin")
+    return origin is not None and _authority(origin) != _authority(f"{scope['scheme']}://{header(scope, b'host')}")
+
+
+def _authority(url: str) -> str:
+    """Host and port of a URL; nothing of one that is none, such as the Origin `null`."""
+    scheme, _, rest = url.lower().partition("://")
+    return rest.removesuffix(_DEFAULT_PORTS.get(scheme, "\0"))
+
+
+async def _refuse_page(scope: Scope, send: Send, what: str) -> None:
+    origin = header(scope, b"origin") or f"a {header(scope, b'sec-fetch-site')} origin"
+    await refuse(scope, send, FOREIGN_ORIGIN(origin=origin, what=what))
+
+
+def rejecting_options(app: ASGIApp) -> ASGIApp:
+    """The application without the method OPTIONS, which is refused (`reject.options.request`)."""
+
+    async def without_options(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "OPTIONS":
+            await refuse(scope, send, FORBIDDEN())
+        else:
+            await app(scope, receive, send)
+
+    return without_options
+
+
+def parse_origins(text: str) -> frozenset[str]:
+    """Read a comma-separated list of origins, or `*`.
+
+    Raises:
+        ValueError: One of them is no origin; names it.
+    """
+    origins = frozenset(origin.strip().lower() for origin in text.split(",")) - {""}
+    for origin in origins - {"*"}:
+        parts = urlsplit(origin)
+        if parts.scheme not in ("http", "https") or not parts.netloc or origin != f"{parts.scheme}://{parts.netloc}":
+            raise ValueError(f'"{origin}" is no origin; write it as https://app.example.com or https://10.0.0.1:8443')
+        if "*" in origin:
+            raise ValueError(f'"{origin}" is a pattern; list each origin by itself, or allow all with *')
+    return origins

@@ -1,0 +1,116 @@
+"""Headers that every answer has, from the settings (`response.http.headers.config`)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from email.utils import formatdate
+
+from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send
+
+#: One of the items that commas separate: in quotes, in which a backslash escapes, or without.
+_ITEM = re.compile(r'\s*+(?:"((?:[^"\\]|\\.)*)"\s*|((?!")[^,]*))(?:,|$)')
+_RULE = re.compile(r"(?P<action>\S+)\s+(?P<name>[^\s:]+)\s*:\s*(?P<value>.*)")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FORM = '"[action] [header name]:[header value]"'
+#: Of the connection or the body: not for a setting to say.
+_OURS = frozenset(("connection", "content-length", "transfer-encoding"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """One header: a text, or a date that many milliseconds from now."""
+
+    name: bytes
+    value: bytes
+    date_offset_ms: int | None = None
+
+    def line(self) -> tuple[bytes, bytes]:
+        if self.date_offset_ms is None:
+            return self.name, self.value
+        return self.name, formatdate(time.time() + self.date_offset_ms / 1000, usegmt=True).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHeaders:
+    """Headers that an answer gets if it has none of the same name."""
+
+    headers: tuple[_Header, ...] = ()
+
+    def missing_from(self, present: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """Those that are to be added to an answer that has these."""
+        names = {name for name, _ in present}
+        return [header.line() for header in self.headers if header.name not in names]
+
+    def merged_over(self, others: ResponseHeaders) -> ResponseHeaders:
+        """These, and of the others those that have other names."""
+        names = {header.name for header in self.headers}
+        return ResponseHeaders((*self.headers, *(other for other in others.headers if other.name not in names)))
+
+    def added_to(self, app: ASGIApp) -> ASGIApp:
+        """The application whose answers have these headers; the same one if there are none."""
+        if not self.headers:
+            return app
+
+        async def with_headers(scope: Scope, receive: Receive, send: Send) -> None:
+            async def adding(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    present: Sequence[tuple[bytes, bytes]] = message["headers"]
+                    message = {**message, "headers": [*present, *self.missing_from(present)]}
+                await send(message)
+
+            await app(scope, receive, adding)
+
+        return with_headers
+
+
+def parse_response_headers(text: str) -> ResponseHeaders:
+    """Read the setting: a comma-separated list of `set|add|setDate|addDate NAME: VALUE`, quoted if it has commas.
+
+    The value of a date is the number of milliseconds from the answer on.
+
+    Raises:
+        ValueError: It has another form; the text says which part of it.
+    """
+    headers: list[_Header] = []
+    for item in _items(text):
+        match = _RULE.fullmatch(item)
+        if match is None:
+            raise ValueError(f'Invalid format of header config "{item}". Expected: {_FORM}')
+        action, name, value = match["action"].lower(), match["name"].lower(), match["value"].strip()
+        if action not in ("set", "add", "setdate", "adddate"):
+            raise ValueError(
+                f'Invalid header config action: "{match["action"]}". '
+                'The action need be one of ["set", "add", "setDate", "addDate"]'
+            )
+        if not _TOKEN.fullmatch(name) or name in _OURS:
+            raise ValueError(f'Invalid header name "{match["name"]}"')
+        if not value.isascii() or not value.isprintable():
+            raise ValueError(f'Invalid value of the header "{match["name"]}": it must be printable ASCII text')
+        if action.startswith("set"):
+            headers = [header for header in headers if header.name != name.encode()]
+        offset = _milliseconds(match["name"], value) if action.endswith("date") else None
+        headers.append(_Header(name.encode(), value.encode(), offset))
+    return ResponseHeaders(tuple(headers))
+
+
+def _items(text: str) -> Iterable[str]:
+    at = 0
+    while at < len(text):
+        match = _ITEM.match(text, at)
+        if match is None:
+            raise ValueError(f'Invalid format of header config "{text[at:]}": a quotation mark has no end')
+        quoted = match[1]
+        item = (match[2] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)).strip()
+        if item:
+            yield item
+        at = match.end()
+
+
+def _milliseconds(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise ValueError(f'Invalid date of the header "{name}": "{value}" is no number of milliseconds') from None

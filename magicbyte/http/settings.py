@@ -1,0 +1,101 @@
+"""Settings of what every HTTP server of ours has: limits of its connections, browsers, and headers of its answers."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from magicbyte.http.access_control import AccessControl, parse_origins
+from magicbyte.http.connections import NO_STREAMS, Limits
+from magicbyte.http.response_headers import ResponseHeaders, parse_response_headers
+from magicbyte.settings import ServerSettings
+
+log = logging.getLogger("magicbyte.settings")
+
+_WITHOUT_EFFECT = {
+    "access.control.skip.options": "preflight requests need no sign-in, as no others do",
+    "connector.connection.limit": "server.connection.limit is for all listeners together",
+    "csrf.prevention.enable": "writes of foreign pages are always refused, without tokens",
+}
+_NOSNIFF = parse_response_headers("set X-Content-Type-Options: nosniff")
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(name.strip() for name in str(value).split(",") if name.strip())
+
+
+class HttpSettings(ServerSettings):
+    """The properties by rest-utils' names, and ours beside them; a subclass says what is special about its server."""
+
+    #: Paths whose requests and answers may be as slow as their clients want.
+    streams: ClassVar[re.Pattern[bytes]] = NO_STREAMS
+    #: The beginnings of paths at which even a GET changes something.
+    unsafe_paths: ClassVar[tuple[str, ...]] = ()
+
+    #: Also the longest that a body or the client of an answer may be silent, as in Jetty.
+    idle_timeout_ms: int = Field(30_000, alias="idle.timeout.ms", gt=0)
+    connection_limit: int = Field(10_000, alias="server.connection.limit", ge=0)
+    max_head_bytes: int = Field(32 << 10, alias="max.request.header.size", ge=1024)
+    head_timeout_ms: int = Field(10_000, alias="magicbyte.request.head.timeout.ms", gt=0)
+    min_body_rate: int = Field(1024, alias="magicbyte.request.body.min.bytes.per.second", ge=0)
+    heads_per_address: int = Field(256, alias="magicbyte.unfinished.heads.per.address", ge=1)
+
+    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field((), alias="magicbyte.allowed.hosts")
+    allowed_origins: Annotated[frozenset[str], BeforeValidator(parse_origins)] = Field(
+        frozenset(), alias="access.control.allow.origin"
+    )
+    allowed_methods: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        (), alias="access.control.allow.methods"
+    )
+    allowed_headers: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        (), alias="access.control.allow.headers"
+    )
+    reject_options: bool = Field(False, alias="reject.options.request")
+    nosniff: bool = Field(False, alias="nosniff.prevention.enable")
+    response_headers: Annotated[ResponseHeaders, BeforeValidator(parse_response_headers)] = Field(
+        ResponseHeaders(), alias="response.http.headers.config"
+    )
+
+    @classmethod
+    def without_effect(cls) -> Mapping[str, str]:
+        """Properties of rest-utils that change nothing here, and why."""
+        return {**super().without_effect(), **_WITHOUT_EFFECT}
+
+    @property
+    def all_response_headers(self) -> ResponseHeaders:
+        """The headers of all answers."""
+        given = self.response_headers
+        return given.merged_over(_NOSNIFF) if self.nosniff else given
+
+    @property
+    def host_names(self) -> list[str]:
+        """The names of this server that the settings tell, besides those of its listeners."""
+        return list(self.allowed_hosts)
+
+    @property
+    def limits(self) -> Limits:
+        """What connections may take."""
+        return Limits(
+            connections=self.connection_limit,
+            heads_per_address=self.heads_per_address,
+            head_bytes=self.max_head_bytes,
+            head_seconds=self.head_timeout_ms / 1000,
+            idle_seconds=self.idle_timeout_ms / 1000,
+            body_bytes_per_second=self.min_body_rate,
+            streams=self.streams,
+        )
+
+    @property
+    def access_control(self) -> AccessControl:
+        """What pages of other origins may do."""
+        given = AccessControl(self.allowed_origins, rejects_options=self.reject_options)
+        return AccessControl(
+            given.origins,
+            tuple(method.upper() for method in self.allowed_methods) or given.methods,
+            tuple(name.lower() for name in self.allowed_headers) or given.headers,
+            given.rejects_options,
+        )

@@ -1,0 +1,112 @@
+"""The properties that both servers have, and the headers that they put on answers."""
+
+from __future__ import annotations
+
+import time
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from magicbyte.http.acceptor import client_address
+from magicbyte.http.hosts import is_loopback
+from magicbyte.http.settings import HttpSettings
+from magicbyte.settings import SettingsError
+
+
+def test_defaults() -> None:
+    limits = HttpSettings.from_properties({}).limits
+    assert (limits.head_bytes, limits.head_fields, limits.target_bytes) == (32768, 100, 8192)
+    assert (limits.head_seconds, limits.idle_seconds, limits.body_bytes_per_second) == (10.0, 30.0, 1024)
+    assert (limits.connections, limits.heads_per_address) == (10_000, 256)
+    rules = HttpSettings.from_properties({}).access_control
+    assert rules.methods == ("GET", "POST", "HEAD")
+    assert rules.headers == ("x-requested-with", "content-type", "accept", "origin")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("idle.timeout.ms", "0", "greater than 0"),
+        ("idle.timeout.ms", "soon", "valid integer"),
+        ("max.request.header.size", "100", "greater than or equal to 1024"),
+        ("server.connection.limit", "-1", "greater than or equal to 0"),
+        ("access.control.allow.origin", "page.test", '"page.test" is no origin; write it as https://app.example.com'),
+        ("access.control.allow.origin", "http://page.test/", '"http://page.test/" is no origin'),
+        ("access.control.allow.origin", "http://*.test", '"http://\\*.test" is a pattern; list each origin by itself'),
+        ("response.http.headers.config", "X-A: b", 'Invalid format of header config "X-A: b"'),
+        ("response.http.headers.config", "set X-A", 'Invalid format of header config "set X-A". Expected: '),
+        ("response.http.headers.config", "put X-A: b", 'Invalid header config action: "put"'),
+        ("response.http.headers.config", "set X A: b", "Invalid format of header config"),
+        ("response.http.headers.config", "set Content-Length: 5", 'Invalid header name "Content-Length"'),
+        ("response.http.headers.config", "setDate Expires: now", '"now" is no number of milliseconds'),
+        ("response.http.headers.config", 'set X-A: b, "set X-B: c', "a quotation mark has no end"),
+        ("response.http.headers.config", "set X-A: \x01", 'Invalid value of the header "X-A"'),
+    ],
+)
+def test_a_wrong_value_is_named(name: str, value: str, what: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name}: .*{what}"):
+        HttpSettings.from_properties({name: value})
+
+
+def test_what_has_no_effect_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    HttpSettings.from_properties({"access.control.skip.options": "true", "csrf.prevention.enable": "true"})
+    assert sorted(caplog.messages) == [
+        "property access.control.skip.options has no effect: preflight requests need no sign-in, as no others do",
+        "property csrf.prevention.enable has no effect: writes of foreign pages are always refused, without tokens",
+    ]
+
+
+def test_headers_of_every_answer(start: Any, connect: Any) -> None:
+    server = start(
+        **{
+            "response.http.headers.config": 'add Cache-Control: no-cache, "add X-Many: a, \\"b\\""'
+            ", setDate Expires: 60000, set X-Frame-Options: SAMEORIGIN, set X-Frame-Options: DENY"
+            ", set Content-Type: text/html, add X-Twice: 1, add X-Twice: 2"
+            ", set Content-Security-Policy: default-src https:",
+            "nosniff.prevention.enable": "true",
+            "magicbyte.request.head.timeout.ms": "500",
+        }
+    )
+    half = connect(server)
+    half.send(b"GET / HTTP/1.1\r\nX: ")
+    answers = [
+        httpx.get(server.url),
+        httpx.get(f"{server.url}/none"),
+        httpx.get(server.url, headers={"host": "page.test"}),
+        httpx.post(server.url, headers={"origin": "http://page.test"}),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 404, 421, 403]
+    for answer in answers:
+        assert answer.headers["cache-control"] == "no-cache"
+        assert answer.headers["x-many"] == 'a, "b"'
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers.get_list("x-twice") == ["1", "2"]
+        assert answer.headers["content-security-policy"] == "default-src https:"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        expires = parsedate_to_datetime(answer.headers["expires"]).timestamp()
+        assert 50 < expires - time.time() < 70
+        # The answer's own type stays.
+        assert "json" in answer.headers["content-type"]
+        assert len(answer.headers.get_list("content-type")) == 1
+    assert b"\r\nx-frame-options: DENY\r\n" in half.rest()
+
+
+def test_no_headers_but_an_answers_own(server: Any) -> None:
+    names = set(httpx.get(server.url).headers)
+    assert names - {"x-request-id"} == {"content-length", "content-type"}
+
+
+def test_addresses() -> None:
+    assert client_address("10.0.0.1") == "10.0.0.1"
+    assert client_address("::ffff:10.0.0.1") == "10.0.0.1"
+    assert client_address("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::"
+    assert client_address("fe80::1%eth0") == "fe80::"
+    assert [is_loopback(address) for address in ("127.0.0.1", "::1", "0.0.0.0", "10.0.0.1", "/a/path")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
