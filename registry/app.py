@@ -31,6 +31,7 @@ from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
 from registry.metrics import NodeMetrics, RequestCounts, RequestMetrics
 from registry.node import Node
+from registry.out_of_memory import end_process_with_threads
 from registry.parsing import Parser, invalid_schema
 from registry.service import Registry
 from registry.settings import RegistrySettings
@@ -152,6 +153,7 @@ def serve(properties: Mapping[str, str]) -> int:
     except LogError as error:
         raise _cannot_start(error) from error
     stopping = threading.Event()
+    end_process_with_threads()
     try:
         node.start()
         code = serve_http(

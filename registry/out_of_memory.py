@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from contextlib import suppress
 from typing import NoReturn
 
@@ -22,3 +23,15 @@ def end_process(error: MemoryError) -> NoReturn:
     with suppress(BaseException):
         log.critical("out of memory (%s); the node ends: start it again with more memory", error or "no details")
     os._exit(EXIT_CODE)
+
+
+def end_process_with_threads() -> None:
+    """End the process too if a thread ends because its memory ran out: without it the node would only seem to work."""
+    usual = threading.excepthook
+
+    def hook(arguments: threading.ExceptHookArgs) -> None:
+        if isinstance(arguments.exc_value, MemoryError):
+            end_process(arguments.exc_value)
+        usual(arguments)
+
+    threading.excepthook = hook

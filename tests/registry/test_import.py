@@ -107,7 +107,7 @@ def test_lines_that_were_written_by_hand_need_no_closing_line(api: Any) -> None:
 def test_an_import_that_failed_halfway_goes_on_where_it_stopped(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     append, taken = api.log.append, list[int]()
 
-    def append_twice(records: Sequence[Record], after: Offset) -> Offset:
+    def append_twice(records: Sequence[Record], after: Offset, _epoch: int) -> Offset:
         if len(taken) == 2:
             raise LogError("the disk is full")
         taken.append(len(records))

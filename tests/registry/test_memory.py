@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -122,8 +124,8 @@ def test_a_node_that_reads_ends_with_1(ended: list[int], caplog: pytest.LogCaptu
 class FullLog(MemoryLog):
     """A log that runs out of memory once it has the records."""
 
-    def append(self, records: Sequence[Record], after: Offset) -> Offset:
-        super().append(records, after)
+    def append(self, records: Sequence[Record], after: Offset, epoch: int = 0, /) -> Offset:
+        super().append(records, after, epoch)
         raise MemoryError
 
 
@@ -138,6 +140,25 @@ def test_a_node_that_does_not_know_what_became_of_an_append_ends_with_1(
     committer.stop()
     assert (ended, unhandled) == ([1], [NoMemory])
     assert not waiting.done()
+
+
+@pytest.mark.parametrize(("error", "code"), [(MemoryError("none left"), [1]), (ValueError("another"), [])])
+def test_a_thread_that_ends_for_lack_of_memory_ends_the_process(
+    ended: list[int], monkeypatch: pytest.MonkeyPatch, error: Exception, code: list[int]
+) -> None:
+    usual: list[type[BaseException]] = []
+    monkeypatch.setattr("threading.excepthook", lambda arguments: usual.append(arguments.exc_type))
+
+    def fail() -> None:
+        raise error
+
+    out_of_memory.end_process_with_threads()
+    thread = threading.Thread(target=fail)
+    with suppress(NoMemory):
+        thread.start()
+        thread.join()
+    assert ended == code
+    assert usual == ([] if code else [ValueError])
 
 
 @pytest.mark.usefixtures("without_memory")
