@@ -112,7 +112,7 @@ def create_app(
     layered = ContextPrefix(layered)
     layered = EncodedPath(layered)
     layered = RequestLog(layered)
-    return RememberedAnswers(layered, lambda: node.view.offset, tokens.is_met)
+    return RememberedAnswers(layered, lambda: node.view.offset, tokens.is_met, counts)
 
 
 def _on_invalid_schema(error: Exception) -> ApiError:

@@ -73,16 +73,16 @@ class Buffer:
         with self._lock:
             self._records.extend(records)
             self._bytes += sum(map(len, records)) + RECORD_OVERHEAD * len(records)
-        self.wake()
+            self._wake()
 
     def fail(self, fault: Exception | None) -> None:
         """Let the next reader that finds nothing have this; None takes it back."""
         with self._lock:
             self._fault = fault
-        self.wake()
+            self._wake()
 
-    def wake(self) -> None:
-        """Let who waits look again."""
+    def _wake(self) -> None:
+        """Let who waits look again; under the lock, else a waiter that comes between could be forgotten."""
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(waiter.set)

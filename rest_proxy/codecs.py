@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -44,18 +43,35 @@ class Options(NamedTuple):
 TAGGED = Options()
 
 
+class MayTakeLong(Exception):
+    """A value that must not be encoded on the event loop."""
+
+
+class Quick(NamedTuple):
+    """How values are encoded on the event loop, by a codec that may take long.
+
+    `covers` tells whether so many values, of so many bytes of JSON together, are sure to take little time. `encode` is
+    the codec's, and raises MayTakeLong for values that are refused: to explain that may take long.
+    """
+
+    covers: Callable[[int, int], bool]
+    encode: Callable[..., bytes]
+
+
 class PayloadCodec(NamedTuple):
     """One schema's conversions between the JSON of the API and the bytes after the schema id.
 
     `encode` takes parsed JSON and what the bytes begin with, `decode` a message and the offset of its payload and gives
-    JSON text; both raise DataError. `takes_null` tells whether null is a value of the schema; where it is not, null is
-    a tombstone. `record_name` is what strategies that name subjects after records use, where the schema has one.
+    JSON text; both raise DataError, and `encode` InvalidSchemaText if only now the schema proves to be none.
+    `takes_null` tells whether null is a value of the schema; if it is not, null is a tombstone. `record_name` is what
+    strategies that name subjects after records use, if the schema has one. Without `quick`, `encode` never takes long.
     """
 
     encode: Callable[..., bytes]
     decode: Callable[[bytes, int], bytes]
-    takes_null: bool
+    takes_null: Callable[[], bool]
     record_name: str | None = None
+    quick: Quick | None = None
 
 
 def compact(text: bytes) -> bytes:
@@ -118,9 +134,10 @@ def avro(schema: SchemaText, dependencies: Dependencies, options: Options) -> Pa
         takes_null = True
     except EncodeError:
         takes_null = False
+
     from serdes.avro import record_name  # noqa: PLC0415  a proxy starts in half the time without
 
-    return PayloadCodec(encode, decode, takes_null, record_name(schema))
+    return PayloadCodec(encode, decode, lambda: takes_null, record_name(schema))
 
 
 #: What JSON calls the types that the codecs name as Python does.
@@ -139,43 +156,6 @@ def _said(error: EncodeError) -> str:
     detail = f" ({error.detail})" if error.detail else ""
     found = _JSON_TYPES.get(error.value_type, error.value_type)
     return f"expected {error.expected}, got {found}{detail}"
-
-
-def json_schema(schema: SchemaText, dependencies: Dependencies, _: Options) -> PayloadCodec:
-    """JSON that a JSON Schema accepts; it is checked when written and shown as it stands when read."""
-    from compat import json_schema as json_schemas  # noqa: PLC0415  a proxy starts in half the time without
-
-    try:
-        validator: Any = json_schemas.validator(
-            cast("json_schemas.JsonSchema", json_schemas.FORMAT.parse(schema, dependencies, False))
-        )
-    except InvalidSchema as error:
-        raise InvalidSchemaText(error.detail) from None
-    except ValueError as error:
-        raise InvalidSchemaText(str(error)) from None
-
-    def encode(value: Any, prefix: bytes = b"") -> bytes:
-        if not validator.is_valid(value):
-            first = next(iter(validator.iter_errors(value)))
-            raise DataError(_json_path(first.instance_path), first.message)
-        try:
-            return prefix + orjson.dumps(value)
-        except TypeError:  # an integer of more than 64 bits
-            return prefix + json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-    def decode(message: bytes, offset: int) -> bytes:
-        return bytes_to_json(message[offset:])
-
-    parsed = orjson.loads(schema.text)
-    title = parsed.get("title") if isinstance(parsed, dict) else None
-    return PayloadCodec(
-        encode, decode, takes_null=bool(validator.is_valid(None)), record_name=title if isinstance(title, str) else None
-    )
-
-
-def _json_path(path: list[str | int]) -> str:
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
-    return "".join(parts).removeprefix(".")
 
 
 def protobuf(schema: SchemaText, dependencies: Dependencies, _: Options) -> PayloadCodec:
@@ -219,4 +199,4 @@ def protobuf(schema: SchemaText, dependencies: Dependencies, _: Options) -> Payl
         except (WireError, ProtobufDecodeError, IndexError, ValueError, TypeError) as error:
             raise DataError("", str(error)) from None
 
-    return PayloadCodec(encode, decode, takes_null=False, record_name=parsed.message_name((0,)))
+    return PayloadCodec(encode, decode, takes_null=lambda: False, record_name=parsed.message_name((0,)))

@@ -64,6 +64,9 @@ NOT_THE_OWNER = ErrorKind(
     "All nodes must have the same peers.",
 )
 INVALID_ENTITY = ErrorKind(422, "{detail}")
+#: Ours: validation that may take long has a place for few.
+VALIDATION_BUSY = ErrorKind(429, "Too many requests wait until their records are validated: {detail}")
+VALIDATION_UNAVAILABLE = ErrorKind(503, "The records were not sent: {detail}")
 #: Ours: the memory bound for undelivered records is reached.
 BUFFER_FULL = ErrorKind(429, "The producer's buffer is full: {detail}")
 TOO_MANY_CONSUMERS = ErrorKind(429, "No further consumer instance fits on this node: {detail}")

@@ -11,6 +11,7 @@ import orjson
 from compat.schema import Dependencies, SchemaText
 from rest_proxy import codecs
 from rest_proxy.codecs import NULL, DataError, Options, PayloadCodec, bytes_to_json, compact
+from rest_proxy.json_schema_codec import json_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _shown(text: bytes, limit: int = 64) -> str:
 BINARY = EmbeddedFormat("binary", base64=True, encode=_base64_to_bytes, decode=_bytes_to_base64)
 JSON = EmbeddedFormat("json", prepare=compact, encode=_json_to_bytes, decode=bytes_to_json)
 AVRO = EmbeddedFormat("avro", schema_type="AVRO", compile=codecs.avro, conversion="Avro")
-JSONSCHEMA = EmbeddedFormat("jsonschema", schema_type="JSON", compile=codecs.json_schema)
+JSONSCHEMA = EmbeddedFormat("jsonschema", schema_type="JSON", compile=json_schema)
 PROTOBUF = EmbeddedFormat("protobuf", schema_type="PROTOBUF", compile=codecs.protobuf)
 
 #: All formats by name; the first is what is meant where none is named.

@@ -230,19 +230,19 @@ class Instances:
         while True:
             await asyncio.sleep(min(1.0, self._idle_seconds))
             oldest = time.monotonic() - self._idle_seconds
-            idle = [
-                instance for instance in self._instances.values() if instance is not None and instance.last_use < oldest
-            ]
-            for instance in idle:
-                if instance._turn.locked():  # noqa: SLF001  a read under way is use
+            gone: list[Instance] = []
+            for instance in [*self._instances.values()]:
+                # A read under way is use.
+                if instance is None or instance.last_use >= oldest or instance._turn.locked():  # noqa: SLF001
                     continue
                 log.info("instance %s of group %s was idle too long and is closed", instance.name, instance.group)
                 del self._instances[instance.group, instance.name]
-            gone = [instance for instance in idle if (instance.group, instance.name) not in self._instances]
-            # Not waited for: a consumer whose brokers are away may take its time, and others expire meanwhile.
-            closing = asyncio.create_task(_close_all(gone))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+                gone.append(instance)
+            if gone:
+                # Not waited for: a consumer whose brokers are away may take its time, and others expire meanwhile.
+                closing = asyncio.create_task(_close_all(gone))
+                self._closing.add(closing)
+                closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
         """Close all; what is not settled is given again to whoever comes next."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,20 +12,24 @@ from msgspec.json import Decoder
 
 from compat.schema import Reference
 from rest_proxy import requests
+from rest_proxy.beside import Beside, in_time
 from rest_proxy.cluster import Cluster
-from rest_proxy.codecs import TAGGED, DataError, Options
+from rest_proxy.codecs import TAGGED, DataError, InvalidSchemaText, MayTakeLong, Options
 from rest_proxy.dialect import Dialect
 from rest_proxy.errors import (
     BAD_REQUEST,
     INVALID_ENTITY,
+    INVALID_SCHEMA,
     KAFKA_AUTHENTICATION,
     KAFKA_AUTHORIZATION,
     KEY_SCHEMA_MISSING,
+    VALIDATION_UNAVAILABLE,
     VALUE_SCHEMA_MISSING,
 )
 from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome, Producers, Record, Sending, unknown_outcome
 from rest_proxy.schemas import Schemas, Side, Source, Writer
+from serdes.error import ValidationUnavailable
 
 #: Takes nothing but what it says: to a lenient one "null", which is base64, would be null.
 _BYTES_REQUEST = Decoder(requests.BytesProduceRequest)
@@ -58,6 +63,7 @@ class Producing:
     producers: Producers
     schemas: Schemas
     cluster: Cluster
+    beside: Beside
 
     async def produce(self, request: Produce) -> tuple[int, bytes]:
         """Serve a request: the status and the body of its answer.
@@ -80,15 +86,29 @@ class Producing:
         else:
             key_writer, value_writer = await self._writers(request, parsed, records)
             ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
-            encoded = _encode(
-                request,
-                records,
-                key_writer.encode if key_writer else _only_null,
-                value_writer.encode if value_writer else _only_null,
-            )
+            encoded = await self._encode(request, records, key_writer, value_writer)
         sending = self.producers.send(request.topic, encoded, request.acks)
         outcomes = await self._outcomes(sending, request.timeout_ms)
         return _status(outcomes), request.dialect.produced(outcomes, *ids)
+
+    async def _encode(
+        self, request: Produce, records: Sequence[Any], key_writer: Writer | None, value_writer: Writer | None
+    ) -> list[Record]:
+        """The records in bytes: encoded here if that is sure to be quick, else beside the event loop."""
+        writers = [writer for writer in (key_writer, value_writer) if writer is not None]
+        encode_key = key_writer.encode if key_writer else _only_null
+        encode_value = value_writer.encode if value_writer else _only_null
+        if all(writer.quick is None for writer in writers):
+            return _encode(request, records, encode_key, encode_value)
+        if all(writer.quick is None or writer.quick.covers(len(request.body), len(records)) for writer in writers):
+            with contextlib.suppress(MayTakeLong):
+                return _encode(request, records, _quick(key_writer), _quick(value_writer))
+        try:
+            return await self.beside.run(lambda: _encode(request, records, in_time(encode_key), in_time(encode_value)))
+        except InvalidSchemaText as error:
+            raise INVALID_SCHEMA(detail=str(error)) from None
+        except ValidationUnavailable as error:
+            raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 
     async def _outcomes(self, sending: Sending, timeout_ms: int) -> Sequence[Outcome]:
         """What became of the records; the timeout bounds the wait and nothing else."""
@@ -204,6 +224,12 @@ def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode
             detail = f"{place}{'' if error.path.startswith('[') else '.'}{error.path}: {error.detail}"
         raise request.dialect.misfit(request.form, detail) from None
     return encoded
+
+
+def _quick(writer: Writer | None) -> Encode:
+    if writer is None:
+        return _only_null
+    return writer.encode if writer.quick is None else writer.quick.encode
 
 
 def _only_null(value: Any) -> None:

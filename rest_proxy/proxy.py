@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from magicbyte.kafka import client_config, with_prefix
 from magicbyte.settings import SettingsError
+from rest_proxy.beside import Beside
 from rest_proxy.cluster import Cluster
 from rest_proxy.instances import Instances
 from rest_proxy.peers import Peers
@@ -93,6 +94,7 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
     )
     threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
     blocking = ThreadPoolExecutor(threads, "blocking")
+    beside = Beside()
     tasks = [
         asyncio.create_task(instances.expire()),
         asyncio.create_task(_tell_if_alone(cluster, settings.bootstrap_servers)),
@@ -103,7 +105,7 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
             cluster=cluster,
             producers=producers,
             schemas=schemas,
-            producing=Producing(producers, schemas, cluster),
+            producing=Producing(producers, schemas, cluster, beside),
             instances=instances,
             simple=simple,
             peers=peers_of(settings),
@@ -119,6 +121,7 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
         await producers.close(settings.shutdown_graceful_ms / 1000)
         await schemas.close()
         blocking.shutdown(wait=False)
+        beside.close()
 
 
 async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:

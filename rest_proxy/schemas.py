@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from compat.schema import Reference, SchemaText
+from compat.schema import Dependencies, Reference, SchemaText
 from rest_proxy.codecs import DataError, InvalidSchemaText, Options, PayloadCodec
 from rest_proxy.errors import (
     INVALID_PAYLOAD,
@@ -32,6 +34,8 @@ from serdes.schema import Ruled, refuse_to_read, refuse_to_write
 
 #: How many codecs are kept in each direction; the one unused for longest goes first.
 CACHED = 1000
+#: Schemas of more characters are compiled beside the event loop.
+_LONGEST_INLINE = 10_000
 
 V = TypeVar("V")
 #: What a message names its schema by.
@@ -58,11 +62,19 @@ class Side(NamedTuple):
 Naming = Callable[[Side, str | None], str | None]
 
 
+class QuickWriter(NamedTuple):
+    """How a writer that may take long encodes on the event loop; see `Quick` of the codecs."""
+
+    covers: Callable[[int, int], bool]
+    encode: Callable[[Any], bytes | None]
+
+
 class Writer(NamedTuple):
-    """A schema that a request's keys or values are written with."""
+    """A schema that a request's keys or values are written with; without `quick`, `encode` never takes long."""
 
     schema_id: int
     encode: Callable[[Any], bytes | None]
+    quick: QuickWriter | None = None
 
 
 class Schemas:
@@ -87,6 +99,7 @@ class Schemas:
         self._null_is_always_tombstone = null_is_always_tombstone
         self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
         self._readers: OrderedDict[Hashable, PayloadCodec] = OrderedDict()
+        self._thread = ThreadPoolExecutor(1, "schemas")
 
     async def writer(self, form: EmbeddedFormat, side: Side, source: Source, options: Options) -> Writer:
         """The writer for keys or values; a text that their subject does not hold yet is registered.
@@ -105,13 +118,18 @@ class Schemas:
         except RulesNotSupported as error:
             raise SERIALIZING_FAILED(detail=str(error)) from None
         prefix = wire.prefix(schema_id)
-        encode = codec.encode
-        takes_null = codec.takes_null and not self._null_is_always_tombstone
+        null_is_tombstone = self._null_is_always_tombstone
 
-        def frame(value: Any) -> bytes | None:
-            return None if value is None and not takes_null else encode(value, prefix)
+        def framing(encode: Callable[..., bytes]) -> Callable[[Any], bytes | None]:
+            def frame(value: Any) -> bytes | None:
+                if value is None and (null_is_tombstone or not codec.takes_null()):
+                    return None
+                return encode(value, prefix)
 
-        return _keep(self._writers, key, Writer(schema_id, frame))
+            return frame
+
+        quick = codec.quick and QuickWriter(codec.quick.covers, framing(codec.quick.encode))
+        return _keep(self._writers, key, Writer(schema_id, framing(codec.encode), quick))
 
     async def _resolve(
         self, form: EmbeddedFormat, side: Side, source: Source, options: Options
@@ -155,7 +173,7 @@ class Schemas:
                 raise DataError("", f"schema {schema_id} is of type {schema.schema_type}, not {form.schema_type}")
             dependencies = await self._registry().dependencies(schema)
             assert form.compile is not None
-            codec = form.compile(schema, dependencies, options)
+            codec = await self._compiling(form.compile, schema, dependencies, options)
         except RulesNotSupported as error:
             raise DataError("", str(error)) from None
         except SerdesError as error:
@@ -192,11 +210,24 @@ class Schemas:
         assert form.compile is not None
         try:
             dependencies = await self._registry().dependencies(schema, subject) if schema.references else ()
-            return form.compile(schema, dependencies, options)
+            return await self._compiling(form.compile, schema, dependencies, options)
         except SerdesError as error:
             raise _failed(_registering(form, subject, schema), error) from None
         except InvalidSchemaText as error:
             raise INVALID_SCHEMA(detail=str(error)) from None
+
+    async def _compiling(
+        self,
+        compile_: Callable[[SchemaText, Dependencies, Options], PayloadCodec],
+        schema: SchemaText,
+        dependencies: Dependencies,
+        options: Options,
+    ) -> PayloadCodec:
+        """The codec of a schema; long ones are compiled beside the event loop, one at a time."""
+        if len(schema.text) + sum(len(dependency.text) for dependency in dependencies) <= _LONGEST_INLINE:
+            return compile_(schema, dependencies, options)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, compile_, schema, dependencies, options)
 
     async def _held(self, form: EmbeddedFormat, subject: str, schema: SchemaText, source: Source) -> RegisteredSchema:
         registry = self._registry()
@@ -234,6 +265,7 @@ class Schemas:
 
     async def close(self) -> None:
         """Close the connections to the registry."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
         if self._client is not None:
             await self._client.close()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, ca
 
 from serdes.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.endpoints import CacheLimits, Endpoints
-from serdes.flow import Answer, Flow, Pause, Send, TransportFailure
+from serdes.flow import Answer, Call, Flow, Pause, Step, TransportFailure
 from serdes.models import Compatibility, RegisteredSchema, SchemaInfo, SubjectVersion
 from serdes.plain_endpoints import LATEST, PlainEndpoints
 from serdes.requester import Requester, Retry, split_urls
@@ -175,9 +175,12 @@ class RegistryClient(BaseClient):
             result: R = stop.value
             return result
 
-    def _perform(self, step: Send | Pause) -> Answer | None:
+    def _perform(self, step: Step) -> Answer | None:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
+            return None
+        if isinstance(step, Call):
+            step.run()
             return None
         import httpx  # noqa: PLC0415  # takes a tenth of a second
 
@@ -250,11 +253,14 @@ class AsyncRegistryClient(BaseClient):
             result: R = stop.value
             return result
 
-    async def _perform(self, step: Send | Pause) -> Answer | None:
-        if isinstance(step, Pause):
-            import asyncio  # noqa: PLC0415  # the blocking client does without
+    async def _perform(self, step: Step) -> Answer | None:
+        import asyncio  # noqa: PLC0415  # the blocking client does without
 
+        if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
+            return None
+        if isinstance(step, Call):
+            await asyncio.to_thread(step.run)
             return None
         import httpx  # noqa: PLC0415  # takes a tenth of a second
 

@@ -13,13 +13,13 @@ from serdes import wire
 from serdes.client import AsyncRegistryClient, BaseClient, RegistryClient
 from serdes.config import CONFIG, DUAL, DeserializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, WrongSchemaType
-from serdes.flow import Flow, finish
+from serdes.flow import Flow, Later, called, finish, finished
 from serdes.models import RegisteredSchema, SchemaInfo
 from serdes.schema import Ruled, refuse_to_read
 from serdes.serialization import Context
 
 FromDict = Callable[[Any, Any], Any]
-#: From the message and the payload's offset in it to the datum.
+#: From the message and the payload's offset in it to the datum, or for an asynchronous client to a Later.
 Decode = Callable[[bytes, int], Any]
 #: A schema and what it refers to.
 Resolved = tuple[SchemaText, Dependencies]
@@ -140,6 +140,8 @@ class Deserializer:
             data = frame.rest + data
         try:
             datum = decode(data, frame.offset)
+            if isinstance(datum, Later):
+                datum = yield from called(datum.function)
         except self._form.errors as error:
             raise self._form.explain(error, data) from error
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
@@ -162,7 +164,8 @@ class Deserializer:
             self._known.clear()
             self._ready.clear()
         if self.client is None or not (self._form.needs_writer or self._config.uses_latest):
-            decode = self._form.decoder(None, None if self._reader is None else (self._reader, ()))
+            own = None if self._reader is None else (self._reader, ())
+            decode = yield from called(lambda: self._form.decoder(None, own))
         else:
             decode = yield from self._resolve(self.client, frame, ctx)
         end = self._config.believed_until(self.client.latest_ttl if self.client else None)
@@ -202,7 +205,7 @@ class Deserializer:
             reader = (held.schema, (yield from endpoints.dependencies(held.schema, held.subject)))
         elif self._reader is not None:
             reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked)))
-        return self._form.decoder(writer, reader)
+        return (yield from called(lambda: self._form.decoder(writer, reader)))
 
     def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
         endpoints, config = client.endpoints, self._config
@@ -233,4 +236,4 @@ class AsyncDeserializer:
         if data is None:
             return None
         client, datum = self._deserializer.client, self._deserializer.datum(bytes(data), ctx)
-        return await client.drive(datum) if isinstance(client, AsyncRegistryClient) else finish(datum)
+        return await (client.drive(datum) if isinstance(client, AsyncRegistryClient) else finished(datum))

@@ -12,12 +12,14 @@ SerdesError
 ├── RegistryUnavailable          no URL of the registry gave an answer
 ├── OAuthTokenError              the token endpoint gave no token
 ├── SchemaCompileError           a schema's text cannot be made into a codec
+├── ValidationUnavailable        no worker process could decide about a datum
 └── SerializationError
     ├── WireError                the bytes before the payload
     │   ├── TruncatedMessage
     │   ├── WrongMagic
     │   └── InvalidMessageIndexes
     ├── DatumMismatch            a datum does not fit its schema
+    │   └── DatumRefused         a JSON Schema refuses it
     ├── PayloadError             the payload is not what its schema says
     ├── IncompatibleReader       the schema to use cannot read what the serializer's own schema writes
     ├── RulesNotSupported        the schema has rules for clients
@@ -164,6 +166,13 @@ class SchemaCompileError(SerdesError, ValueError):
         return f"{self.schema_type} schema cannot be compiled: {self.detail}"
 
 
+class ValidationUnavailable(SerdesError):
+    """A validation that needs a worker process, and there is none: the message may be fine."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"validation is unavailable: {reason}")
+
+
 class SerializationError(SerdesError, ValueError):
     """A message that cannot be serialized or deserialized."""
 
@@ -221,6 +230,13 @@ class DatumMismatch(SerializationError):
         return (
             f"datum does not fit the schema: {self.path or 'the datum'} is {self.value_type}, expected {self.expected}"
         )
+
+
+class DatumRefused(DatumMismatch):
+    """A datum that its JSON Schema refuses; `expected` is the reason."""
+
+    def __str__(self) -> str:
+        return f"datum does not fit the schema: {self.path}: {self.expected}"
 
 
 @dataclass(unsafe_hash=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,20 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that may take long, to be run where it holds up no event loop; it raises nothing."""
+
+    run: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Stands for a result that may take long: `function` returns it."""
+
+    function: Callable[[], Any]
+
+
 class TransportFailure(Exception):
     """A request that got no answer; thrown into the flow that asked for it."""
 
@@ -43,8 +57,10 @@ class TransportFailure(Exception):
 R = TypeVar("R")
 S = TypeVar("S")
 
-#: A flow yields Send or Pause and is sent an Answer or None.
-Flow = Generator[Send | Pause, Answer | None, R]
+#: What a flow asks for.
+Step = Send | Pause | Call
+#: A flow yields steps and is sent an Answer to each Send, and None for the others.
+Flow = Generator[Step, Answer | None, R]
 
 
 def send(request: Send) -> Flow[Answer]:
@@ -58,16 +74,54 @@ def send(request: Send) -> Flow[Answer]:
     return answer
 
 
+def called(function: Callable[[], R]) -> Flow[R]:
+    """The result of a function that may take long; raises what it raises."""
+    outcome: list[R] = []
+    failure: list[Exception] = []
+
+    def run() -> None:
+        try:
+            outcome.append(function())
+        except Exception as error:  # noqa: BLE001  raised again in the flow
+            failure.append(error)
+
+    yield Call(run)
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
 def then(flow: Flow[R], function: Callable[[R], S]) -> Flow[S]:
     """What the function makes of a flow's result."""
     return function((yield from flow))
 
 
 def finish(flow: Flow[R]) -> R:
-    """The result of a flow that asks for nothing."""
+    """The result of a flow that sends nothing."""
     try:
-        next(flow)
+        step = next(flow)
+        while True:
+            _run(step)
+            step = flow.send(None)
     except StopIteration as stop:
         result: R = stop.value
         return result
-    raise AssertionError("a flow that was to ask for nothing asked for something")
+
+
+async def finished(flow: Flow[R]) -> R:
+    """The result of a flow that sends nothing, without holding up the event loop."""
+    import asyncio  # noqa: PLC0415  # blocking callers do without
+
+    try:
+        step = next(flow)
+        while True:
+            await asyncio.to_thread(_run, step)
+            step = flow.send(None)
+    except StopIteration as stop:
+        result: R = stop.value
+        return result
+
+
+def _run(step: Step) -> None:
+    assert isinstance(step, Call), "a flow that was to send nothing sends something"
+    step.run()

@@ -1,40 +1,27 @@
-"""JSON Schema: serializer and deserializer on orjson and jsonschema-rs."""
+"""JSON Schema: serializer and deserializer on orjson and our validator."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import urljoin
 
-import jsonschema_rs
 import orjson
 
 from compat.schema import JSON, Dependencies, SchemaText
 from serdes.client import AsyncRegistryClient, BaseClient
 from serdes.config import JSONDeserializerConfig, JSONSerializerConfig
 from serdes.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
-from serdes.error import ConfigError, DatumMismatch, PayloadError, SchemaCompileError
-from serdes.flow import Flow
+from serdes.error import ConfigError, DatumMismatch, DatumRefused, PayloadError, SchemaCompileError, SerdesError
+from serdes.flow import Flow, Later
+from serdes.json_bytes import dumps
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
 from serdes.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
+from serdes.validation import JsonValidator, ValueRefused
+from serdes.validation.refusal import data_path
 
 __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
 
-Validate = Callable[[Any], None]
-
-_VALIDATORS: Mapping[str, Any] = {
-    "draft_4": jsonschema_rs.Draft4Validator,
-    "draft_6": jsonschema_rs.Draft6Validator,
-    "draft_7": jsonschema_rs.Draft7Validator,
-    "draft_2019_09": jsonschema_rs.Draft201909Validator,
-    "draft_2020_12": jsonschema_rs.Draft202012Validator,
-}
-_DIALECT = re.compile(r"https?://json-schema\.org/(draft-0[467]|draft/20(?:19-09|20-12))/schema#?")
-#: The base URI of schemas without an `$id`.
-_NO_BASE = "http://no-id.invalid/"
 #: orjson's limit of nesting.
 _DEEPEST = 254
 
@@ -69,8 +56,9 @@ class JSONSerializer(Serializer):
         config = JSONSerializerConfig.load(conf)
         schema = as_schema(schema_str, JSON)
         own = schema.text if schema else None
-        dumps = _dumps if json_encode is None else _text_of(json_encode)
-        _compile_early(own, config.dialect)
+        to_text = _dumps if json_encode is None else _text_of(json_encode)
+        is_awaited = self.client_type is AsyncRegistryClient
+        make = _validators(own, config.dialect, holds_up_others=is_awaited)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
@@ -78,16 +66,25 @@ class JSONSerializer(Serializer):
 
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if not config.validate:
-                return Encoder(dumps)
-            validate = compile_validator(schema.text, dependencies, config.dialect)
+                return Encoder(to_text)
+            validator = make(schema, dependencies)
+            accepts = validator.accepts
+            longest = validator.longest
 
-            def encode(datum: Any) -> bytes:
-                validate(datum)
-                return dumps(datum)
+            def encode(datum: Any) -> Any:
+                payload = to_text(datum)
+                if len(payload) <= longest and accepts(datum):
+                    return payload
+
+                def checked() -> bytes:
+                    validator.check(datum, payload)
+                    return payload
+
+                return Later(checked) if is_awaited else checked()
 
             return Encoder(encode)
 
-        errors = (jsonschema_rs.ValidationError, ValueError, TypeError, RecursionError)
+        errors = (ValueError, TypeError, RecursionError)
         name = title(own) if own else None
         form = WriterFormat(JSON, name, own_schema, encoder, errors, _explain_datum)
         super().__init__(schema_registry_client, form, config, schema, to_dict)
@@ -123,7 +120,8 @@ class JSONDeserializer(Deserializer):
         schema = as_schema(schema_str, JSON)
         if schema is None and schema_registry_client is None:
             raise ConfigError("schema_str", "needed where there is no client to find the writers' schemas")
-        _compile_early(schema.text if schema else None, config.dialect)
+        is_awaited = self.client_type is AsyncRegistryClient
+        make = _validators(schema.text if schema else None, config.dialect, holds_up_others=is_awaited)
         loads: Callable[[bytes], Any] = orjson.loads
         if json_decode is not None:
             decode_text = json_decode
@@ -133,12 +131,21 @@ class JSONDeserializer(Deserializer):
             used = reader or writer
             if not config.validate or used is None:
                 return lambda message, offset: loads(message[offset:])
-            validate = compile_validator(used[0].text, used[1], config.dialect)
+            validator = make(*used)
+            accepts = validator.accepts
+            longest = validator.longest
 
             def decode(message: bytes, offset: int) -> Any:
-                datum = loads(message[offset:])
-                validate(datum)
-                return datum
+                payload = message[offset:]
+                datum = loads(payload)
+                if len(payload) <= longest and accepts(datum):
+                    return datum
+
+                def checked() -> Any:
+                    validator.check(datum, payload)
+                    return datum
+
+                return Later(checked) if is_awaited else checked()
 
             return decode
 
@@ -146,7 +153,7 @@ class JSONDeserializer(Deserializer):
             JSON,
             title,
             decoder,
-            (jsonschema_rs.ValidationError, ValueError, RecursionError),
+            (ValueError, RecursionError),
             _explain_payload,
             needs_writer=schema_registry_client is not None,
             needs_references=config.validate,
@@ -185,47 +192,20 @@ def title(schema: SchemaText) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def compile_validator(text: str, dependencies: Dependencies, dialect: str = "draft_7") -> Validate:
-    """The function that raises jsonschema_rs.ValidationError for a datum that the schema refuses.
+def _validators(
+    own: SchemaText | None, dialect: str, *, holds_up_others: bool
+) -> Callable[[SchemaText, Dependencies], JsonValidator]:
+    """Makes validators; that of a schema of one's own that refers to no other at once, so that it is refused early."""
+    early: JsonValidator | None = None
+    if own is not None and not own.references:
+        early = JsonValidator(own.text, (), dialect, holds_up_others=holds_up_others)
 
-    References lead to the dependencies, by their names as they stand or relative to an `$id`; never to the network.
+    def make(schema: SchemaText, dependencies: Dependencies) -> JsonValidator:
+        if early is not None and schema == own:
+            return early
+        return JsonValidator(schema.text, dependencies, dialect, holds_up_others=holds_up_others)
 
-    Args:
-        text: The schema.
-        dependencies: What it refers to.
-        dialect: That of schemas whose `$schema` is missing or unknown.
-
-    Raises:
-        SchemaCompileError: the schema is not JSON, breaks its dialect's rules, or refers to what is not there.
-    """
-    schema = _parse(text)
-    known = {dependency.name: _parse(dependency.text) for dependency in dependencies}
-    bases = [_NO_BASE, *known, *(found for each in (schema, *known.values()) if (found := _id(each)))]
-    resources = {urljoin(base, name): each for name, each in known.items() for base in bases}
-    resources |= {found: each for each in known.values() if (found := _id(each))} | known
-
-    def retrieve(uri: str) -> Any:
-        if uri not in resources:
-            raise LookupError(f"no reference is named {uri}")
-        return resources[uri]
-
-    named = schema.get("$schema") if isinstance(schema, dict) else None
-    match = _DIALECT.fullmatch(named) if isinstance(named, str) else None
-    if match is not None:
-        dialect = match[1].replace("-0", "_").replace("/", "_").replace("-", "_")
-    elif named is not None:
-        schema = {key: value for key, value in schema.items() if key != "$schema"}
-    try:
-        validate: Validate = _VALIDATORS[dialect](schema, retriever=retrieve, base_uri=_NO_BASE).validate
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        raise SchemaCompileError(JSON, getattr(error, "message", "") or str(error)) from error
-    return validate
-
-
-def _compile_early(schema: SchemaText | None, dialect: str) -> None:
-    """Refuses a schema at once where that needs nothing of the registry."""
-    if schema is not None and not schema.references:
-        compile_validator(schema.text, (), dialect)
+    return make
 
 
 def _parse(text: str) -> Any:
@@ -238,19 +218,13 @@ def _parse(text: str) -> Any:
     return schema
 
 
-def _id(schema: Any) -> str | None:
-    found = (schema.get("$id") or schema.get("id")) if isinstance(schema, dict) else None
-    return found if isinstance(found, str) else None
-
-
 def _dumps(datum: Any) -> bytes:
     try:
         return orjson.dumps(datum)
     except TypeError:
         if _not_json(datum, ()) is not None:
             raise
-        # orjson stops at 64 bits; JSON's integers have no bounds.
-        return json.dumps(datum, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return dumps(datum)
 
 
 def _text_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:
@@ -262,21 +236,29 @@ def _text_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:
 
 
 def _explain_datum(error: Exception, datum: Any) -> Exception:
-    if isinstance(error, jsonschema_rs.ValidationError):
-        return DatumMismatch(data_path(error.instance_path), type(error.instance).__name__, error.message)
+    if isinstance(error, ValueRefused):
+        refusal = error.refusal
+        return DatumRefused(data_path(refusal.path), type(_at(datum, refusal.path)).__name__, refusal.reason)
+    if isinstance(error, SerdesError):
+        return error
     path, value = _not_json(datum, ()) or ((), datum)
     return DatumMismatch(data_path(path), type(value).__name__, "what JSON can hold")
 
 
+def _at(datum: Any, path: Iterable[str | int]) -> Any:
+    """The part of a datum at a path, or the last one on the way."""
+    for step in path:
+        try:
+            datum = datum[step]
+        except (LookupError, TypeError):
+            break
+    return datum
+
+
 def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # as of every type
-    if isinstance(error, jsonschema_rs.ValidationError):
-        return PayloadError(f"{data_path(error.instance_path)}: {error.message}")
-    return PayloadError(f"not JSON: {error}")
-
-
-def data_path(parts: Any) -> str:
-    """The path of keys and indexes as `$.key[index]`."""
-    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    if isinstance(error, SerdesError):
+        return error
+    return PayloadError(str(error) if isinstance(error, ValueRefused) else f"not JSON: {error}")
 
 
 def _not_json(value: Any, path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], Any] | None:

@@ -12,7 +12,7 @@ from serdes import wire
 from serdes.client import AsyncRegistryClient, BaseClient, RegistryClient
 from serdes.config import SerializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, SerializationError, WrongSchemaType
-from serdes.flow import Flow
+from serdes.flow import Flow, Later, called
 from serdes.models import RegisteredSchema, SchemaInfo
 from serdes.schema import Ruled, Schema, refuse_to_write
 from serdes.serialization import Context
@@ -22,9 +22,12 @@ ToDict = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """The function from a datum to its payload, and Protobuf's message indexes as bytes."""
+    """The function from a datum to its payload, and Protobuf's message indexes as bytes.
 
-    encode: Callable[[Any], bytes]
+    For an asynchronous client `encode` may return a Later in place of the payload.
+    """
+
+    encode: Callable[[Any], Any]
     indexes: bytes = b""
 
 
@@ -131,8 +134,11 @@ class Serializer:
             obj = self._to_dict(obj, ctx)
         try:
             payload = chosen.encoder.encode(obj)
+            if isinstance(payload, Later):
+                payload = yield from called(payload.function)
         except self._form.errors as error:
             raise self._form.explain(error, obj) from error
+        assert isinstance(payload, bytes)
         if not in_header:
             return _prefix(chosen) + payload
         if chosen.guid is None:
@@ -206,7 +212,8 @@ class Serializer:
         schema_id = held.id
         if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
             schema_id = (yield from endpoints.lookup(subject, used)).id
-        return _Chosen(schema_id, held.guid, self._form.encoder(used, dependencies))
+        encoder = yield from called(lambda: self._form.encoder(used, dependencies))
+        return _Chosen(schema_id, held.guid, encoder)
 
     def _named(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
         endpoints, config = self.client.endpoints, self._config

@@ -16,7 +16,7 @@ import orjson
 from compat.schema import AVRO, JSON, PROTOBUF
 from serdes import wire
 from serdes.client import RegistryClient
-from serdes.error import SerdesError
+from serdes.error import RulesNotSupported, SerdesError
 from serdes.schema import Ruled
 from spark_avro.known import GUID, Known, refusal
 
@@ -232,19 +232,13 @@ class JsonMaker:
 
     def __call__(self, known: Known) -> Decode:
         """The decoder of a schema."""
-        import jsonschema_rs  # noqa: PLC0415 - the driver has no use for it
+        from serdes.validation import JsonValidator  # noqa: PLC0415 - the driver has no use for it
 
-        from serdes.json_schema import compile_validator  # noqa: PLC0415
-
-        validate = compile_validator(known.schema.text, known.dependencies)
+        validator = JsonValidator(known.schema.text, known.dependencies)
 
         def decode(message: bytes) -> str:
             payload = message[wire.V0_SIZE :]
-            try:
-                validate(orjson.loads(payload))
-            except jsonschema_rs.ValidationError as error:
-                where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
-                raise ValueError(f"${where}: {error.message}") from None
+            validator.check(orjson.loads(payload), payload)
             return payload.decode()
 
         return decode
@@ -252,7 +246,8 @@ class JsonMaker:
 
 def json_decoder(known: Mapping[int, Known], origin: str, asked: Asked | None) -> Decoder:
     """A decoder of JSON Schema messages, validating."""
-    errors = (ValueError, RecursionError, SerdesError)
+    # Not ValidationUnavailable: the message may be fine, so the task fails.
+    errors = (ValueError, RecursionError, RulesNotSupported)
     return Decoder(JSON, known, JsonMaker(), errors, origin, asked)
 
 

@@ -120,7 +120,7 @@ def metaschema_of(url: str) -> Dialect | None:
     return DIALECTS.get(rest.removesuffix("#")) if scheme in ("http", "https") else None
 
 
-def dialect_of(schema: Any) -> Dialect:
-    """The dialect that a schema's `$schema` names; draft-07 where it is absent or unknown, as in the reference."""
+def dialect_of(schema: Any, otherwise: Dialect = DRAFT_7) -> Dialect:
+    """The dialect that a schema's `$schema` names; the other one (draft-07 in the reference) if it is unknown."""
     url = schema.get("$schema") if isinstance(schema, dict) else None
-    return (metaschema_of(url) if isinstance(url, str) else None) or DRAFT_7
+    return (metaschema_of(url) if isinstance(url, str) else None) or otherwise

@@ -22,10 +22,12 @@ from compat.json_schema.differing import JsonDifference
 from compat.json_schema.judging import Route
 from compat.json_schema.model import Node, follow
 from compat.json_schema.schema import JsonSchema
-from compat.json_schema.tangles import is_tangled
-from compat.json_schema.validators import Validator, validator
+from compat.json_schema.validators import Validator, bounded_work, validator
 from compat.schema import ParsedSchema, Pointer
 
+#: Most work that a validator may have with a candidate of some size (see `work.py`): about 1 ms.
+_MOST_WORK = 100_000
+_SIZE = 200
 #: Candidates that are tried for one difference, and for each place in it that may show the break.
 _MOST_TRIED = 4_000
 _MOST_PER_PLACE = 1_500
@@ -64,9 +66,11 @@ def example(
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)
     budget = budget or Budget()
-    if budget.is_spent or is_tangled(reader.model) or is_tangled(writer.model):
+    if budget.is_spent:
         return None
     try:
+        if any(_bound(schema) > _MOST_WORK for schema in (writer, reader)):
+            return None
         accepts, reads = validator(writer), validator(reader)
     except ValueError:
         return None
@@ -101,6 +105,10 @@ def _search(difference: JsonDifference, sides: _Sides, budget: Budget) -> str | 
         if accepts.is_valid(candidate) and not reads.is_valid(candidate):
             return json_text.dumps(candidate)
     return None
+
+
+def _bound(schema: JsonSchema) -> float:
+    return bounded_work(schema.raw, schema.dependencies).bound(_SIZE)
 
 
 def _hints(pointer: Pointer | None, raw: Any) -> set[str]:

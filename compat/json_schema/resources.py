@@ -76,6 +76,11 @@ class Resources:
         """What a `$ref` may call a dependency: its name, with `./` before it, and relative to the schema's `$id`."""
         return name, f"./{name}", _join(self.root.uri, name)
 
+    @property
+    def count(self) -> int:
+        """How many resources were met so far: the text, its parts with an `$id`, and dependencies that were needed."""
+        return len({id(resource) for resource in self._by_uri.values()})
+
     def at(self, raw: Any, enclosing: Resource) -> Resource:
         """The resource that a schema belongs to: one that starts at it, or the enclosing one."""
         return self._starts.get(id(raw), enclosing)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Protocol
-from urllib.parse import urljoin
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, urljoin
 
 from compat import json_text
-from compat.json_schema.dialects import dialect_of
+from compat.json_schema.dialects import DRAFT_7, Dialect, dialect_of
 from compat.json_schema.schema import JsonSchema
+from compat.json_schema.work import Work, work_of
+from compat.schema import Dependencies, Dependency
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+#: The base URI of schemas without an `$id`.
+NO_BASE = "http://no-id.invalid/"
+_MIRRORED = ("definitions", "$defs")
 
 
 class Validator(Protocol):
@@ -20,10 +30,36 @@ class Validator(Protocol):
 
 @lru_cache(maxsize=4)
 def validator(schema: JsonSchema) -> Validator:
-    """A validator of instances against a schema; formats are annotations.
+    """A validator of instances against a parsed schema.
 
     Raises:
         ValueError: The library cannot work with the schema, such as with a pattern that it does not know.
+    """
+    return compiled(schema.raw, schema.dependencies)
+
+
+def compiled(
+    raw: Any,
+    dependencies: Dependencies = (),
+    *,
+    dialect: Dialect = DRAFT_7,
+    backtracks: int | None = None,
+    mask: str | None = None,
+) -> jsonschema_rs.Validator:
+    """A validator of instances against a schema given as JSON.
+
+    References lead to the dependencies, by their names as they stand or relative to an `$id`; never to the network.
+    `format` is asserted by drafts 4 to 7, and an annotation in newer drafts.
+
+    Args:
+        raw: The schema.
+        dependencies: The schemas it refers to.
+        dialect: The draft of a schema whose `$schema` is missing or unknown.
+        backtracks: After how many steps a pattern that needs backtracking gives up; None for the library's limit.
+        mask: The words for values in its messages; None for their text.
+
+    Raises:
+        ValueError: The library cannot work with the schema.
     """
     # Imported here: the library takes longer to load than most schemas take to compare.
     import jsonschema_rs  # noqa: PLC0415
@@ -35,32 +71,74 @@ def validator(schema: JsonSchema) -> Validator:
         "2019-09": jsonschema_rs.Draft201909Validator,
         "2020-12": jsonschema_rs.Draft202012Validator,
     }
-    base = schema.raw.get(schema.dialect.id_keyword) if isinstance(schema.raw, dict) else None
-    resources: list[tuple[str, Any]] = []
-    for dependency in schema.dependencies:
-        raw = _in_its_draft(json_text.loads(dependency.text))
-        resources.append((dependency.name, raw))
-        if isinstance(base, str) and urljoin(base, dependency.name) != dependency.name:
-            resources.append((urljoin(base, dependency.name), raw))
+    dialect = dialect_of(raw, dialect)
+    resources = resources_of(raw, dependencies, dialect)
+
+    def retrieve(uri: str) -> Any:
+        if uri not in resources:
+            raise LookupError(f"no reference is named {uri}")
+        return resources[uri]
+
+    patterns = None if backtracks is None else jsonschema_rs.FancyRegexOptions(backtracks)
     try:
-        registry = jsonschema_rs.Registry(resources) if resources else None
-        made: Validator = classes[schema.dialect.name](
-            _in_its_draft(schema.raw), registry=registry, validate_formats=False, offline=True
+        return classes[dialect.name](
+            in_its_draft(raw, dialect), retriever=retrieve, base_uri=NO_BASE, pattern_options=patterns, mask=mask
         )
-    except jsonschema_rs.ReferencingError as error:
-        raise ValueError(str(error)) from None
-    return made
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        raise ValueError(error.message or str(error)) from None
 
 
-def _in_its_draft(raw: Any) -> Any:
-    """The schema with the draft named that it was decided to be in: the library would look an unknown one up."""
+def resources_of(raw: Any, dependencies: Dependencies, dialect: Dialect = DRAFT_7) -> Mapping[str, Any]:
+    """The dependencies of a schema under each address that a reference may have for them.
+
+    Raises:
+        ValueError: A dependency is not JSON.
+    """
+    named = {dependency.name: json_text.loads(dependency.text) for dependency in dependencies}
+    ids = {name: found for name, schema in named.items() if (found := _id(schema, dialect))}
+    own = _id(raw, dialect)
+    bases = [NO_BASE, *([own] if own else ()), *ids.values(), *named]
+    resources: dict[str, Any] = {}
+    for name, schema in named.items():
+        drafted = in_its_draft(schema, dialect_of(schema, dialect))
+        for base in bases:
+            address = urljoin(base, name)
+            resources.setdefault(address, drafted)
+            resources.setdefault(unquote(address), drafted)
+        resources[name] = drafted
+        if name in ids:
+            resources[ids[name]] = drafted
+    return resources
+
+
+def in_its_draft(raw: Any, dialect: Dialect) -> Any:
+    """The schema with the draft named that it was decided to be in: the library would look an unknown one up.
+
+    The reference finds definitions of newer drafts under either word, so they stand under both if one is missing.
+    """
     if not isinstance(raw, dict):
         return raw
-    dialect = dialect_of(raw)
-    named = {**raw, "$schema": dialect.url}
-    definitions = [raw[keyword] for keyword in ("definitions", "$defs") if isinstance(raw.get(keyword), dict)]
-    if dialect.modern and definitions:
-        # The reference finds definitions of newer drafts under either word.
-        both = {name: schema for each in definitions for name, schema in each.items()}
-        named |= {"definitions": {**both, **raw.get("definitions", {})}, "$defs": {**both, **raw.get("$defs", {})}}
-    return named
+    drafted = {**raw, "$schema": dialect.url}
+    if dialect.modern:
+        for missing, there in (_MIRRORED, _MIRRORED[::-1]):
+            if missing not in raw and isinstance(raw.get(there), dict) and f"#/{missing}/" in json_text.dumps(raw):
+                drafted[missing] = raw[there]
+    return drafted
+
+
+def bounded_work(raw: Any, dependencies: Dependencies = (), dialect: Dialect = DRAFT_7) -> Work:
+    """The bound on the work of a validator that `compiled` makes.
+
+    Raises:
+        ValueError: A reference leads nowhere, or a dependency is not JSON.
+    """
+    dialect = dialect_of(raw, dialect)
+    resources = resources_of(raw, dependencies, dialect)
+    texts = {id(schema): json_text.dumps(schema) for schema in resources.values()}
+    named = tuple(Dependency(address, texts[id(schema)]) for address, schema in resources.items())
+    return work_of(in_its_draft(raw, dialect), named)
+
+
+def _id(raw: Any, dialect: Dialect) -> str | None:
+    found = raw.get(dialect_of(raw, dialect).id_keyword) if isinstance(raw, dict) else None
+    return found if isinstance(found, str) else None

@@ -14,6 +14,9 @@ from magicbyte.http.asgi import Receive, Scope, Send
 from registry.http.bodies import WholeBodyRequest
 from registry.metrics import RequestCounts
 
+#: The key of a list in the scope that the path of the route is added to, for layers that ask for it.
+ROUTES = "magicbyte.routes"
+
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -73,6 +76,7 @@ class Dispatch:
         self, pattern: _Pattern, parameters: dict[str, str], scope: Scope, receive: Receive, send: Send
     ) -> None:
         scope["app"], scope["path_params"] = self._app, parameters
+        scope.get(ROUTES, []).append(pattern.path)
         request = WholeBodyRequest(scope, receive, send)
         started = time.perf_counter()
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ApiErr
 from magicbyte.http.negotiation import choose, consumes
 from registry.errors import REQUEST_TIMED_OUT
 from registry.http.answers import CONSUMED, PRODUCED, V1
+from registry.http.dispatch import ROUTES
 from registry.http.offset_tokens import OFFSET_HEADER
 from registry.http.settings import context_name
+from registry.metrics import RequestCounts
 
 _IN_CONTEXT = re.compile(r"/contexts/([^/]+)(/.*)")
 #: Takes many schemas at once.
@@ -119,9 +122,10 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """An answer, and the offset of the view that it was given from."""
+    """An answer, the offset of the view that it was given from, and the method and route that gave it."""
 
     offset: int
+    counted: tuple[str, str]
     start: Message
     body: Message
     size: int
@@ -152,6 +156,7 @@ class RememberedAnswers:
         app: ASGIApp,
         offset: Callable[[], int],
         is_met: Callable[[str], bool],
+        counts: RequestCounts,
         *,
         most_bytes: int = 64 << 20,
         longest: int = 64 << 10,
@@ -162,12 +167,14 @@ class RememberedAnswers:
             app: What answers.
             offset: Where the view stands.
             is_met: Whether the view holds what a token stands for.
+            counts: Where requests are counted.
             most_bytes: How much is remembered altogether.
             longest: The longest body of a request or an answer that is remembered, in bytes.
         """
         self.app = app
         self._offset = offset
         self._is_met = is_met
+        self._counts = counts
         self._most_bytes = most_bytes
         self._longest = longest
         self._bytes = 0
@@ -193,12 +200,14 @@ class RememberedAnswers:
                 return
             # What cannot be read is no look-up, but must not be taken for a GET either.
             body = first.get("body", b"") or b" "
+        started = time.perf_counter()
         key = (scope["raw_path"], scope["query_string"], media_types, body)
         offset = self._offset()
         known = self._answers.get(key)
         if known is not None and known.offset == offset:
             await send(known.start)
             await send(known.body)
+            self._counts.add(*known.counted, 200, time.perf_counter() - started)
             return
         await self._ask(key, offset, scope, receive, send)
 
@@ -225,25 +234,28 @@ class RememberedAnswers:
 
     async def _ask(self, key: _Key, offset: int, scope: Scope, receive: Receive, send: Send) -> None:
         start: Message | None = None
+        #: Layers below copy the scope, but not what is in it.
+        routes: list[str] = []
+        scope[ROUTES] = routes
 
         async def remembering(message: Message) -> None:
             nonlocal start
             if message["type"] == "http.response.start":
                 start = message
-            elif start is not None and start["status"] == 200 and not message.get("more_body"):
-                self._remember(key, offset, start, message)
+            elif start is not None and start["status"] == 200 and routes and not message.get("more_body"):
+                self._remember(key, offset, (scope["method"], routes[0]), start, message)
             await send(message)
 
         await self.app(scope, receive, remembering)
 
-    def _remember(self, key: _Key, offset: int, start: Message, body: Message) -> None:
+    def _remember(self, key: _Key, offset: int, counted: tuple[str, str], start: Message, body: Message) -> None:
         length = len(body.get("body", b""))
         if length > self._longest:
             return
         headers = [(name, value) for name, value in start["headers"] if name != b"x-request-id"]
         size = length + sum(map(len, key)) + _OVERHEAD
         self._forget(self._answers.pop(key, None))
-        self._answers[key] = _Remembered(offset, {**start, "headers": headers}, body, size)
+        self._answers[key] = _Remembered(offset, counted, {**start, "headers": headers}, body, size)
         self._bytes += size
         while self._bytes > self._most_bytes:
             self._forget(self._answers.popitem(last=False)[1])

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 from magicbyte.kafka import client_config
 from serdes.client import RegistryClient
 from serdes.client_config import client_options
-from serdes.flow import Answer, Pause, Send, TransportFailure
+from serdes.flow import Answer, Send, Step, TransportFailure
 
 DEFAULT_URL = "http://localhost:8081"
 
@@ -22,8 +22,8 @@ class LeanClient(RegistryClient):
 
     _connections: dict[tuple[str, str], HTTPConnection] | None = None
 
-    def _perform(self, step: Send | Pause) -> Answer | None:
-        if isinstance(step, Pause) or self._needs_httpx():
+    def _perform(self, step: Step) -> Answer | None:
+        if not isinstance(step, Send) or self._needs_httpx():
             return super()._perform(step)
         parts = urlsplit(step.url)
         key = (parts.scheme, parts.netloc)

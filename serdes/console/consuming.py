@@ -13,7 +13,16 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message
 
-from serdes.console.outcome import BAD_DATA, EMPTY, NOT_DELIVERED, OK, Ended, tell
+from serdes.console.outcome import (
+    BAD_DATA,
+    EMPTY,
+    NOT_DELIVERED,
+    OK,
+    Ended,
+    flush_output,
+    tell,
+    write_output,
+)
 from serdes.console.places import Cluster, Start, is_refusal
 from serdes.console.undecodable import Undecodable
 
@@ -210,19 +219,26 @@ def consume(program: str, records: Records, wanted: Wanted, showing: Showing) ->
     """Writes the wanted records' lines to stdout; returns the exit code.
 
     Raises:
-        Ended: A record has no line, the broker is out of reach, or there was no record and there had to be one.
+        Ended: A record has no line, stdout cannot be written, the broker is out of reach, or there was no record and
+            there had to be one.
     """
     count = 0
     try:
         for batch in [records.newest(wanted.last)] if wanted.last else _timed(records, wanted):
-            for message in batch:
-                if wanted.limit is not None and count >= wanted.limit:
-                    break
-                count += 1
-                _show(program, message, showing)
-                records.done_with(message)
-            if batch:
-                sys.stdout.buffer.flush()
+            shown: list[Message] = []
+            try:
+                for message in batch:
+                    if wanted.limit is not None and count >= wanted.limit:
+                        break
+                    count += 1
+                    _show(program, message, showing)
+                    shown.append(message)
+            finally:
+                # The group goes on only behind what was written.
+                if batch:
+                    flush_output()
+                for message in shown:
+                    records.done_with(message)
             if wanted.limit is not None and count >= wanted.limit:
                 break
     finally:
@@ -246,11 +262,10 @@ def _timed(records: Records, wanted: Wanted) -> Iterator[list[Message]]:
 
 def _show(program: str, message: Message, showing: Showing) -> None:
     try:
-        sys.stdout.buffer.write(showing.line(message))
+        write_output(showing.line(message))
     except Undecodable as error:
         text = f"{message.topic()}-{message.partition()}@{message.offset()}: {error}"
         if not showing.skip and showing.dead_letter is None:
-            sys.stdout.buffer.flush()
             raise Ended(BAD_DATA, text) from error
         tell(program, text)
         if showing.dead_letter is not None:

@@ -37,6 +37,42 @@ def tell(program: str, text: str) -> None:
         sys.stderr.flush()
 
 
+def write_output(line: bytes) -> None:
+    """Writes to stdout.
+
+    Raises:
+        Ended: That is not possible, such as on a full disk.
+        BrokenPipeError: Nobody reads it any more.
+    """
+    try:
+        sys.stdout.buffer.write(line)
+    except OSError as error:
+        raise _unwritable(error) from error
+
+
+def flush_output() -> None:
+    """Writes what stdout has buffered.
+
+    Raises:
+        Ended, BrokenPipeError: As `write_output`.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise _unwritable(error) from error
+
+
+def _unwritable(error: OSError) -> Exception:
+    if isinstance(error, BrokenPipeError):
+        return error
+    return Ended(NOT_DELIVERED, f"stdout cannot be written: {error.strerror}")
+
+
+def _discard_output() -> None:
+    """Lets what cannot be written go; Python would try again at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def carried_out(program: str, run: Callable[[], int]) -> int:
     """The exit code of a run; what it raises becomes a line on stderr.
 
@@ -46,10 +82,9 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
         signal.signal(signal.SIGTERM, _interrupt)
     try:
         code = run()
-        sys.stdout.flush()
+        flush_output()
     except BrokenPipeError:
-        # Python would complain when it flushes stdout at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return OK
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -59,6 +94,10 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
             raise
         code = known
         tell(program, str(error) or type(error).__name__)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _discard_output()
     return code
 
 
@@ -72,13 +111,14 @@ def exit_code(error: Exception) -> int | None:
         OAuthTokenError,
         RegistryUnavailable,
         SerdesError,
+        ValidationUnavailable,
     )
 
     if isinstance(error, Ended):
         return error.code
     if isinstance(error, ConfigError | KafkaSettingsError | ExtraMissing):
         return BAD_USAGE
-    if isinstance(error, RegistryUnavailable | NotAuthorized | OAuthTokenError):
+    if isinstance(error, RegistryUnavailable | NotAuthorized | OAuthTokenError | ValidationUnavailable):
         return NOT_DELIVERED
     if isinstance(error, SerdesError):
         return BAD_DATA

@@ -8,10 +8,10 @@ from typing import Any
 from compat.schema import PROTOBUF, Dependencies, SchemaText
 from serdes import wire
 from serdes.config import DeserializerConfig, ProtobufDeserializerConfig, ProtobufSerializerConfig, SerializerConfig
-from serdes.console.json_text import dumps, loads
 from serdes.console.misfit import TextOptions, Unfit
 from serdes.deserializer import Decode, Resolved
 from serdes.error import PayloadError, SchemaCompileError
+from serdes.json_bytes import dumps, loads
 from serdes.serializer import Encoder
 
 

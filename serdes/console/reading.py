@@ -8,11 +8,11 @@ from typing import Any
 
 from serdes import wire
 from serdes.client import RegistryClient
-from serdes.console.json_text import dumps
 from serdes.console.misfit import TextOptions
 from serdes.console.text import text_deserializer
 from serdes.console.undecodable import Undecodable
 from serdes.error import SchemaNotFound, SerializationError
+from serdes.json_bytes import dumps
 from serdes.models import SchemaInfo
 from serdes.serialization import SerializationContext
 

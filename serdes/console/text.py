@@ -22,12 +22,12 @@ from serdes.config import (
     SerializerConfig,
 )
 from serdes.console import protobuf_text
-from serdes.console.json_text import dumps, loads
 from serdes.console.misfit import BadText, TextOptions, Unfit
 from serdes.console.place import offset_of
 from serdes.deserializer import Decode, Deserializer, ReaderFormat, Resolved
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
 from serdes.flow import Flow
+from serdes.json_bytes import dumps, loads
 from serdes.schema import Schema
 from serdes.serialization import Context
 from serdes.serializer import Encoder, Serializer, WriterFormat
@@ -110,7 +110,7 @@ def explain_text(error: Exception, text: Any) -> Exception:
     """The exception for what an encoder raised about a text."""
     if isinstance(error, JSONDecodeError):
         return BadText(f"it is not JSON: {error.msg}", error.pos)
-    if isinstance(error, SerializationError):
+    if isinstance(error, SerializationError | SchemaCompileError):
         return error
     path = getattr(error, "path", None)
     if path is None:
@@ -119,8 +119,10 @@ def explain_text(error: Exception, text: Any) -> Exception:
 
 
 def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # as of every type
-    if isinstance(error, SerializationError):
+    if isinstance(error, SerializationError | SchemaCompileError):
         return error
+    if isinstance(error, Unfit):
+        return PayloadError(f"{error.path}: {error}")
     position = getattr(error, "position", None)
     if position is not None and hasattr(error, "detail") and hasattr(error, "path"):
         return PayloadError(f"{error.path}: {error.detail}", position)
@@ -196,13 +198,14 @@ def _json_encoder(
     options: TextOptions,  # noqa: ARG001  # as of every type
 ) -> Encoder:
     assert isinstance(config, JSONSerializerConfig)
-    validate = _validator(schema, dependencies, config.dialect) if config.validate else None
+    check = _check(schema, dependencies, config.dialect) if config.validate else None
 
     def encode(text: str) -> bytes:
         datum = loads(text)
-        if validate is not None:
-            validate(datum)
-        return dumps(datum)
+        payload = dumps(datum)
+        if check is not None:
+            check(datum, payload)
+        return payload
 
     return Encoder(encode)
 
@@ -214,32 +217,32 @@ def _json_decoder(
     options: TextOptions,  # noqa: ARG001  # as of every type
 ) -> Decode:
     assert isinstance(config, JSONDeserializerConfig)
-    validate = _validator(*(reader or writer), config.dialect) if config.validate else None
+    check = _check(*(reader or writer), config.dialect) if config.validate else None
 
     def decode(message: bytes, offset: int) -> bytes:
         try:
             datum = loads(message[offset:].decode())
         except ValueError as error:
             raise PayloadError(f"it is not JSON: {error}", offset) from error
-        if validate is not None:
-            validate(datum)
-        return dumps(datum)
+        payload = dumps(datum)
+        if check is not None:
+            check(datum, payload)
+        return payload
 
     return decode
 
 
-def _validator(schema: SchemaText, dependencies: Dependencies, dialect: str) -> Callable[[Any], None]:
-    from jsonschema_rs import ValidationError  # noqa: PLC0415  # other types do without
+def _check(schema: SchemaText, dependencies: Dependencies, dialect: str) -> Callable[[Any, bytes], None]:
+    from serdes.validation import JsonValidator, ValueRefused  # noqa: PLC0415  # other types do without
+    from serdes.validation.refusal import data_path  # noqa: PLC0415
 
-    from serdes.json_schema import compile_validator, data_path  # noqa: PLC0415
+    validator = JsonValidator(schema.text, dependencies, dialect)
 
-    validate = compile_validator(schema.text, dependencies, dialect)
-
-    def check(datum: Any) -> None:
+    def check(datum: Any, text: bytes) -> None:
         try:
-            validate(datum)
-        except ValidationError as error:
-            raise Unfit(data_path(error.instance_path), error.message) from error
+            validator.check(datum, text)
+        except ValueRefused as error:
+            raise Unfit(data_path(error.refusal.path), error.refusal.reason) from error
 
     return check
 

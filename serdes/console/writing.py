@@ -77,8 +77,9 @@ def _dry(
     def serialize(text: str, headers: list[tuple[str, bytes | None]]) -> bytes | None:
         del headers
         try:
-            return encode(text)
+            payload: bytes = encode(text)
         except form.errors as error:
             raise explain_text(error, text) from error
+        return payload
 
     return serialize

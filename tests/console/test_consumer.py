@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -144,6 +145,44 @@ def test_a_closed_stdout_is_no_error(tools: Any, topic: str):
         process.stdout.close()
         assert process.wait(20) == 0
         assert process.stderr.read() == b""
+
+
+def test_a_poisoned_record_does_not_stop_the_tools(tools: Any, topic: str, stored: Any):
+    links = {f"d{level}": {"oneOf": [{"$ref": f"#/definitions/d{level + 1}"}] * 2} for level in range(30)}
+    schema = json.dumps(
+        {"definitions": {**links, "d30": {"type": "integer"}}, "properties": {"amount": {"$ref": "#/definitions/d0"}}}
+    )
+    lines = '{"n":1}\n{"amount":"x"}\n{"n":2}\n'
+    reason = "refused by oneOf (at #/definitions/d0/oneOf of the schema); validation was ended, as it took more than"
+    made = tools.produce("json-schema", topic, "--on-error", "skip", lines=lines, value_schema=schema)
+    assert f"line 2, column 11: value: $.amount: {reason}" in made.err
+    assert [record.value()[5:] for record in stored(topic)] == [b'{"n":1}', b'{"n":2}']
+
+    lax = {"value_schema": schema, "json_fail_invalid_schema": "false"}
+    assert tools.produce("json-schema", topic, lines=lines, **lax).code == 0
+    strict = {"json_fail_invalid_schema": "true"}
+    dead = ["--from-beginning", "--dlq-topic", f"{topic}-dead", "--max-messages", "5"]
+    kept = tools.consume("json-schema", topic, *dead, **strict)
+    assert (kept.code, kept.out) == (0, '{"n":1}\n{"n":2}\n{"n":1}\n{"n":2}\n')
+    assert f"{topic}-0@3: value: payload does not fit the schema: $.amount: {reason}" in kept.err
+    assert [letter.value()[5:] for letter in stored(f"{topic}-dead")] == [b'{"amount":"x"}']
+
+
+def test_a_full_disk_ends_the_tool_and_leaves_the_group_where_it_was(tools: Any, topic: str):
+    lines = "".join(f'"{number}"\n' for number in range(3))
+    assert tools.produce("avro", topic, lines=lines, value_schema=STRING).code == 0
+    group = ["--from-beginning", "--group", f"{topic}-group", "--max-messages", "3"]
+    command = [
+        str(Path(sys.executable).with_name("kafka-avro-console-consumer")),
+        *("--bootstrap-server", tools.kafka, "--topic", topic, "--quiet", *group),
+        *("--property", f"schema.registry.url={tools.registry}"),
+    ]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.stderr == b"kafka-avro-console-consumer: stdout cannot be written: No space left on device\n"
+    assert done.returncode == 3
+    again = tools.consume("avro", topic, *group)
+    assert (again.code, again.out) == (0, lines)
 
 
 def test_the_id_in_a_header(tools: Any, topic: str):

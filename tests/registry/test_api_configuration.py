@@ -260,3 +260,18 @@ def test_metrics_count_requests_by_route_and_schemas_by_type(api: Any) -> None:
         'schema_registry_schemas{type="JSON"} 1.0',
     ):
         assert line in lines
+
+
+def test_metrics_count_answers_from_memory(api: Any) -> None:
+    api.register("s", '"int"')
+    for _ in range(5):
+        assert api("GET", "/subjects/s/versions/1").status_code == 200
+        assert api("POST", "/subjects/s", {"schema": '"int"'}).status_code == 200
+        assert api("GET", "/contexts/:.:/subjects/s/versions/1").status_code == 200
+    lines = api("GET", "/metrics").text.splitlines()
+    for line in (
+        'schema_registry_requests_total{method="GET",path="/subjects/{subject}/versions/{version}",status="200"} 10.0',
+        'schema_registry_requests_total{method="POST",path="/subjects/{subject}",status="200"} 5.0',
+        "kafka_schema_registry_api_success_count 16.0",
+    ):
+        assert line in lines

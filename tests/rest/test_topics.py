@@ -123,3 +123,15 @@ def test_health_and_metrics(rest: Any, topic: str) -> None:
     assert any(line.startswith(counted) for line in lines)
     assert "magicbyte_rest_buffered_bytes 0.0" in lines
     assert not any(topic in line for line in lines)
+
+
+def test_every_get_is_counted(rest: Any) -> None:
+    def counted() -> float:
+        name = 'magicbyte_rest_requests_total{method="GET",route="/topics",status="200"} '
+        lines = rest.get("/metrics").text.splitlines()
+        return sum(float(line.removeprefix(name)) for line in lines if line.startswith(name))
+
+    before = counted()
+    for _ in range(5):
+        rest.get("/topics")
+    assert counted() == before + 5

@@ -73,6 +73,28 @@ def test_types_and_broken_messages(spark: SparkSession, avro: Any, subject: str)
             assert (read.error and read.error.reason.partition(":")[0]) == kind
 
 
+def test_a_poisoned_message_does_not_stop_a_task(spark: SparkSession, avro: Any, subject: str) -> None:
+    links = {f"d{level}": {"oneOf": [{"$ref": f"#/definitions/d{level + 1}"}] * 2} for level in range(30)}
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "amount": {"$ref": "#/definitions/d0"}},
+        "definitions": {**links, "d30": {"type": "integer"}},
+    }
+    held = avro.registry.register(subject, SchemaText(JSON, json.dumps(schema)))
+    header = struct.pack(">bI", 0, held.id)
+    rows = [(bytearray(header + text),) for text in (b'{"n":1}', b'{"amount":"x"}', b'{"n":"a"}', b'{"n":2}')]
+    data = spark.createDataFrame(rows, "value binary").coalesce(1)
+    read = confluent_json_udf(
+        "value", subject=subject, registry=avro.registry, mode="PERMISSIVE", data_type="n int"
+    ).alias("read")
+    found = [row.read for row in data.select(read).collect()]
+    assert [each.value and each.value.n for each in found] == [1, None, None, 2]
+    assert "$.amount: refused by oneOf (at #/definitions/d0/oneOf of the schema); validation was ended" in (
+        found[1].error.reason
+    )
+    assert found[2].error.reason.endswith('$.n: "a" is not of type "integer"')
+
+
 def test_writing(spark: SparkSession, avro: Any, subject: str) -> None:
     data = spark.sql(
         "select named_struct('id', 1, 's', cast(null as string), 'l', array(1.5D)) as v union all select null"

@@ -1,4 +1,4 @@
-"""JSON between texts and Python, numbers of any size included."""
+"""JSON between text and Python, with integers of any size, and as deep as Python's stack."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ def loads(text: str) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """The compact text of a value, in UTF-8."""
+    """The compact text of a value, in UTF-8.
+
+    Raises:
+        TypeError, ValueError, RecursionError: It has none.
+    """
     try:
         return orjson.dumps(value)
     except TypeError:

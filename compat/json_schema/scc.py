@@ -1,0 +1,46 @@
+"""Strongly connected components of a directed graph: groups of nodes that all lead back to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+
+def components(graph: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
+    """The components, each after all those that it leads to (Tarjan's algorithm, without recursion).
+
+    Args:
+        graph: The nodes, each with the nodes that it leads to.
+    """
+    order: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    open_nodes: list[int] = []
+    is_open: set[int] = set()
+    for root in graph:
+        if root in order:
+            continue
+        stack = [(root, iter(graph[root]))]
+        order[root] = lowest[root] = len(order)
+        open_nodes.append(root)
+        is_open.add(root)
+        while stack:
+            node, children = stack[-1]
+            for child in children:
+                if child not in order:
+                    order[child] = lowest[child] = len(order)
+                    open_nodes.append(child)
+                    is_open.add(child)
+                    stack.append((child, iter(graph[child])))
+                    break
+                if child in is_open:
+                    lowest[node] = min(lowest[node], order[child])
+            else:
+                stack.pop()
+                if stack:
+                    parent = stack[-1][0]
+                    lowest[parent] = min(lowest[parent], lowest[node])
+                if lowest[node] == order[node]:
+                    component = [open_nodes.pop()]
+                    while component[-1] != node:
+                        component.append(open_nodes.pop())
+                    is_open.difference_update(component)
+                    yield component

@@ -1,0 +1,150 @@
+"""A JSON Schema with what it refers to: what a validator is made of, in this process or in a worker."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from compat import json_text
+from compat.json_schema.dialects import (
+    DRAFT_4,
+    DRAFT_6,
+    DRAFT_7,
+    DRAFT_2019_09,
+    DRAFT_2020_12,
+    Dialect,
+    dialect_of,
+)
+from compat.json_schema.validators import bounded_work, compiled, in_its_draft, resources_of
+from compat.json_schema.work import UNBOUNDED, Work
+from compat.schema import Dependencies, Dependency
+from serdes.validation.refusal import Refusal
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+    from serdes.validation.explanation import Explainer
+
+#: Schemas of more characters are not looked at for the place that costs most.
+_LONGEST_LOOKED_AT = 200_000
+#: Values of more bytes, and schemas of more work, are not searched for the first error if the best is not found.
+_LONGEST_SEARCHED = 500_000
+_MOST_WEIGHT = 2_000
+
+_DIALECTS = {
+    "draft_4": DRAFT_4,
+    "draft_6": DRAFT_6,
+    "draft_7": DRAFT_7,
+    "draft_2019_09": DRAFT_2019_09,
+    "draft_2020_12": DRAFT_2020_12,
+}
+
+
+@dataclass(frozen=True)
+class DescribedSchema:
+    """A schema as text.
+
+    Attributes:
+        text: The schema.
+        dependencies: The schemas it refers to, under the names of its references.
+        dialect_name: The draft of a schema whose `$schema` is missing or unknown, as in `json.schema.spec.version`.
+    """
+
+    text: str
+    dependencies: Dependencies = ()
+    dialect_name: str = "draft_7"
+
+    @cached_property
+    def raw(self) -> Any:
+        """The schema as JSON.
+
+        Raises:
+            ValueError: The text is not JSON, or neither an object nor true or false.
+        """
+        try:
+            raw = json_text.loads(self.text)
+        except json_text.InvalidJson as error:
+            raise ValueError(f"the schema is not JSON: {error}") from None
+        if not isinstance(raw, dict | bool):
+            raise ValueError("the schema is neither an object nor true or false")  # noqa: TRY004  the text is at fault
+        return raw
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The draft it is written in."""
+        return dialect_of(self.raw, _DIALECTS[self.dialect_name])
+
+    @cached_property
+    def size(self) -> int:
+        """The characters of all texts."""
+        return len(self.text) + sum(len(dependency.text) for dependency in self.dependencies)
+
+    @cached_property
+    def work(self) -> Work:
+        """The bound on the work of a validator."""
+        return bounded_work(self.raw, self.dependencies, self.dialect)
+
+    def compile(self, *, backtracks: int | None = None) -> jsonschema_rs.Validator:
+        """The validator that decides.
+
+        Args:
+            backtracks: After how many steps a pattern that needs backtracking gives up; None for the library's limit.
+
+        Raises:
+            ValueError: The schema breaks its draft's rules, or refers to what is not there.
+        """
+        return compiled(self.raw, self.dependencies, dialect=self.dialect, backtracks=backtracks)
+
+    def explain_shortly(self, value: Any) -> Refusal | None:
+        """Why a value, which the schema refuses, is refused; None if that is not found in about a millisecond."""
+        return self._explainer.explain(value, is_short=True)
+
+    def explain(self, value: Any, size: int) -> Refusal:
+        """Why a value of so many bytes of JSON, which the schema refuses, is refused."""
+        refusal = self._explainer.explain(value)
+        if refusal is None and size <= _LONGEST_SEARCHED and self.work.amount.weight <= _MOST_WEIGHT:
+            refusal = self._first(value)
+        return refusal or self.given_up("to find the reason takes too much work")
+
+    def given_up(self, why: str) -> Refusal:
+        """A refusal that names no more than the place in the schema that costs most work."""
+        tangle = UNBOUNDED.tangle if self.size > _LONGEST_LOOKED_AT else self.work.tangle
+        pointer = "".join(f"/{step}" for step in tangle.pointer)
+        return Refusal(
+            tangle.route, tangle.keyword, f"refused by {tangle.keyword} (at #{pointer} of the schema); {why}"
+        )
+
+    def _first(self, value: Any) -> Refusal | None:
+        """The first error by jsonschema-rs, which finds it far inside a large value too."""
+        validator = compiled(self.raw, self.dependencies, dialect=self.dialect, mask="the value")
+        error = next(validator.iter_errors(value), None)
+        return None if error is None else Refusal(tuple(error.instance_path), error.kind.name, error.message)
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        # Imported here: most programs never meet a value that is refused, and the library takes long to load.
+        from serdes.validation.explanation import Explainer  # noqa: PLC0415
+
+        resources = resources_of(self.raw, self.dependencies, self.dialect)
+        return Explainer(in_its_draft(self.raw, self.dialect), resources, self.dialect)
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The schema for another process."""
+        named = [(dependency.name, dependency.text) for dependency in self.dependencies]
+        return orjson.dumps([self.text, named, self.dialect_name])
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What the schema is called there: 16 bytes."""
+        return hashlib.sha256(self.packed).digest()[:16]
+
+
+def unpacked(packed: bytes) -> DescribedSchema:
+    """The schema that another process has packed."""
+    text, named, dialect_name = orjson.loads(packed)
+    return DescribedSchema(text, tuple(Dependency(name, value) for name, value in named), dialect_name)

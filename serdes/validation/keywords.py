@@ -1,0 +1,239 @@
+"""The keywords of jsonschema with a bound on their work.
+
+The library tries every branch of a combined schema and keeps all errors, which doubles with each level where references
+meet again. So every keyword counts its steps (see `search.py`), and one that combines schemas gives up when they are
+spent. Regular expressions, and what compares all items with each other, are left to jsonschema-rs, which is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import islice
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from compat.json_schema.dialects import DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019_09, DRAFT_2020_12, Dialect
+from compat.json_schema.metaschemas import finds
+from compat.json_schema.work import BACKTRACKS
+from serdes.validation.search import LONGEST_SHOWN, Exhausted, LongText, current
+
+#: Errors that are kept of one branch.
+_ERRORS_OF_BRANCH = 20
+#: Parts of a keyword's value or of an instance that are looked at in one step.
+_PARTS_OF_STEP = 100
+#: What a call of jsonschema-rs may take, in steps.
+_STEPS_OF_RUST = 20
+
+Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
+
+
+class UndecidedError(ValidationError):
+    """Stands for the errors of a keyword that was given up."""
+
+
+@cache
+def validator_class(dialect_name: str) -> Any:
+    """The library's class for a draft, with keywords that count their steps."""
+    base, dialect = _PYTHON[dialect_name]
+    keywords = dict(base.VALIDATORS)
+    keywords.update({name: keyword for name, keyword in _OURS.items() if name in keywords})
+    keywords.update({name: _left_to_rust(name, dialect) for name in _LEFT_TO_RUST})
+    bounded = {name: _bounded(name, keyword) for name, keyword in keywords.items()}
+    made = extend(base, bounded)  # type: ignore[no-untyped-call]
+    made.evolve = _evolve
+    return made
+
+
+def _evolve(validator: Any, **changes: Any) -> Any:
+    """The same validator with another schema; the library's own takes a class that counts nothing for a `$schema`."""
+    fields = {"schema": validator.schema, "_resolver": validator._resolver, **changes}  # noqa: SLF001  no other access
+    return type(validator)(**fields)
+
+
+@lru_cache(maxsize=100)
+def _leaf(dialect_name: str, keyword: str, value: str, mask: str | None) -> Any:
+    # A pattern that backtracks for long is given up here sooner than by the validator that decides.
+    options = jsonschema_rs.FancyRegexOptions(BACKTRACKS)
+    schema = {keyword: json.loads(value)}
+    try:
+        return _RUST[dialect_name](schema, mask=mask, pattern_options=options, offline=True)
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return None
+
+
+def leaf_message(dialect: Dialect, keyword: str, value: Any, instance: Any) -> str | None:
+    """What jsonschema-rs has against an instance by one keyword; None for nothing.
+
+    Args:
+        dialect: The schema's draft.
+        keyword: The keyword, which must not depend on others.
+        value: Its value.
+        instance: What is validated.
+    """
+    is_long = isinstance(instance, str) and len(instance) > LONGEST_SHOWN
+    compiled = _leaf(dialect.name, keyword, json.dumps(value), "the text" if is_long else None)
+    plain = str(instance) if isinstance(instance, LongText) else instance
+    first = None if compiled is None else next(compiled.iter_errors(plain), None)
+    return None if first is None else str(first.message)
+
+
+def _bounded(name: str, keyword: Keyword) -> Keyword:
+    if name in _PASSING or name in _COMBINING:
+        return _giving_up(keyword, is_combining=name in _COMBINING)
+    return _counted(keyword)
+
+
+def _counted(keyword: Keyword) -> Keyword:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        search = current()
+        search.spend(1 + (len(value) // _PARTS_OF_STEP if isinstance(value, list | dict) else 0))
+        yield from keyword(validator, value, search.brief(instance), schema) or ()
+
+    return check
+
+
+def _giving_up(keyword: Keyword, *, is_combining: bool) -> Keyword:
+    """A keyword whose subschemas are tried with the same value, and which is given up if the steps are spent.
+
+    Of keywords within each other the outermost is given up: of those that combine errors, and of those that pass errors
+    on about one value.
+    """
+    counted = _counted(keyword)
+
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        search = current()
+        before = search.is_combining, search.passing
+        shown = search.brief(instance)
+        is_within = search.is_combining or (not is_combining and search.passing is shown)
+        search.is_combining = search.is_combining or is_combining
+        search.passing = shown
+        try:
+            yield from counted(validator, value, instance, schema) or ()
+        except (Exhausted, RecursionError):
+            if is_within:
+                raise
+            search.renew()
+            yield UndecidedError("refused, but to find the reason takes too much work")
+        finally:
+            search.is_combining, search.passing = before
+
+    return check
+
+
+def _left_to_rust(keyword: str, dialect: Dialect) -> Keyword:
+    def check(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+        if isinstance(instance, str | list):
+            current().spend(_STEPS_OF_RUST + len(instance) // _PARTS_OF_STEP)
+        if leaf_message(dialect, keyword, value, instance) is not None:
+            yield ValidationError("the items are not unique" if keyword == "uniqueItems" else f"refused by {keyword}")
+
+    return check
+
+
+def _branches(validator: Any, schemas: Sequence[Any], instance: Any) -> tuple[list[int], list[ValidationError]]:
+    """Which branches accept, and the errors of the others."""
+    accepting: list[int] = []
+    context: list[ValidationError] = []
+    for index, schema in enumerate(schemas):
+        errors = list(islice(validator.descend(instance, schema, schema_path=index), _ERRORS_OF_BRANCH))
+        context.extend(errors)
+        if not errors:
+            accepting.append(index)
+    return accepting, context
+
+
+def _any_of(validator: Any, schemas: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    accepting, context = _branches(validator, schemas, instance)
+    if not accepting:
+        yield ValidationError(f"matches none of the {len(schemas)} schemas of anyOf", context=context)
+
+
+def _one_of(validator: Any, schemas: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    accepting, context = _branches(validator, schemas, instance)
+    if not accepting:
+        yield ValidationError(f"matches none of the {len(schemas)} schemas of oneOf", context=context)
+    elif len(accepting) > 1:
+        several = " and ".join(f"oneOf/{index}" for index in accepting[:3])
+        yield ValidationError(f"matches {len(accepting)} schemas of oneOf instead of one: {several}")
+
+
+def _not(validator: Any, refused: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if validator.evolve(schema=refused).is_valid(instance):
+        yield ValidationError("matches the schema of not")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for pattern, schema in patterns.items():
+            for name, value in instance.items():
+                current().spend(1)
+                if finds(pattern, name):
+                    yield from validator.descend(value, schema, path=name, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    patterns = schema.get("patternProperties", {})
+    current().spend(len(instance) * (1 + len(patterns)) // 10)
+    extra = [
+        name
+        for name in instance
+        if name not in schema.get("properties", {}) and not any(finds(pattern, name) for pattern in patterns)
+    ]
+    if isinstance(allowed, dict):
+        for name in extra:
+            yield from validator.descend(instance[name], allowed, path=name)
+    elif not allowed and extra:
+        names = ", ".join(f'"{name[:LONGEST_SHOWN]}"' for name in extra[:3])
+        more = f" and {len(extra) - 3} others were" if len(extra) > 3 else " was" if len(extra) == 1 else " were"
+        yield ValidationError(f"Additional properties are not allowed ({names}{more} unexpected)")
+
+
+def _required(_validator: Any, names: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for name in names:
+            if name not in instance:
+                yield ValidationError(f'"{name}" is a required property')
+
+
+def _type(validator: Any, types: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    names = [types] if isinstance(types, str) else types
+    if not any(validator.is_type(instance, name) for name in names):
+        wanted = ", ".join(f'"{name}"' for name in names)
+        yield ValidationError(f"{instance!r} is not of type{'s' if len(names) > 1 else ''} {wanted}")
+
+
+_OURS: Mapping[str, Keyword] = {
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "required": _required,
+    "type": _type,
+}
+_LEFT_TO_RUST = ("pattern", "format", "uniqueItems", "multipleOf", "contentEncoding", "contentMediaType")
+#: Keywords that pass the errors of their subschemas on, and those that make one error of them.
+_PASSING = frozenset({"allOf", "if", "dependencies", "dependentSchemas"})
+_COMBINING = frozenset({"anyOf", "oneOf", "not", "contains", "unevaluatedProperties", "unevaluatedItems"})
+_RUST: Mapping[str, Any] = {
+    DRAFT_4.name: jsonschema_rs.Draft4Validator,
+    DRAFT_6.name: jsonschema_rs.Draft6Validator,
+    DRAFT_7.name: jsonschema_rs.Draft7Validator,
+    DRAFT_2019_09.name: jsonschema_rs.Draft201909Validator,
+    DRAFT_2020_12.name: jsonschema_rs.Draft202012Validator,
+}
+_PYTHON: Mapping[str, tuple[Any, Dialect]] = {
+    DRAFT_4.name: (jsonschema.Draft4Validator, DRAFT_4),
+    DRAFT_6.name: (jsonschema.Draft6Validator, DRAFT_6),
+    DRAFT_7.name: (jsonschema.Draft7Validator, DRAFT_7),
+    DRAFT_2019_09.name: (jsonschema.Draft201909Validator, DRAFT_2019_09),
+    DRAFT_2020_12.name: (jsonschema.Draft202012Validator, DRAFT_2020_12),
+}

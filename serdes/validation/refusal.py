@@ -1,0 +1,38 @@
+"""What is wrong with a value that a JSON Schema refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a value is refused.
+
+    Attributes:
+        path: The keys and indexes that lead to the value at fault.
+        keyword: The schema's keyword that refuses it.
+        reason: A sentence, which names the keyword if it does not speak for itself.
+    """
+
+    path: Path
+    keyword: str
+    reason: str
+
+
+class ValueRefused(ValueError):
+    """A value that its JSON Schema refuses."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
+
+    def __str__(self) -> str:
+        return f"{data_path(self.refusal.path)}: {self.refusal.reason}"
+
+
+def data_path(path: Path) -> str:
+    """The path of keys and indexes as `$.key[index]`."""
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

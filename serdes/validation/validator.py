@@ -1,0 +1,126 @@
+"""The validator of a JSON Schema: decides here if that is known to be quick, else in a worker process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from compat.json_schema.work import BACKTRACKS, UNBOUNDED, Work
+from compat.schema import JSON, Dependencies
+from serdes.error import SchemaCompileError
+from serdes.json_bytes import dumps, loads
+from serdes.validation.described import DescribedSchema
+from serdes.validation.pool import shared as pool
+from serdes.validation.refusal import Refusal, ValueRefused
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """What may be done in this process: work (see compat's `work_of`), and characters of a schema to compile."""
+
+    work: float
+    schema: int
+
+
+#: About 0.2 s of a thread that holds up nobody else, and about 10 ms of an event loop.
+_ALONE, _SHARED = _Limits(2e7, 2_000_000), _Limits(1e6, 200_000)
+
+
+class JsonValidator:
+    """Refuses values that a JSON Schema does not accept, in bounded time and memory.
+
+    References lead to the dependencies, by their names as they stand or relative to an `$id`; never to the network.
+
+    Args:
+        text: The schema.
+        dependencies: What it refers to.
+        dialect: The draft of a schema whose `$schema` is missing or unknown, as in `json.schema.spec.version`.
+        holds_up_others: Other work of this process waits while a value is validated: leave more to workers.
+
+    Attributes:
+        accepts: Whether a value of at most `longest` bytes of JSON is accepted; if not, `check` has the last word.
+        longest: The size of values up to which that is sure to be quick; -1 if it never is.
+
+    Raises:
+        SchemaCompileError: The schema is not JSON, breaks its draft's rules, or refers to what is not there. Of schemas
+            that only a worker may compile, `check` raises it.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        dependencies: Dependencies = (),
+        dialect: str = "draft_7",
+        *,
+        holds_up_others: bool = False,
+    ) -> None:
+        self._limits = _SHARED if holds_up_others else _ALONE
+        self._schema = DescribedSchema(text, dependencies, dialect)
+        self._work = UNBOUNDED
+        self.accepts: Callable[[Any], bool] = _never
+        try:
+            if self._schema.size <= self._limits.schema:
+                self._work = self._schema.work
+            self.longest = _longest(self._work, self._limits.work)
+            if self.longest >= 0:
+                backtracks = BACKTRACKS if self._work.backtracks else None
+                self.accepts = self._schema.compile(backtracks=backtracks).is_valid
+        except ValueError as error:
+            raise SchemaCompileError(JSON, str(error)) from None
+
+    def covers(self, size: int, count: int) -> bool:
+        """Whether `accepts` is sure to be quick for so many values, of so many bytes of JSON together."""
+        return self._work.bound(size) + (count - 1) * self._work.bound(0) <= self._limits.work
+
+    def check(self, value: Any, text: bytes | None = None) -> None:
+        """Returns if the schema accepts a value.
+
+        Args:
+            value: The value, as decoded JSON.
+            text: Its JSON text in UTF-8, if it is at hand.
+
+        Raises:
+            ValueRefused: It does not, or to find out takes more time or memory than a worker has.
+            SchemaCompileError: The schema cannot be compiled.
+            ValidationUnavailable: There is no worker.
+        """
+        if text is None:
+            text = dumps(value)
+        if len(text) <= self.longest:
+            if self.accepts(value):
+                return
+            refusal = self._explained(text)
+            if refusal is not None:
+                raise ValueRefused(refusal)
+        try:
+            refusal = pool.judge(self._schema, text)
+        except ValueError as error:
+            raise SchemaCompileError(JSON, str(error)) from None
+        if refusal is not None:
+            raise ValueRefused(refusal)
+
+    def _explained(self, text: bytes) -> Refusal | None:
+        """Why a value is refused; None if that is for a worker to say."""
+        # A pattern that gave up is tried again there, with more time.
+        if self._work.backtracks:
+            return None
+        # As JSON, whatever the value was made of.
+        value = loads(text.decode())
+        if self._limits is _SHARED:
+            return self._schema.explain_shortly(value)
+        return self._schema.explain(value, len(text))
+
+
+def _longest(work: Work, most: float) -> int:
+    """The largest size of values with which the work is bearable; -1 if there is none."""
+    least = work.bound(0)
+    slope = work.bound(1) - least
+    if not least <= most:
+        return -1
+    return min(int((most - least) / slope), sys.maxsize) if slope else sys.maxsize
+
+
+def _never(_value: Any) -> bool:
+    return False
