@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from serdes.console.json_text import loads
 from serdes.console.lines import BadLine, Line, LineFormat, Part
 from serdes.console.place import offset_of
 from serdes.error import ConfigError
+from serdes.json_bytes import loads
 
 
 @pytest.mark.parametrize(
