@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,14 @@ def versions_in(file: Path) -> int:
     with sqlite3.connect(file) as connection:
         (count,) = connection.execute("select count(*) from log").fetchone()
     return int(count)
+
+
+@pytest.fixture(autouse=True)
+def _hangups_count() -> Iterator[None]:
+    """A run under nohup ignores SIGHUP, and so would the servers that it starts."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -147,7 +156,7 @@ def test_an_answer_under_way_when_the_stop_comes_is_finished() -> None:
     with running_registry() as server:
         port = int(server.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as connection:
-            connection.sendall(b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n")
+            connection.sendall(b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n")
             connection.settimeout(20)
             # The head is with the server once it has answered another request.
             httpx.get(f"{server.url}/subjects")
