@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -107,7 +108,9 @@ def _search(difference: JsonDifference, sides: _Sides, budget: Budget) -> str | 
     return None
 
 
+@lru_cache(maxsize=4)
 def _bound(schema: JsonSchema) -> float:
+    """The most work of a validator; kept, because one explanation after another asks for the same schemas."""
     return bounded_work(schema.raw, schema.dependencies).bound(_SIZE)
 
 

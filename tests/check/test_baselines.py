@@ -217,7 +217,7 @@ def test_a_policy_that_is_not_supported_is_strict_and_told(project: Any, own_reg
     with RegistryClient(own_registry) as client:
         client.put_config({"compatibilityPolicy": "LENIENT"})
         client.register("a", SchemaText(JSON, schema))
-    httpx.post(f"{own_registry}/import", content=stored).raise_for_status()
+    httpx.post(f"{own_registry}/import?lines=true", content=stored).raise_for_status()
     project.write("a.schema.json", schema.replace('"x"', '"y": {"type": "string"}, "x"'))
     code, out, _ = project.run("check", "--against", own_registry)
     assert (code, "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL" in out) == (100, True)
