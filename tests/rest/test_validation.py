@@ -71,8 +71,12 @@ def test_definitions_of_2020_12_under_either_word(rest: Any, topic: str, untouch
 def test_the_attacks_in_short() -> None:
     attacks = ["depth-16", "depth-20", "depth-26", "many-records"]
     command = [sys.executable, "-P", str(CHAOS), "--seconds", "3", "--clients", "4", "--attack", *attacks]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stdout + done.stderr
+    # It compares times: what else the machine does may spoil one run, but hardly two.
+    for _ in range(2):
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+        if done.returncode == 0:
+            return
+    pytest.fail(done.stdout + done.stderr)
 
 
 def test_few_requests_wait() -> None:
