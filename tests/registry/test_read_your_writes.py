@@ -357,7 +357,7 @@ class Balancer(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 def test_our_client_reads_its_writes_behind_a_load_balancer(pair: list[ServerProcess]) -> None:
     stale = 0
-    with RegistryClient("http://registry", transport=Balancer(pair)) as client:
+    with RegistryClient("http://localhost", transport=Balancer(pair)) as client:
         for number in range(ROUNDS):
             level = ("FULL", "NONE", "FORWARD")[number % 3]
             client.put_config({"compatibility": level}, "client")
@@ -369,7 +369,7 @@ def test_our_client_reads_its_writes_behind_a_load_balancer(pair: list[ServerPro
 def test_our_asynchronous_client_does_so_too(pair: list[ServerProcess]) -> None:
     async def session() -> int:
         stale = 0
-        async with AsyncRegistryClient("http://registry", transport=Balancer(pair)) as client:
+        async with AsyncRegistryClient("http://localhost", transport=Balancer(pair)) as client:
             for number in range(ROUNDS):
                 level = ("FULL", "NONE", "FORWARD")[number % 3]
                 await client.put_config({"compatibility": level}, "client-2")
