@@ -1,8 +1,10 @@
 """The registry: hot GETs, look-ups and registrations, beside raw ASGI and the bare log in the same run.
 
-    python bench/registry.py [--beside NAME=URL ..] [--repeats 5] [--seconds 2] [--reads-only]
+    python bench/registry.py [--beside NAME=URL ..] [--before CHECKOUT] [--repeats 5] [--seconds 2]
+        [--reads-only]
 
 `--beside` names other registries to measure in turn with ours; they must be empty, and their CPU is not told.
+`--before` names another checkout of this project, with its environment, whose registry is measured in turn with ours.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 import time
 import urllib.request
 import uuid
@@ -17,11 +20,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import group_commit
 import uvloop
 from group_commit import GroupCommit, OpenLog, kafka_log
-from harness import Load, Sample, Target, interleaved, print_table, raw_asgi, request, serving
+from harness import Load, Sample, Target, environment_python, interleaved, print_table, raw_asgi, request, serving
 
 from magicbyte.process import temporary_folder
 from magicbyte.testing import temporary_broker
@@ -164,31 +168,45 @@ def raw_registrations(bootstrap_servers: str) -> Iterator[Target]:
 
 
 @contextmanager
-def ours(storage: str, **options: str) -> Iterator[Target]:
-    with running_registry(storage, **options) as server:
-        yield Target("magicbyte", server.url, server.pid)
+def ours(storage: str, before: str | None, **options: Any) -> Iterator[list[Target]]:
+    """Our registry, and that of the checkout `before`, each on the storage that `storage` names with its own `NAME`."""
+    environments = {"magicbyte": sys.executable}
+    if before is not None:
+        environments["magicbyte, before"] = str(environment_python(before))
+    with ExitStack() as stack:
+        targets = []
+        for number, (name, python) in enumerate(environments.items()):
+            # Two nodes on one topic would be one cluster.
+            topic = {"kafkastore.topic": f"_schemas-{number}", "schema.registry.group.id": f"bench-{number}"}
+            server = stack.enter_context(
+                running_registry(storage.replace("NAME", str(number)), python=python, properties=topic, **options)
+            )
+            targets.append(Target(name, server.url, server.pid))
+        yield targets
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--beside", metavar="NAME=URL", action="append", default=[])
+    parser.add_argument("--before", metavar="CHECKOUT")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--reads-only", action="store_true", help="no registrations")
     options = parser.parse_args()
     others = [Target(*text.split("=", 1)) for text in options.beside]
     with ExitStack() as stack:
-        bench_reads([stack.enter_context(ours("memory:")), *others], options.repeats, options.seconds)
+        targets = stack.enter_context(ours("memory:", options.before))
+        bench_reads([*targets, *others], options.repeats, options.seconds)
     if options.reads_only:
         return
     folder = temporary_folder("magicbyte-bench-")
-    with ours(f"sqlite:///{folder}/registry.db") as target:
-        bench_registrations("SQLite", [target], partial(sqlite_log, folder), options.repeats, options.seconds)
+    with ours(f"sqlite:///{folder}/registry-NAME.db", options.before) as targets:
+        bench_registrations("SQLite", targets, partial(sqlite_log, folder), options.repeats, options.seconds)
     with temporary_broker() as broker:
         servers = broker.bootstrap_servers
-        with raw_registrations(servers) as raw, ours("kafka:", bootstrap_servers=servers) as target:
+        with raw_registrations(servers) as raw, ours("kafka:", options.before, bootstrap_servers=servers) as targets:
             bench_registrations(
-                "Kafka", [raw, target, *others], partial(kafka_log, servers), options.repeats, options.seconds
+                "Kafka", [raw, *targets, *others], partial(kafka_log, servers), options.repeats, options.seconds
             )
 
 

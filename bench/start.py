@@ -1,6 +1,6 @@
 """The registry's start on a topic of 100,000 schemas: seconds until it reads and writes, and memory.
 
-python bench/start.py [--schemas 100000] [--repeats 3]
+python bench/start.py [--schemas 100000] [--repeats 3] [--before CHECKOUT]
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable
 
 from confluent_kafka import Producer
-from harness import Target, spread
+from harness import Target, environment_python, spread
 
 from magicbyte.testing import running_registry, temporary_broker
 from registry.log.topic import prepare_topic
@@ -51,11 +51,13 @@ def fill(bootstrap_servers: str, topic: str, count: int) -> int:
     return total
 
 
-def started(bootstrap_servers: str, topic: str, probe: str) -> tuple[float, float, float]:
+def started(bootstrap_servers: str, topic: str, probe: str, python: str) -> tuple[float, float, float]:
     """Start a registry; answers the seconds until it reads, until it writes, and its memory in MB."""
     properties = {"kafkastore.topic": topic, "schema.registry.group.id": str(uuid.uuid4())}
     began = time.perf_counter()
-    with running_registry("kafka:", bootstrap_servers=bootstrap_servers, properties=properties) as server:
+    with running_registry(
+        "kafka:", bootstrap_servers=bootstrap_servers, properties=properties, python=python
+    ) as server:
         _until(lambda: urllib.request.urlopen(f"{server.url}{probe}").read())  # noqa: S310  our own server
         reads = time.perf_counter() - began
         body = json.dumps({"schema": schema(10**9)}).encode()
@@ -75,10 +77,10 @@ def _until(action: Callable[[], object]) -> None:
             return
 
 
-def bare_import() -> float:
+def bare_import(python: str) -> float:
     """Seconds that a Python process takes to import the registry's application and the Kafka client."""
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-P", "-c", "import registry.app, registry.kafka_node"], check=True)
+    subprocess.run([python, "-P", "-c", "import registry.app, registry.kafka_node"], check=True)
     return time.perf_counter() - began
 
 
@@ -86,27 +88,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemas", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--before", metavar="CHECKOUT", help="another checkout of this project, with its environment")
     options = parser.parse_args()
+    environments = {"magicbyte": sys.executable}
+    if options.before is not None:
+        environments["before"] = str(environment_python(options.before))
     with temporary_broker() as broker:
         servers = broker.bootstrap_servers
         text_mb = fill(servers, "full", options.schemas) / 1e6
         fill(servers, "empty", 0)
-        rows = []
+        rows: dict[str, list[tuple[float, float, float]]] = {name: [] for name in environments}
         for _ in range(options.repeats):
-            imports = bare_import()
-            _, _, base = started(servers, "empty", "/subjects")
-            reads, writes, memory = started(servers, "full", f"/schemas/ids/{options.schemas}")
-            rows.append((reads - imports, writes - reads, (memory - base) / text_mb))
-    for name, values, unit, goal in zip(
-        ("reads, beyond the bare import", "writes, after reads", "memory beyond the bare process"),
-        zip(*rows, strict=True),
-        ("s", "s", "x the text"),
-        (1.5, 1.0, 1.4),
-        strict=True,
-    ):
-        middle = statistics.median(values)
-        shown = spread([value * 1000 for value in values])
-        print(f"{name:32} {middle:6.2f} {unit:10} ({shown} thousandths; goal {goal})")
+            for name, python in environments.items():
+                imports = bare_import(python)
+                _, _, base = started(servers, "empty", "/subjects", python)
+                reads, writes, memory = started(servers, "full", f"/schemas/ids/{options.schemas}", python)
+                rows[name].append((reads - imports, writes - reads, (memory - base) / text_mb))
+    for name, measured in rows.items():
+        print(name)
+        for title, values, unit, goal in zip(
+            ("reads, beyond the bare import", "writes, after reads", "memory beyond the bare process"),
+            zip(*measured, strict=True),
+            ("s", "s", "x the text"),
+            (1.5, 1.0, 1.4),
+            strict=True,
+        ):
+            middle = statistics.median(values)
+            shown = spread([value * 1000 for value in values])
+            print(f"  {title:32} {middle:6.2f} {unit:10} ({shown} thousandths; goal {goal})")
 
 
 if __name__ == "__main__":

@@ -102,6 +102,11 @@ class Load:
         )
 
 
+def environment_python(checkout: str) -> Path:
+    """The interpreter of another checkout's environment, for a server of that checkout beside ours in one run."""
+    return Path(checkout).absolute() / ".venv" / "bin" / "python"
+
+
 def request(method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> bytes:
     """The bytes of an HTTP/1.1 request."""
     named = {"Host": "localhost", **({"Content-Length": str(len(body))} if body else {}), **(headers or {})}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import base64
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,7 +13,7 @@ from typing import Any
 
 import httpx
 from confluent_kafka.admin import AdminClient, NewTopic
-from harness import Target
+from harness import Target, environment_python
 
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
 
@@ -65,9 +66,15 @@ def surroundings(options: argparse.Namespace) -> Iterator[tuple[str, Any, list[T
         broker = None if options.bootstrap_servers else stack.enter_context(temporary_broker())
         bootstrap = options.bootstrap_servers or broker.bootstrap_servers
         registry = options.registry or stack.enter_context(running_registry()).url
-        proxy = stack.enter_context(running_rest_proxy(bootstrap, registry))
+        environments = {"magicbyte": sys.executable}
+        if options.before is not None:
+            environments["before"] = str(environment_python(options.before))
+        proxies = {
+            name: stack.enter_context(running_rest_proxy(bootstrap, registry, python=python))
+            for name, python in environments.items()
+        }
         others = [Target(*beside.split("=", 1)) for beside in options.beside]
-        yield bootstrap, broker, [Target("magicbyte", proxy.url, proxy.pid), *others]
+        yield bootstrap, broker, [*(Target(name, proxy.url, proxy.pid) for name, proxy in proxies.items()), *others]
 
 
 def new_topic(bootstrap: str, partitions: int = 1) -> str:
@@ -85,6 +92,7 @@ def parser(text: str | None) -> argparse.ArgumentParser:
     made.add_argument("--repeats", type=int, default=3)
     made.add_argument("--formats", nargs="+", default=["json", "binary", "avro"])
     made.add_argument("--beside", action="append", default=[], metavar="NAME=URL", help="another proxy of that broker")
+    made.add_argument("--before", metavar="CHECKOUT", help="another checkout of this project, with its environment")
     made.add_argument("--bootstrap-servers", help="a broker that runs; another proxy needs one")
     made.add_argument("--registry", help="a registry that runs")
     return made

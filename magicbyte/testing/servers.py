@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ def running_registry(
     bootstrap_servers: str | None = None,
     port: int = 0,
     properties: Mapping[str, str] | None = None,
+    python: Path | str = sys.executable,
 ) -> Iterator[ServerProcess]:
     """Run a registry; it answers when the block begins and is gone after it.
 
@@ -29,11 +31,12 @@ def running_registry(
         bootstrap_servers: the Kafka that keeps the schemas.
         port: 0 picks a free one.
         properties: settings under Confluent's names.
+        python: the interpreter of the environment whose registry is run.
     """
     arguments = ["registry", "--storage", storage]
     if bootstrap_servers is not None:
         arguments += ["--bootstrap-servers", bootstrap_servers]
-    yield from _running("registry", arguments, port, properties, probe="/subjects")
+    yield from _running("registry", arguments, port, properties, python, probe="/subjects")
 
 
 @contextmanager
@@ -43,6 +46,7 @@ def running_rest_proxy(
     *,
     port: int = 0,
     properties: Mapping[str, str] | None = None,
+    python: Path | str = sys.executable,
 ) -> Iterator[ServerProcess]:
     """Run a REST proxy; it answers when the block begins and is gone after it.
 
@@ -51,18 +55,25 @@ def running_rest_proxy(
         schema_registry_url: the registry of its Avro, JSON Schema and Protobuf records.
         port: 0 picks a free one.
         properties: settings under kafka-rest's names.
+        python: the interpreter of the environment whose proxy is run.
     """
     arguments = ["rest-proxy", "--bootstrap-servers", bootstrap_servers, "--schema-registry-url", schema_registry_url]
-    yield from _running("REST proxy", arguments, port, properties, probe="/")
+    yield from _running("REST proxy", arguments, port, properties, python, probe="/")
 
 
 def _running(
-    name: str, arguments: Sequence[str], port: int, properties: Mapping[str, str] | None, *, probe: str
+    name: str,
+    arguments: Sequence[str],
+    port: int,
+    properties: Mapping[str, str] | None,
+    python: Path | str,
+    *,
+    probe: str,
 ) -> Iterator[ServerProcess]:
     folder = process.temporary_folder("magicbyte-server-")
     address = f"127.0.0.1:{port or free_port()}"
     command = [*arguments, "--listen", address, "--config", str(_write(folder, properties or {}))]
-    server = ServerProcess(name, command, f"http://{address}", log=folder / "log", probe=probe)
+    server = ServerProcess(name, command, f"http://{address}", log=folder / "log", probe=probe, python=python)
     try:
         server.start()
         yield server
