@@ -1,4 +1,4 @@
-"""Encoding beside the event loop, for records whose validation may take long: few threads, few requests in wait."""
+"""Encoding beside the event loop, for records whose validation may take long."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LONGEST_SECONDS = 2.0
 
 
 class Beside:
-    """A few threads; they start when they are first needed."""
+    """Two threads, which start when they are first needed, and a bound on the requests that wait for them."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, "validation")
         self._running = 0
 
     async def run(self, function: Callable[[], T]) -> T:
-        """The result of a function, run on one of the threads.
+        """Runs a function on one of the threads and returns its result.
 
         Raises:
             ApiError: VALIDATION_BUSY if too many wait.
@@ -42,15 +42,12 @@ class Beside:
             self._running -= 1
 
     def close(self) -> None:
-        """Takes no more; what runs is not waited for."""
+        """Refuses further functions; does not wait for those that run."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def in_time(encode: Callable[[Any], bytes | None]) -> Callable[[Any], bytes | None]:
-    """An encoding function that refuses values once the time of a request is over, which begins with the first.
-
-    It raises DataError then.
-    """
+    """The encoding function with a time limit, which starts with the first value; past it each value is a DataError."""
     end: float | None = None
 
     def encode_in_time(value: Any) -> bytes | None:

@@ -95,9 +95,9 @@ def resources_of(raw: Any, dependencies: Dependencies, dialect: Dialect = DRAFT_
         ValueError: A dependency is not JSON.
     """
     named = {dependency.name: json_text.loads(dependency.text) for dependency in dependencies}
-    ids = {name: found for name, schema in named.items() if (found := _id(schema, dialect))}
-    own = _id(raw, dialect)
-    bases = [NO_BASE, *([own] if own else ()), *ids.values(), *named]
+    ids = {name: uri for name, schema in named.items() if (uri := _id(schema, dialect))}
+    root_id = _id(raw, dialect)
+    bases = [NO_BASE, *([root_id] if root_id else ()), *ids.values(), *named]
     resources: dict[str, Any] = {}
     for name, schema in named.items():
         drafted = in_its_draft(schema, dialect_of(schema, dialect))
@@ -112,17 +112,17 @@ def resources_of(raw: Any, dependencies: Dependencies, dialect: Dialect = DRAFT_
 
 
 def in_its_draft(raw: Any, dialect: Dialect) -> Any:
-    """The schema with the draft named that it was decided to be in: the library would look an unknown one up.
+    """The schema with its draft as `$schema`: the library would try to fetch an unknown one.
 
-    The reference finds definitions of newer drafts under either word, so they stand under both if one is missing.
+    The reference finds the definitions of newer drafts under both words, so they are copied to the one that is missing.
     """
     if not isinstance(raw, dict):
         return raw
     drafted = {**raw, "$schema": dialect.url}
     if dialect.modern:
-        for missing, there in (_MIRRORED, _MIRRORED[::-1]):
-            if missing not in raw and isinstance(raw.get(there), dict) and f"#/{missing}/" in json_text.dumps(raw):
-                drafted[missing] = raw[there]
+        for missing, present in (_MIRRORED, _MIRRORED[::-1]):
+            if missing not in raw and isinstance(raw.get(present), dict) and f"#/{missing}/" in json_text.dumps(raw):
+                drafted[missing] = raw[present]
     return drafted
 
 
@@ -140,5 +140,5 @@ def bounded_work(raw: Any, dependencies: Dependencies = (), dialect: Dialect = D
 
 
 def _id(raw: Any, dialect: Dialect) -> str | None:
-    found = raw.get(dialect_of(raw, dialect).id_keyword) if isinstance(raw, dict) else None
-    return found if isinstance(found, str) else None
+    uri = raw.get(dialect_of(raw, dialect).id_keyword) if isinstance(raw, dict) else None
+    return uri if isinstance(uri, str) else None

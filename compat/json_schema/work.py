@@ -1,4 +1,4 @@
-"""How much work a validator may have with a value: a bound known from the schema alone.
+"""A bound on the work of a validator, computed from the schema alone.
 
 The unit is the test of one keyword, about 10 ns. Validators try a subschema anew for every way that leads to it, so
 references that meet again and again (`oneOf: [{$ref: A}, {$ref: A}]`, nested) double the work with each level.
@@ -40,7 +40,7 @@ _STATES_OF_CLASS = 100
 _BACKTRACKING = re.compile(r"\(\?(?!:)|\\[1-9kKG]|[+*?}]\+|\(\*")
 _COUNTED = re.compile(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
 _CLASS = re.compile(r"\\[wWpP]")
-#: What a pattern that backtracks may cost at first, and for each byte, where it gives up after so many steps.
+#: The steps after which a pattern that backtracks gives up, and its cost then: at once, and for each byte.
 BACKTRACKS = 10_000
 _BACKTRACKING_FIXED, _BACKTRACKING_PER_BYTE = 2.5 * BACKTRACKS, 0.1 * BACKTRACKS
 #: States of all patterns together, above which even compiling them may take too long.
@@ -48,18 +48,18 @@ _MOST_STATES = 50_000
 
 
 class Amount(NamedTuple):
-    """Work: at once, for each part of the value, and for each byte of the value's text."""
+    """An amount of work: fixed, for each part of the value, and for each byte of the value's text."""
 
     fixed: float = 0
     by_part: float = 0
     by_byte: float = 0
 
     def times(self, factor: float) -> Amount:
-        """So many times the work."""
+        """This work, repeated by a factor."""
         return Amount(self.fixed * factor, self.by_part * factor, self.by_byte * factor)
 
     def plus(self, other: Amount) -> Amount:
-        """Both works."""
+        """The sum of both."""
         return Amount(self.fixed + other.fixed, self.by_part + other.by_part, self.by_byte + other.by_byte)
 
     def repeated(self) -> Amount:
@@ -68,7 +68,7 @@ class Amount(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """For comparisons with other amounts."""
+        """A single number, to compare amounts with each other."""
         return self.fixed + self.by_part + self.by_byte
 
 
@@ -77,7 +77,7 @@ _ENDLESS = Amount(math.inf, math.inf, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Tangle:
-    """The place in a schema where the work multiplies: the keyword, where it stands, and the route to the value."""
+    """The place in a schema where the work multiplies: the keyword, its pointer, and the route to the value."""
 
     keyword: str
     pointer: Pointer
@@ -105,7 +105,7 @@ class Work:
         return fixed + by_part * (size / 2 + 1) + by_byte * size
 
 
-#: What is said of a schema that was not looked at.
+#: The bound of a schema that was not examined.
 UNBOUNDED = Work(_ENDLESS, Tangle("schema", (), ()))
 
 
@@ -235,8 +235,8 @@ class _Walk:
     def _around(self, component: list[int], inside: list[list[_Edge]], outside: list[Amount]) -> Amount:
         """The work with schemas that lead back to themselves.
 
-        The library remembers what a schema in a circle said of an object or array, so every part of a value meets each
-        schema as often as there are ways from one of them to it. Where no two ways lead back, that is once.
+        The library remembers the verdict of such a schema on an object or array. So it tries a schema with a part of
+        the value once for each way to it from another schema of the circle, and just once if no two ways lead back.
         """
         same = {
             key: [edge.child for edge in edges if edge.use == _SAME]

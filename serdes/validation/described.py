@@ -1,4 +1,4 @@
-"""A JSON Schema with what it refers to: what a validator is made of, in this process or in a worker."""
+"""A JSON Schema with its references: the input of a validator, in this process or in a worker."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from serdes.validation.explanation import Explainer
 
-#: Schemas of more characters are not looked at for the place that costs most.
-_LONGEST_LOOKED_AT = 200_000
+#: In longer schemas, in characters, the place that costs most is not looked for.
+_LONGEST_EXAMINED = 200_000
 #: Values of more bytes, and schemas of more work, are not searched for the first error if the best is not found.
 _LONGEST_SEARCHED = 500_000
 _MOST_WEIGHT = 2_000
@@ -100,11 +100,11 @@ class DescribedSchema:
         return compiled(self.raw, self.dependencies, dialect=self.dialect, backtracks=backtracks)
 
     def explain_shortly(self, value: Any) -> Refusal | None:
-        """Why a value, which the schema refuses, is refused; None if that is not found in about a millisecond."""
+        """The reason why the schema refuses a value; None if it is not found in about a millisecond."""
         return self._explainer.explain(value, is_short=True)
 
     def explain(self, value: Any, size: int) -> Refusal:
-        """Why a value of so many bytes of JSON, which the schema refuses, is refused."""
+        """The reason why the schema refuses a value; `size` is the length of its JSON in bytes."""
         refusal = self._explainer.explain(value)
         if refusal is None and size <= _LONGEST_SEARCHED and self.work.amount.weight <= _MOST_WEIGHT:
             refusal = self._first(value)
@@ -112,7 +112,7 @@ class DescribedSchema:
 
     def given_up(self, why: str) -> Refusal:
         """A refusal that names no more than the place in the schema that costs most work."""
-        tangle = UNBOUNDED.tangle if self.size > _LONGEST_LOOKED_AT else self.work.tangle
+        tangle = UNBOUNDED.tangle if self.size > _LONGEST_EXAMINED else self.work.tangle
         pointer = "".join(f"/{step}" for step in tangle.pointer)
         return Refusal(
             tangle.route, tangle.keyword, f"refused by {tangle.keyword} (at #{pointer} of the schema); {why}"
@@ -140,11 +140,11 @@ class DescribedSchema:
 
     @cached_property
     def digest(self) -> bytes:
-        """What the schema is called there: 16 bytes."""
+        """The schema's name there, 16 bytes."""
         return hashlib.sha256(self.packed).digest()[:16]
 
 
 def unpacked(packed: bytes) -> DescribedSchema:
-    """The schema that another process has packed."""
+    """The schema that another process sent, the reverse of `packed`."""
     text, named, dialect_name = orjson.loads(packed)
     return DescribedSchema(text, tuple(Dependency(name, value) for name, value in named), dialect_name)

@@ -68,10 +68,10 @@ class Explainer:
         self._validator = validator_class(dialect.name)(raw, registry=registry, _resolver=registry.resolver(base))
 
     def explain(self, value: Any, *, is_short: bool = False) -> Refusal | None:
-        """Why a value is refused; None if that is not found within the bound.
+        """The reason why the schema refuses a value; None if it is not found within the bound.
 
         Args:
-            value: What the schema refuses.
+            value: The refused value.
             is_short: Take no more than about a millisecond.
         """
         errors: list[Error] = []

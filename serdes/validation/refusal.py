@@ -1,4 +1,4 @@
-"""What is wrong with a value that a JSON Schema refuses."""
+"""The reason why a JSON Schema refuses a value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a value is refused.
+    """A refusal: field, keyword and reason.
 
     Attributes:
         path: The keys and indexes that lead to the value at fault.

@@ -1,4 +1,4 @@
-"""The bound on the search for a reason: steps that are counted, and values whose text in messages is short."""
+"""The bound on an explanation: counted steps, and short texts of values in messages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Search:
         self._left = self._renewals.pop()
 
     def brief(self, value: Any) -> Any:
-        """The value, with a short text for messages: the library shows values whole."""
+        """The value with a short `repr`, because the library puts whole values into its messages."""
         brief = _BRIEF.get(type(value))
         if brief is None or (brief is LongText and len(value) <= LONGEST_SHOWN):
             return value
@@ -82,7 +82,7 @@ class _Array(list[Any]):
 
 
 class LongText(str):
-    """A text that messages do not show whole."""
+    """A long text, which messages do not show."""
 
     __slots__ = ()
 
@@ -102,7 +102,7 @@ def current() -> Search:
 
 @contextmanager
 def searching(search: Search) -> Iterator[None]:
-    """Makes a search that of this thread."""
+    """Installs a search as that of this thread."""
     _active.search = search
     try:
         yield

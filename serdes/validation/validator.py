@@ -18,7 +18,7 @@ from serdes.validation.refusal import Refusal, ValueRefused
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """What may be done in this process: work (see compat's `work_of`), and characters of a schema to compile."""
+    """Limits of this process: work on a value (see compat's `work_of`), and characters of a schema to compile."""
 
     work: float
     schema: int
