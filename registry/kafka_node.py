@@ -13,6 +13,7 @@ from magicbyte.kafka import client_config
 from magicbyte.settings import SettingsError
 from registry.committer import Command, Committer
 from registry.leadership import Leadership, Role
+from registry.log.group import GroupDescriber
 from registry.log.kafka import KafkaLog
 from registry.log.leader import Election
 from registry.log.port import (
@@ -157,14 +158,14 @@ class KafkaNode:
             raise LogError(f"the log was not read to {end} within {_SYNC_SECONDS:.0f} s")
 
     def _is_owner(self) -> bool:
-        owner = self._election.owner()
+        owner = self._election.group.owner()
         if owner is None:
             raise LogError("whether this node still leads can't be told now")
         return owner == self._url
 
     def node_count(self) -> int:
         """How many nodes stand for election; see `Node.node_count`."""
-        return max(1, self._election.member_count())
+        return max(1, self._election.group.member_count())
 
     def cluster_id(self) -> str:
         """The id of the Kafka cluster."""
@@ -363,7 +364,7 @@ class KafkaNode:
 
     def _reopen(self, epoch: int) -> None:
         """Find out what came of a transaction, as the partition's owner: else two nodes fence each other for ever."""
-        if self._election.owner() != self._url:
+        if self._election.group.owner() != self._url:
             raise LeadershipLost("this node may not lead any more; whether the write happened is unknown")
         self._open(epoch)
 
@@ -399,7 +400,7 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
         client,
         leadership,
         topic=settings.topic,
-        group=f"magicbyte-{settings.group_id}",
+        group=GroupDescriber(client, f"magicbyte-{settings.group_id}"),
         foreign_group=settings.group_id,
         url=url,
         node_id=settings.node_id or url,

@@ -6,14 +6,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
+from confluent_kafka.admin import AdminClient
 
 from magicbyte.kafka import Config
 from registry.leadership import Leadership, Role
+from registry.log.group import GroupDescriber
 from registry.log.port import LogError
 from registry.out_of_memory import end_process
 
@@ -26,8 +26,6 @@ _FRESH_SECONDS = 0.5
 _RETRY_SECONDS = 1.0
 #: How often a node that does not lead compares its own idea of the group with the coordinator's.
 _COMPARE_SECONDS = 1.0
-#: How old an answer about how many nodes there are may be before the coordinator is asked again.
-_COUNT_SECONDS = 2.0
 #: How long a node that leaves goes on talking to the group; less was seen not to reach it.
 _LEAVE_SECONDS = 0.6
 #: The group protocol of Confluent's nodes, whose leader is not fenced by ours.
@@ -52,7 +50,7 @@ class Election:
         leadership: Leadership,
         *,
         topic: str,
-        group: str,
+        group: GroupDescriber,
         foreign_group: str,
         url: str,
         node_id: str,
@@ -61,14 +59,13 @@ class Election:
         self._client = client
         self._leadership = leadership
         self._topic = topic
-        self._group = group
+        self.group = group
         self._foreign_group = foreign_group
         self._url = url
         self._node_id = node_id
         self._session_timeout_ms = session_timeout_ms
         self._on_elected: Callable[[], None]
         self._on_deposed: Callable[[], None]
-        self._admin = AdminClient(client)
         self._membership: Any = None
         self._owned = False
         self._fenced = False
@@ -77,8 +74,6 @@ class Election:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="election", daemon=True)
         self._leader: tuple[float, str | None] = (0.0, None)
-        #: How many members the group had when it was last asked, when that was, and whether an answer is awaited.
-        self._members, self._counted_at, self._is_counting = 0, float("-inf"), False
         self.problem = ""
 
     def start(self, on_elected: Callable[[], None], on_deposed: Callable[[], None]) -> None:
@@ -116,46 +111,9 @@ class Election:
         """The leader's URL, half a second old at the most; None if no node leads, or the group does not answer."""
         asked_at, url = self._leader
         if time.monotonic() - asked_at >= _FRESH_SECONDS:
-            url = self.owner()
+            url = self.group.owner()
             self._leader = (time.monotonic(), url)
         return url
-
-    def owner(self) -> str | None:
-        """Ask the group's coordinator for the leader's URL; None if no node leads, or it does not answer."""
-        description = self._describe()
-        members = [] if description is None else description.members
-        return next((str(member.client_id) for member in members if member.assignment.topic_partitions), None)
-
-    def _describe(self) -> ConsumerGroupDescription | None:
-        admin = self._admin
-        try:
-            description = self._ask(admin).result(_REQUEST_SECONDS)
-        except (KafkaException, TimeoutError):
-            # A client that asked while the broker was killed was seen to time out ever after.
-            if self._admin is admin:
-                self._admin = AdminClient(self._client)
-            return None
-        return description
-
-    def member_count(self) -> int:
-        """How many nodes stand for election, as it was last known; asks the coordinator, and does not wait for it."""
-        if not self._is_counting and time.monotonic() - self._counted_at >= _COUNT_SECONDS:
-            self._is_counting = True
-            try:
-                self._ask(self._admin).add_done_callback(self._counted)
-            except KafkaException:
-                self._is_counting = False
-        return self._members
-
-    def _counted(self, description: Future[ConsumerGroupDescription]) -> None:
-        if description.exception() is None:
-            self._members = len(description.result().members)
-        self._counted_at, self._is_counting = time.monotonic(), False
-
-    def _ask(self, admin: AdminClient) -> Future[ConsumerGroupDescription]:
-        asked = admin.describe_consumer_groups([self._group], request_timeout=_REQUEST_SECONDS)
-        description: Future[ConsumerGroupDescription] = asked[self._group]
-        return description
 
     # The election's thread
 
@@ -176,7 +134,7 @@ class Election:
                 self._lose()
 
     def _refuse_foreign_members(self) -> None:
-        for group in self._admin.list_groups(self._foreign_group, timeout=_REQUEST_SECONDS):
+        for group in AdminClient(self._client).list_groups(self._foreign_group, timeout=_REQUEST_SECONDS):
             if group.protocol_type == _FOREIGN_PROTOCOL and group.members:
                 raise LogError(
                     f"Confluent's registry is running in the group {self._foreign_group!r} "
@@ -190,7 +148,7 @@ class Election:
         """
         if not self._fenced:
             return
-        description = self._describe()
+        description = self.group.describe()
         if description is None:
             raise LogError("the group's coordinator does not answer")
         for member in description.members:
@@ -203,7 +161,7 @@ class Election:
             {
                 **self._client,
                 "client.id": self._url,
-                "group.id": self._group,
+                "group.id": self.group.group_id,
                 "group.instance.id": self._node_id,
                 "session.timeout.ms": self._session_timeout_ms,
                 "heartbeat.interval.ms": max(1, self._session_timeout_ms // 4),
@@ -250,7 +208,7 @@ class Election:
         if not self._owned and now - self._compared_at < _COMPARE_SECONDS:
             return
         self._compared_at = now
-        owner = self.owner()
+        owner = self.group.owner()
         if self._owned and owner == self._url:
             self._agreed_at = now
             self._win()

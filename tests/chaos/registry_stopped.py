@@ -39,8 +39,12 @@ LENGTHS = (200, 200_000, 1_000_000, 3_000_000)
 ROUNDS_ON_A_LOG = 10
 #: How long a fault may take, in seconds, until the node is killed.
 PATIENCE = 30.0
-#: Kafka's own limit is 1 MB, and every storage is to take the longest schema.
-PROPERTIES = {"kafkastore.topic.config.max.message.bytes": "8000000"}
+PROPERTIES = {
+    # Kafka's own limit is 1 MB, and every storage is to take the longest schema.
+    "kafkastore.topic.config.max.message.bytes": "8000000",
+    # A Kafka client that got no memory for a thread waits for its brokers until then.
+    "kafkastore.init.timeout.ms": "15000",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ def run_out_while_starting(server: ServerProcess, load: Load, chance: random.Ran
     try:
         server.wait_until_ready(PATIENCE)
     except ServerFailed:
-        return f"did not start, with {server.wait()}"
+        return f"did not start, with {server.wait(PATIENCE)}"
     problems = missing(server.url, answered, starved=True)
     server.kill()
     if problems:
