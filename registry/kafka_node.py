@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from magicbyte.kafka import client_config
+from magicbyte.kafka import KafkaSettingsError, client_config
 from magicbyte.settings import SettingsError
 from registry.committer import Command, Committer
 from registry.leadership import Leadership, Role
@@ -373,11 +373,16 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
     """The node that the settings ask for, not started yet; Kafka is not asked before it starts.
 
     Raises:
-        SettingsError: No bootstrap servers are given.
+        SettingsError: No bootstrap servers are given, or a property cannot be honoured.
+        LogError: The Kafka client refuses a property.
+        ExtraMissing: A property needs an extra that is not installed.
     """
     if not settings.bootstrap_servers:
         raise SettingsError("kafkastore.bootstrap.servers: needed to keep schemas in Kafka")
-    client = client_config(settings.kafka_client_properties) | {"bootstrap.servers": settings.bootstrap_servers}
+    try:
+        client = client_config(settings.kafka_client_properties | {"bootstrap.servers": settings.bootstrap_servers})
+    except KafkaSettingsError as error:
+        raise SettingsError(f"kafkastore.{error}") from None
     # What librdkafka has to say goes where our own log goes.
     client["logger"] = logging.getLogger("magicbyte.librdkafka")
     url = settings.advertised_url

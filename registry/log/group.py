@@ -10,6 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from magicbyte.kafka import Config
+from registry.log.port import LogError
 
 _ANSWER_SECONDS = 5.0
 #: librdkafka's longest. librdkafka 2.16 aborts the process if the coordinator is reached after a request to it has
@@ -23,9 +24,21 @@ class GroupDescriber:
     """Asks the group's coordinator about the group; safe for several threads."""
 
     def __init__(self, client: Config, group_id: str) -> None:
+        """Make the client; nothing is asked of the broker yet.
+
+        Args:
+            client: librdkafka's configuration.
+            group_id: The group.
+
+        Raises:
+            LogError: The Kafka client refuses a property.
+        """
         self._client = client
         self.group_id = group_id
-        self._admin = AdminClient(client)
+        try:
+            self._admin = AdminClient(client)
+        except KafkaException as error:
+            raise LogError(f"kafkastore.*: {error.args[0].str()}") from None
         self._lock = threading.Lock()
         #: How many members the group had when it was last asked, and when that was.
         self._members, self._counted_at = 0, float("-inf")

@@ -50,8 +50,9 @@ def prepare_topic(
         UnfitTopic: It has more than one partition, or another policy than compaction alone.
         LogError: Kafka does not answer, or refuses.
     """
-    admin = AdminClient(client)
-    brokers = _wait_for_brokers(admin, client, timeout)
+    errors: list[KafkaError] = []
+    admin = AdminClient({**client, "error_cb": errors.append})
+    brokers = _wait_for_brokers(admin, errors, client, timeout)
     try:
         if _partitions(admin, topic) == 0:
             _create(admin, topic, min(replication, brokers), configs)
@@ -109,15 +110,24 @@ def wait_for_topic_id(client: Config, topic: str) -> str:
     return topic_id or f"{admin.list_topics(topic, timeout=_REQUEST_SECONDS).cluster_id}/{topic}"
 
 
-def _wait_for_brokers(admin: AdminClient, client: Config, timeout: float) -> int:
+def _wait_for_brokers(admin: AdminClient, errors: list[KafkaError], client: Config, timeout: float) -> int:
+    """Return the number of brokers; `errors` is where the client's error callback puts what it is told."""
     deadline = time.monotonic() + timeout
+    logged = ""
     while True:
         try:
             return len(admin.list_topics(timeout=min(2.0, timeout)).brokers)
         except KafkaException as error:
+            # The request's own error says nothing of the cause, such as wrong credentials; the callback is told it.
+            admin.poll(0)
+            reasons = [told.str() for told in errors if told.code() != KafkaError._ALL_BROKERS_DOWN]  # noqa: SLF001
+            reason = reasons[-1] if reasons else error.args[0].str()
+            text = f"no Kafka broker answers at {client.get('bootstrap.servers')}: {reason}"
             if time.monotonic() > deadline:
-                servers = client.get("bootstrap.servers")
-                raise LogError(f"no Kafka broker answers at {servers}: {error.args[0].str()}") from error
+                raise LogError(text) from error
+            if reason != logged:
+                log.warning(text)
+                logged = reason
             time.sleep(_RETRY_SECONDS)
 
 

@@ -30,6 +30,7 @@ NEEDS = {
     # Each of them fetches jars.
     "magicbyte/jars/": {"server", "spark"},
     "magicbyte/java.py": {"java", "spark"},
+    "magicbyte/kafka_sasl.py": {"msk"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "spark_avro/": {"spark"},

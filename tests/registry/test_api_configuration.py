@@ -13,7 +13,8 @@ import pytest
 from magicbyte.logs import JsonFormatter
 from magicbyte.properties_file import read_properties_file
 from magicbyte.settings import SettingsError, properties_from_environment
-from registry.log.port import LogEntry
+from registry.kafka_node import open_kafka_node
+from registry.log.port import LogEntry, LogError
 from registry.metrics import VersionCounts
 from registry.model import Content, Version
 from registry.records import Key, encode_key, encode_version
@@ -275,3 +276,20 @@ def test_metrics_count_answers_from_memory(api: Any) -> None:
         "kafka_schema_registry_api_success_count 16.0",
     ):
         assert line in lines
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "text"),
+    [
+        ("kafkastore.sasl.mechanism", "OAUTHBEARER", SettingsError, "kafkastore.sasl.mechanism: OAUTHBEARER needs "),
+        ("kafkastore.sasl.mechanisn", "PLAIN", LogError, 'kafkastore.*: No such configuration property: "sasl.mechan'),
+        ("kafkastore.security.protocol", "TLS", LogError, 'kafkastore.*: Invalid value "TLS" for configuration proper'),
+    ],
+)
+def test_what_a_kafka_client_cannot_use_is_refused_at_the_start(
+    name: str, value: str, error: type[Exception], text: str
+) -> None:
+    settings = RegistrySettings.from_properties({"kafkastore.bootstrap.servers": "127.0.0.1:1", name: value})
+    with pytest.raises(error) as refused:
+        open_kafka_node(settings)
+    assert str(refused.value).startswith(text)
