@@ -1,6 +1,7 @@
 # Every target sets itself up: the environment in .venv, locked dependencies, a JDK and the jars it needs.
-PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
-	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$python && break; done)
+# The lock file has wheels up to Python 3.14; a newer one is taken if there is no other.
+PYTHON ?= $(shell for newest in 14 99; do for python in python3 python3.14 python3.13 python3.12 python3.11 python3.15; do \
+	$$python -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, $$newest))" 2>/dev/null && echo $$python && exit; done; done)
 BIN := .venv/bin
 INSTALLED := .venv/installed
 JARS := .venv/jars-fetched
@@ -20,7 +21,7 @@ TESTS_platform := tests/platform tests/structure tests/install tests/managed
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test test-all test-clients test-install lint bench chaos fuzz lock clean
+.PHONY: demo up test test-all test-clients test-install test-versions lint bench chaos fuzz lock clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -45,6 +46,10 @@ test-clients: $(INSTALLED)
 test-install: $(JARS)
 	$(BIN)/python -P -m pytest tests/install -m slow_install $(ARGS)
 
+# The suite's core on each Python that uv finds, with the newest and the oldest dependencies; once a release, with --write.
+test-versions: $(JARS)
+	$(BIN)/python -P tests/versions/run.py $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(SETS),--sets $(SETS)) $(ARGS)
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
@@ -60,16 +65,16 @@ chaos: $(JARS)
 fuzz: $(JARS)
 	@set -e; for run in $(wildcard tests/fuzz/fuzz_*.py); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done
 
-# Versions and hashes of all dependencies, for every platform; needs uv.
-lock:
-	uv pip compile --universal --generate-hashes --extra dev --python-version 3.11 --no-header --no-annotate \
-		pyproject.toml -o requirements.lock
+# Versions and hashes of all dependencies, for every platform; ARGS=--upgrade takes the newest.
+lock: $(INSTALLED)
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --extra dev --python-version 3.11 --no-header --no-annotate \
+		$(ARGS) pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-versions dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(INSTALLED): requirements.lock pyproject.toml
-	@test -n "$(PYTHON)" || { echo "Magicbyte needs Python 3.11, 3.12 or 3.13 on PATH (or PYTHON=/path/to/python)" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Magicbyte needs Python 3.11 or newer on PATH (or PYTHON=/path/to/python)" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-#: How orjson's message about memory begins; it needs about twelve times a text's size.
-_NO_MEMORY = "Not enough memory"
+#: How orjson's message about memory begins, from 3.11 on and before; it needs about twelve times a text's size.
+_NO_MEMORY = ("Not enough memory", "memory allocation failed")
 
 
 def load_json(text: bytes | str) -> Any:

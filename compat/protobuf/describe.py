@@ -11,7 +11,6 @@ from google.protobuf.descriptor_pb2 import (
     EnumDescriptorProto,
     FieldDescriptorProto,
     FileDescriptorProto,
-    SymbolVisibility,
 )
 
 from compat.protobuf.defaults import default_text
@@ -39,10 +38,8 @@ _SCALARS: dict[str, Any] = {
     name: number for number, name in TYPE_NAMES.items() if name not in {"group", "message", "enum"}
 }
 _LABELS: dict[str | None, Any] = {None: 1, "optional": 1, "required": 2, "repeated": 3}
-_VISIBILITIES = {
-    "export": SymbolVisibility.VISIBILITY_EXPORT,
-    "local": SymbolVisibility.VISIBILITY_LOCAL,
-}
+#: `SymbolVisibility` of descriptor.proto, which protobuf 5 does not have.
+_VISIBILITIES: dict[str, Any] = {"local": 1, "export": 2}
 _by_position = attrgetter("at")
 
 

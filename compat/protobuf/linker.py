@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf import __version__ as protobuf_version
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -20,6 +21,12 @@ from compat.protobuf.remarks import Remark, Remarks
 from compat.protobuf.undescribe import is_repeated
 
 _REFUSAL = "Couldn't build proto file into descriptor pool: "
+
+#: Version of the protobuf package that links: major and minor.
+RUNTIME = tuple(map(int, protobuf_version.split(".")[:2]))
+
+#: Edition -> the oldest protobuf package that links its files, if that is not the oldest we run with.
+_RUNTIMES = {"2024": (6, 32)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,7 @@ class _Linker:
         if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
             self._add(unit, well_known_descriptor(unit.path))
             return
+        _check_edition(unit)
         check(program, unit, self._declared)
         remarks = Remarks(program, unit)
         remarks.note_imports()
@@ -128,6 +136,16 @@ class _Linker:
         self.built[unit.path] = descriptor
         self._declared.add(unit)
         _add(self.pool, descriptor, unit)
+
+
+def _check_edition(unit: Unit) -> None:
+    """Refuse an edition that the installed protobuf package cannot link."""
+    oldest = _RUNTIMES.get(unit.tree.edition or "")
+    if oldest is not None and oldest > RUNTIME:
+        needed, installed = (".".join(map(str, version)) for version in (oldest, RUNTIME))
+        unit.fail(
+            f'edition "{unit.tree.edition}" needs the Python package protobuf {needed} or newer; this is {installed}'
+        )
 
 
 def _add(pool: Any, descriptor: FileDescriptorProto, unit: Unit) -> None:

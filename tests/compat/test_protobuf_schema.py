@@ -12,7 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from compat.engine import Previous, check
 from compat.formats import FORMATS
 from compat.level import LEVELS
-from compat.protobuf import FORMAT, ProtobufSchema
+from compat.protobuf import FORMAT, ProtobufSchema, linker
 from compat.schema import PROTOBUF, Dependency, InvalidSchema, ParsedSchema, Position, SchemaText
 
 P3 = 'syntax = "proto3";\n'
@@ -22,6 +22,24 @@ def parsed(text: str, *dependencies: tuple[str, str], strict: bool = True) -> Pr
     schema = FORMAT.parse(SchemaText(PROTOBUF, text), tuple(Dependency(*each) for each in dependencies), strict)
     assert isinstance(schema, ProtobufSchema)
     return schema
+
+
+def test_an_edition_that_the_installed_protobuf_cannot_link_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(linker, "RUNTIME", (6, 31))
+    assert parsed('edition = "2023"; message M { int32 a = 1; }').linked.proto.edition == 1000
+    with pytest.raises(InvalidSchema) as refused:
+        parsed('edition = "2024"; export message M { int32 a = 1; }').descriptor()
+    assert refused.value.detail == (
+        'line 1, column 1: edition "2024" needs the Python package protobuf 6.32 or newer; this is 6.31'
+    )
+
+
+@pytest.mark.skipif(linker.RUNTIME < (6, 32), reason="protobuf links edition 2024 from 6.32")
+def test_symbols_of_edition_2024_are_exported_or_local():
+    schema = parsed('edition = "2024"; export message M { local enum E { A = 0; } } message N {}')
+    proto = schema.linked.proto
+    assert [message.visibility for message in proto.message_type] == [2, 0]
+    assert proto.message_type[0].enum_type[0].visibility == 1
 
 
 ORDER = (

@@ -27,7 +27,8 @@ def missing(run: subprocess.CompletedProcess[str]) -> tuple[str, str]:
     """The user and the extras of the one line that names what is missing."""
     line = re.fullmatch(
         r"(?:magicbyte|kafka-avro-console-producer): (?P<user>.+) needs the extras? (?P<extras>.+) \(no module \w+\);"
-        r" install with: \S+ (?:-m )?(?:pip )?install 'magicbyte\[(?P<list>[a-z0-9,]+)\] @ file:///\S+'\n",
+        r" install with: (?:pip|\S+ -m pip|uv pip) install (?:--python \S+ )?"
+        r"'magicbyte\[(?P<list>[a-z0-9,]+)\] @ file:///\S+'\n",
         run.stderr,
     )
     assert line is not None, run.stderr

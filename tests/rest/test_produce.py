@@ -162,7 +162,7 @@ BAD = [
     ("json", b'{"records":[{"value":1}', 400, 400, "Input data was truncated"),
     ("json", b'{"records":[{"value":01}]}', 400, 400, "JSON is malformed: invalid number (byte 22)"),
     ("json", b'{"records":[{"value":"\xff"}]}', 400, 400, "JSON is malformed: not UTF-8"),
-    ("json", b'{"records":[{"value":' + b"[" * 100_000, 400, 400, "JSON is nested too deeply"),
+    ("json", b'{"records":[{"value":' + b"[" * 1_000_000, 400, 400, "JSON is nested too deeply"),
     (
         "json",
         {"records": [{"partition": "a"}]},

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-import grpc_tools
 import pytest
 from google.protobuf import message_factory
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
-from grpc_tools import protoc
 
 from registry.app import create_app
 from registry.settings import RegistrySettings
 from serdes.asgi import AsgiTransport
 from serdes.client import CacheLimits, RegistryClient, Retry
+
+#: The Python that has grpcio-tools; `make test-versions` tests versions of protobuf that it does not run with.
+PROTOC_PYTHON = os.environ.get("MAGICBYTE_PROTOC_PYTHON", sys.executable)
 
 
 class Asked:
@@ -59,10 +62,9 @@ def protobuf_classes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
-        well_known = Path(grpc_tools.__file__).parent / "_proto"
         out = folder / "set.bin"
-        arguments = ["protoc", f"-I{folder}", f"-I{well_known}", "--include_imports", f"--descriptor_set_out={out}"]
-        assert protoc.main([*arguments, *files]) == 0
+        arguments = [f"-I{folder}", "--include_imports", f"--descriptor_set_out={out}", *files]
+        subprocess.run([PROTOC_PYTHON, "-m", "grpc_tools.protoc", *arguments], check=True)
         pool = DescriptorPool()
         for file in FileDescriptorSet.FromString(out.read_bytes()).file:
             pool.Add(file)

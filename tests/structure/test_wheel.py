@@ -10,8 +10,8 @@ PACKAGES = {"compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_av
 
 
 def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
-    subprocess.run([*command, "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
