@@ -28,8 +28,8 @@ FENCES = {
     """,
     "confluent_kafka": """
         magicbyte/kafka.py magicbyte/broker/ magicbyte/cli/ magicbyte/testing/
-        registry/log/kafka.py registry/log/kafka_writer.py registry/log/leader.py registry/log/reader.py
-        registry/log/topic.py
+        registry/log/group.py registry/log/kafka.py registry/log/kafka_writer.py registry/log/leader.py
+        registry/log/reader.py registry/log/topic.py
         rest_proxy/producers.py rest_proxy/consumers.py rest_proxy/simple.py rest_proxy/asking.py rest_proxy/cluster.py
         rest_proxy/checking.py rest_proxy/errors.py
         serdes/console/
