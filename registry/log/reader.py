@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte.kafka import Config
 from registry.log.port import BEGINNING, LogEntry, LogError, LogReplaced, Offset
 
 _BATCH = 500
+_METADATA_SECONDS = 5.0
 
 
 class TopicReader:
@@ -46,7 +48,12 @@ class TopicReader:
     def seek(self, after: Offset) -> None:
         """Go on after an offset; nothing happens where that is the last record read."""
         if after != self.last:
-            start = OFFSET_BEGINNING if after == BEGINNING else after + 1
+            start = after + 1
+            if after == BEGINNING:
+                start = OFFSET_BEGINNING
+                # A client that has to ask for the first offset before it has heard of the leader waits for 0.5 s.
+                with suppress(KafkaException):
+                    self._consumer.list_topics(self._topic, timeout=_METADATA_SECONDS)
             self._consumer.assign([TopicPartition(self._topic, 0, start)])
             self.last, self.position = after, after + 1
 
