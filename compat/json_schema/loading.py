@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from compat.json_schema import model
 from compat.json_schema.leaves import LEAVES, Part
-from compat.json_schema.reading import Malformed, array, decimal, json_key, mapping, place, shown, strings
+from compat.json_schema.reading import Malformed, ValueKeys, array, decimal, json_key, mapping, place, shown, strings
 from compat.json_schema.resources import Resource, Resources, Target, Unresolved
 from compat.schema import Dependencies, Pointer
 
@@ -51,6 +51,7 @@ class _Loader:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
         self._targets: dict[int, model.Node] = {}
+        self._value_keys = ValueKeys()
         self._keys: dict[tuple[int, str, Pointer], int] = {}
         self._queue: list[tuple[int, Target]] = []
 
@@ -117,9 +118,9 @@ class _Loader:
         for criterion in _COMBINATORS:
             if criterion in raw:
                 members = yield from self._schemas(raw, criterion, pointer, resource)
-                distinct: dict[str, model.Node] = {}
+                distinct: dict[bytes, model.Node] = {}
                 for member in members:
-                    distinct.setdefault(json_key(member.raw), member)
+                    distinct.setdefault(self._value_keys.of(member.raw), member)
                 fields = {"criterion": criterion, "members": tuple(distinct.values()), "size": len(members)}
                 parts.append((model.Combined, fields))
         if "not" in raw:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -46,6 +47,38 @@ def mapping(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Mapping[str,
 def json_key(value: Any) -> str:
     """A text that is the same for JSON values that are equal: keys in any order, 1 and 1.0 alike."""
     return json_text.dumps(_plain_numbers(value), sort_keys=True)
+
+
+class ValueKeys:
+    """Short keys of the parts of one JSON value, the same for parts that are equal as `json_key` has it.
+
+    Each part is read once, however deep the parts nest whose keys are asked for.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[int, bytes] = {}
+
+    def of(self, value: Any) -> bytes:
+        """The key of a part; the value that it is part of must stay."""
+        if isinstance(value, str):
+            return b'"' + value.encode("utf-8", "surrogatepass")
+        if not isinstance(value, dict | list):
+            return json_key(value).encode()
+        key = self._keys.get(id(value))
+        if key is None:
+            key = self._keys[id(value)] = self._digest(value)
+        return key
+
+    def _digest(self, value: dict[str, Any] | list[Any]) -> bytes:
+        if isinstance(value, list):
+            parts = [b"[", *(self.of(element) for element in value)]
+        else:
+            parts = [b"{"]
+            for name in sorted(value):
+                parts += name.encode("utf-8", "surrogatepass"), self.of(value[name])
+        # With their lengths in front, so that no two lists of parts look alike.
+        framed = b"".join([b"%d:%b" % (len(part), part) for part in parts])
+        return b"#" + hashlib.blake2b(framed, digest_size=16).digest()
 
 
 def _plain_numbers(value: Any) -> Any:

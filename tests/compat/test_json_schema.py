@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from itertools import permutations
 from typing import Any
 
@@ -241,6 +242,15 @@ def test_a_comparison_that_takes_too_long_is_given_up():
     alternatives = [{"pattern": f"p{at}"} for at in range(20)]
     with pytest.raises(TooMuchWork, match="too large to compare: it takes more than 2000 steps"):
         FORMAT.differences(parsed({"oneOf": alternatives}), parsed({"oneOf": alternatives[::-1]}), Budget(2000))
+
+
+def test_alternatives_within_alternatives_are_read_once():
+    schema: dict[str, Any] = {"enum": [f"value {at}" for at in range(100_000)]}
+    for _ in range(90):
+        schema = {"allOf": [schema, {}]}
+    started = time.process_time()
+    assert parsed(schema).canonical.startswith('{"allOf":[{"allOf":')
+    assert time.process_time() - started < 2.0
 
 
 def test_a_failure_in_a_cycle_fails_whatever_relied_on_it():
