@@ -38,9 +38,9 @@ from compat.json_schema.values import annotation_changes, consts, enums, nothing
 from compat.level import Policy
 
 #: The steps of a pair, of each thing that its judge says, and of a property that its judge looks at.
-_STEPS_A_PAIR = 15
-_STEPS_A_WORD = 3
-_STEPS_A_PROPERTY = 2
+_STEPS_A_PAIR = 8
+_STEPS_A_WORD = 2
+_STEPS_A_PROPERTY = 1
 _STEPS_A_PATTERN = 10
 
 _BREAKING = {policy: frozenset(rule.name for rule in RULES.values() if policy not in rule.allowed) for policy in Policy}
