@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry
 
 from compat.schema import InvalidSchema
 from magicbyte.failure import Failure
@@ -29,7 +28,7 @@ from registry.http.layers import Bulk, ContextPrefix, Deadline, Negotiation, Rem
 from registry.http.offset_tokens import OffsetTokens, ReadYourWrites
 from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
-from registry.metrics import NodeMetrics, RequestCounts, RequestMetrics
+from registry.metrics import Metrics, NodeMetrics, RequestCounts, RequestMetrics
 from registry.node import Node
 from registry.out_of_memory import end_process_with_threads
 from registry.parsing import Parser, invalid_schema
@@ -64,8 +63,10 @@ def create_app(
     owned = node is None
     node = node or open_node(given)
     registry = Registry(node, given, terms_of(given), stopping=stopping or threading.Event())
+    counts = RequestCounts()
+    metrics = Metrics(registry.status, NodeMetrics(node), RequestMetrics(counts))
 
-    forwarder = Forwarder(node, given)
+    forwarder = Forwarder(registry.leader_url, given)
     webhooks = Webhooks(
         node,
         given.webhook_urls,
@@ -85,6 +86,8 @@ def create_app(
             if posting is not None:
                 posting.cancel()
             await forwarder.close()
+            await registry.close()
+            metrics.close()
             if owned:
                 await asyncio.to_thread(node.stop)
 
@@ -97,14 +100,11 @@ def create_app(
     )
     app.state.registry = registry
     app.state.forwarder = forwarder
-    app.state.metrics = CollectorRegistry()
-    app.state.metrics.register(NodeMetrics(node))
-    counts = RequestCounts()
-    app.state.metrics.register(RequestMetrics(counts))
+    app.state.metrics = metrics
 
     app.add_exception_handler(NotLeader, forwarder)
     app.router.redirect_slashes = False
-    tokens = OffsetTokens(node)
+    tokens = OffsetTokens(node, registry.sync)
     layered: ASGIApp = Negotiation(ReadYourWrites(Dispatch(app, ROUTERS, counts), tokens))
     layered = Bulk(BodyLimit(layered, given.max_body_bytes), BodyLimit(layered, given.max_import_bytes))
     layered = Deadline(layered, given.request_timeout_ms / 1000)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from magicbyte.http.errors import ApiError
-from registry.decide import Decision
+from registry.decide import Decision, Unanswered
 from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
 from registry.out_of_memory import end_process
 from registry.view import View
@@ -246,7 +246,7 @@ class Committer:
                 for record in decision.records:
                     if len(record.key) + len(record.value or b"") > self._log.max_record_bytes:
                         raise RecordTooLarge(f"a record has over {self._log.max_record_bytes} bytes")  # noqa: TRY301
-            except ApiError as error:
+            except (ApiError, Unanswered) as error:
                 # Where it was raised interests nobody; its tracebacks would keep the overlay until the next collection.
                 error.__traceback__ = error.__context__ = None
                 decided.append(_Decided(waiting, error=error))

@@ -69,6 +69,14 @@ REFERENCE_EXISTS = ErrorKind(
 ID_MISMATCH = ErrorKind(42207, "The id {id} does not match the id {expected} of the existing schema")
 INVALID_SUBJECT = ErrorKind(42208, "The specified subject '{subject}' is not a valid.")
 SCHEMA_TOO_LARGE = ErrorKind(42209, "Register operation failed because schema is too large")
+TOO_LARGE_TO_READ = ErrorKind(
+    42209, "Reading the schema, or what it refers to, takes too much time or memory; make it smaller or simpler"
+)
+TOO_LARGE_TO_COMPARE = ErrorKind(
+    42209,
+    "Comparing the schema with earlier versions takes more than 1000000 steps or 1.5 seconds; make it smaller or "
+    "simpler, compare it with fewer versions, or register it with force=true",
+)
 INVALID_RULE_SET = ErrorKind(42210, "{detail}")
 CONTEXT_NOT_EMPTY = ErrorKind(42211, "The specified context '{context}' is not empty.")
 IDS_EXHAUSTED = ErrorKind(
@@ -94,4 +102,5 @@ UPDATE_WITHOUT_LEADER = ErrorKind(50004, "{text}")
 NODE_BEHIND = ErrorKind(
     503, "This node has not read the log up to offset {offset} within {seconds} s. Ask again, or ask another node."
 )
+BUSY = ErrorKind(503, "All processes that read and compare large schemas are busy; try again")
 REQUEST_TIMED_OUT = ErrorKind(504, "HTTP 504 Gateway Timeout")

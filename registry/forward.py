@@ -10,12 +10,12 @@ import httpx
 from fastapi import Request, Response
 
 from magicbyte.http.errors import ApiError
+from magicbyte.shared_call import SharedCall
 from registry import errors
 from registry.http.answers import error_response
 from registry.http.offset_tokens import OFFSET_HEADER
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import LeadershipLost
-from registry.node import Node
 from registry.settings import RegistrySettings
 
 log = logging.getLogger("magicbyte.registry.forward")
@@ -34,8 +34,8 @@ _RETRY_SECONDS = 0.1
 class Forwarder:
     """Sends a request to whoever leads, again to the next leader where the first is gone before it answered."""
 
-    def __init__(self, node: Node, settings: RegistrySettings) -> None:
-        self._node = node
+    def __init__(self, leader_url: SharedCall[str | None], settings: RegistrySettings) -> None:
+        self._leader_url = leader_url
         headers = settings.forwarded_headers.lower().split(",")
         self._passed_on = (*_PASSED_ON, *(name.strip() for name in headers if name.strip()))
         connect = settings.leader_connect_timeout_ms / 1000
@@ -66,7 +66,7 @@ class Forwarder:
         deadline = time.monotonic() + _LEADER_SECONDS
         failure = _no_leader(request)
         while time.monotonic() < deadline:
-            url = await asyncio.to_thread(self._node.leader_url)
+            url = await self._leader_url()
             if url is not None:
                 try:
                     answered = await self._send(request, url, body)
@@ -106,7 +106,7 @@ class Forwarder:
         try:
             while not sending.done():
                 await asyncio.wait([sending], timeout=1.0)
-                if not sending.done() and await asyncio.to_thread(self._node.leader_url) not in (url, None):
+                if not sending.done() and await self._leader_url() not in (url, None):
                     raise _LeaderChanged(url)
             return sending.result()
         finally:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
 
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
+from magicbyte.shared_call import SharedCall
 from registry.log.port import BEGINNING
-from registry.node import Node
+from registry.node import Node, Status
 from registry.view import RECENT_ENTRIES, View
 
 #: How many versions a subject has of each type, those deleted softly apart.
@@ -92,15 +95,22 @@ class VersionCounts:
 
 
 class NodeMetrics(Collector):
-    """Reads a node's status when it is scraped."""
+    """A node's status, as it was asked for before a scrape, and what its view holds.
+
+    Attributes:
+        status: The status; nothing is collected without one.
+    """
 
     def __init__(self, node: Node) -> None:
+        self.status: Status | None = None
         self._node = node
         self._counts = VersionCounts(node.view)
 
     def collect(self) -> Iterator[Metric]:
         """The metrics now."""
-        status, view = self._node.status(), self._node.view
+        status, view = self.status, self._node.view
+        if status is None:
+            return
         subjects, versions = self._counts.now()
         live = {schema_type: count for (schema_type, deleted), count in versions.items() if not deleted}
         registered = sum(live.values())
@@ -137,3 +147,31 @@ class NodeMetrics(Collector):
             yield GaugeMetricFamily(
                 "magicbyte_registry_lag", "Entries of the log that the view does not hold yet", value=status.lag
             )
+
+
+class Metrics:
+    """All metrics as text: rendered in a thread of its own, once for all who ask at the time."""
+
+    def __init__(self, status: Callable[[], Awaitable[Status]], of_node: NodeMetrics, of_requests: Collector) -> None:
+        """Prepare to render.
+
+        Args:
+            status: How the node is.
+            of_node: The metrics of the node.
+            of_requests: The metrics of its requests.
+        """
+        self._status = status
+        self._of_node = of_node
+        collectors = CollectorRegistry()
+        collectors.register(of_node)
+        collectors.register(of_requests)
+        self._render = SharedCall(partial(generate_latest, collectors), "metrics")
+
+    async def render(self) -> bytes:
+        """The metrics in Prometheus' text format."""
+        self._of_node.status = await self._status()
+        return await self._render()
+
+    def close(self) -> None:
+        """Render no more."""
+        self._render.close()

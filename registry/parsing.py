@@ -7,35 +7,48 @@ from collections import OrderedDict
 from math import inf
 
 from compat.formats import FORMATS, parse
-from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
+from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
 from magicbyte.http.errors import ApiError
 from registry import errors
 
-#: Up to how many characters, dependencies included, and one in how many of those that are remembered may be so long.
-#: A parse takes about 16 times the memory of its text.
-_SHARES = ((16 * 1024, 1), (256 * 1024, 32), (inf, 500))
+#: Up to how many characters, dependencies included, a text is short, or long; and one in how many of those that are
+#: remembered may be long, or longer. A parse takes about 16 times the memory of its text.
+_SHORT, _LONG = 16 * 1024, 256 * 1024
+_SHARE_OF_LONG, _SHARE_OF_LONGEST = 32, 500
+#: What parsing a character takes of a budget (`compat.budget`), by type; parsing strictly takes up to twice that.
+_STEPS_A_CHARACTER = {AVRO: 0.1, JSON: 0.5, PROTOBUF: 0.5}
+
+
+def parse_steps(schema_type: str, characters: int) -> int:
+    """About what parsing so many characters takes of a budget."""
+    return int(characters * _STEPS_A_CHARACTER.get(schema_type, 1.0))
 
 
 class Parser:
     """A bounded memory of parsed schemas, by text and dependencies; safe to share among threads."""
 
-    def __init__(self, remembered: int = 1000) -> None:
-        self._memories = [(longest, _Memory(-(-remembered // share))) for longest, share in _SHARES]
+    def __init__(self, remembered: int = 1000, *, most_characters: float = inf) -> None:
+        """Make an empty memory.
+
+        Args:
+            remembered: How many parses are kept; of long texts, fewer.
+            most_characters: How long the texts of the parses of one length may be together.
+        """
+        self._short = _Memory(remembered, most_characters)
+        self._long = _Memory(-(-remembered // _SHARE_OF_LONG), most_characters)
+        self._longest = _Memory(-(-remembered // _SHARE_OF_LONGEST), most_characters)
 
     def __call__(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool) -> ParsedSchema:
         """Parse a schema.
 
         Raises:
-            InvalidSchema: The type's parser refuses the text.
-            ApiError: The type is unknown.
+            InvalidSchema: The type is unknown, or its parser refuses the text.
         """
-        if schema.schema_type not in FORMATS:
-            raise errors.UNKNOWN_SCHEMA_TYPE(type=schema.schema_type)
         size = len(schema.text)
-        for each in dependencies:
-            size += len(each.text)
-        memory = next(memory for longest, memory in self._memories if size <= longest)
-        return memory.parse(schema, dependencies, strict=strict)
+        for dependency in dependencies:
+            size += len(dependency.text)
+        memory = self._short if size <= _SHORT else self._long if size <= _LONG else self._longest
+        return memory.parse(schema, dependencies, strict=strict, size=size)
 
 
 class _Memory:
@@ -44,29 +57,44 @@ class _Memory:
     What was parsed strictly answers those who ask leniently: strictness refuses more, and reads nothing otherwise.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, most_characters: float) -> None:
         self._most = most
+        self._most_characters = most_characters
+        self._characters = 0
         self._lock = threading.Lock()
-        #: The parses, each with whether it was strict.
-        self._parsed: OrderedDict[_Key, tuple[ParsedSchema, bool]] = OrderedDict()
+        #: The parses, each with whether it was strict, and its size.
+        self._parsed: OrderedDict[_Key, tuple[ParsedSchema, bool, int]] = OrderedDict()
 
-    def parse(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool) -> ParsedSchema:
+    def parse(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool, size: int) -> ParsedSchema:
         key = (schema.schema_type, schema.text, schema.references, dependencies)
         with self._lock:
-            known = self._parsed.get(key)
-            if known is not None:
+            remembered = self._parsed.get(key)
+            if remembered is not None:
                 self._parsed.move_to_end(key)
-        if known is not None and (known[1] or not strict):
-            return known[0]
+        if remembered is not None and (remembered[1] or not strict):
+            return remembered[0]
         parsed = parse(schema, dependencies, strict=strict)
         with self._lock:
-            self._parsed[key] = (parsed, strict)
-            if len(self._parsed) > self._most:
-                self._parsed.popitem(last=False)
+            self._characters += size - (self._parsed[key][2] if key in self._parsed else 0)
+            self._parsed[key] = (parsed, strict, size)
+            while len(self._parsed) > self._most or (
+                self._characters > self._most_characters and len(self._parsed) > 1
+            ):
+                self._characters -= self._parsed.popitem(last=False)[1][2]
         return parsed
 
 
 _Key = tuple[str, str, tuple[Reference, ...], Dependencies]
+
+
+def require_known_type(schema_type: str) -> None:
+    """Refuse a schema type that there is none of.
+
+    Raises:
+        ApiError: 42201.
+    """
+    if schema_type not in FORMATS:
+        raise errors.UNKNOWN_SCHEMA_TYPE(type=schema_type)
 
 
 def invalid_schema(error: InvalidSchema) -> ApiError:

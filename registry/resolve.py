@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from compat.schema import Dependencies, Dependency, InvalidSchema, Reference
+from compat.schema import Dependencies, Dependency, InvalidSchema, Reference, SchemaText
 from registry.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -36,7 +36,11 @@ _INHERITED = (
 )
 _GLOBAL_SUBJECT = str(SubjectName(GLOBAL_CONTEXT, ""))
 #: How many texts a schema may pull in through references.
-_MOST_DEPENDENCIES = 10_000
+MOST_DEPENDENCIES = 10_000
+
+
+class TooManyReferences(InvalidSchema):
+    """A schema that pulls more texts in through references than it may."""
 
 
 def settings_key(subject: str) -> str | None:
@@ -129,19 +133,20 @@ def pin_references(
     return tuple(pinned)
 
 
-def dependencies(view: View, context: str, content: Content) -> Dependencies:
-    """The texts that a content needs, depth-first; the first definition of a name wins.
+def dependencies(view: View, context: str, schema: SchemaText, *, at_most: int = MOST_DEPENDENCIES) -> Dependencies:
+    """The texts that a schema needs, depth-first; the first definition of a name wins.
 
     Raises:
-        InvalidSchema: A reference leads nowhere, or the closure is too large.
+        TooManyReferences: There are more than `at_most`.
+        InvalidSchema: A reference leads nowhere.
     """
-    if not content.references:
+    if not schema.references:
         return ()
     found: dict[str, Dependency] = {}
     visited: set[tuple[str, str, int]] = set()
     # Each frame is a content's context and the references of it that are still to be visited; a frame that is done
     # adds its own text, so that whatever it needs stands before it. No recursion: a chain may be long.
-    stack: list[tuple[str, list[Reference], Dependency | None]] = [(context, list(content.references[::-1]), None)]
+    stack: list[tuple[str, list[Reference], Dependency | None]] = [(context, list(schema.references[::-1]), None)]
     while stack:
         frame_context, pending, own = stack[-1]
         if not pending:
@@ -152,13 +157,13 @@ def dependencies(view: View, context: str, content: Content) -> Dependencies:
         reference = pending.pop()
         target = reference_target(view, frame_context, reference, allow_deleted=True)
         if target is None:
-            raise InvalidSchema(content.schema_type, missing_reference(reference))
+            raise InvalidSchema(schema.schema_type, missing_reference(reference))
         identity = (reference.name, target.subject, target.number)
         if reference.name in found or identity in visited:
             continue
         visited.add(identity)
-        if len(visited) > _MOST_DEPENDENCIES:
-            raise InvalidSchema(content.schema_type, f"more than {_MOST_DEPENDENCIES} references")
+        if len(visited) > at_most:
+            raise TooManyReferences(schema.schema_type, f"more than {at_most} references")
         inner = list(target.content.references[::-1])
         stack.append((context_of(target.subject), inner, Dependency(reference.name, target.content.text)))
     return tuple(found.values())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from compat.schema import InvalidSchema, ParsedSchema
-from magicbyte.http.errors import ApiError
 from registry.model import Version
-from registry.tags import FIELD, TAG_FORMATS
+from registry.offload.jobs import Names
 from registry.view import View, named
+
+#: About what an entry of the index takes in memory besides its texts, in bytes.
+_OVERHEAD = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,64 +49,132 @@ class Hit:
     fields: tuple[str, ...]
 
 
-def search(view: View, query: Query, parse: Callable[[Version], ParsedSchema]) -> Iterator[Hit]:
-    """The versions that a query asks for, by subject and number; only those are parsed whose text may match."""
-    for subject in named(view.subjects(), query.prefix):
-        versions = [each for each in list(view.versions(subject)) if query.deleted or not each.deleted]
-        for version in versions[-1:] if query.latest_only else versions:
+#: Stands for a schema's type and text. A hash of 64 bits with a random seed: no two texts of a registry share one.
+TextKey = int
+
+
+def text_key(version: Version) -> TextKey:
+    """The key of a version's text."""
+    return hash((version.schema_type, version.text))
+
+
+class NameIndex:
+    """The names in schemas that searches have read, by text; the oldest go when there are too many.
+
+    Safe to share among threads.
+    """
+
+    def __init__(self, most_bytes: int = 64 << 20) -> None:
+        """Make an empty index.
+
+        Args:
+            most_bytes: About how much memory it may take.
+        """
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._names: OrderedDict[TextKey, Names] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: TextKey) -> Names | None:
+        """The names in a text; None if it has not been read, or was forgotten."""
+        return self._names.get(key)
+
+    def add(self, key: TextKey, names: Names) -> None:
+        """Keep the names in a text."""
+        with self._lock:
+            if key not in self._names:
+                self._names[key] = names
+                self._bytes += _size(names)
+            while self._bytes > self._most_bytes and self._names:
+                self._bytes -= _size(self._names.popitem(last=False)[1])
+
+
+def _size(names: Names) -> int:
+    paths = names.fields if isinstance(names.fields, tuple) else (names.fields,)
+    tagged = sum([len(path) + sum(map(len, tags)) + _OVERHEAD for path, tags in names.tags])
+    return _OVERHEAD + len(names.name or "") + sum(map(len, paths)) + tagged
+
+
+@dataclass(slots=True)
+class Scanned:
+    """What a scan came to.
+
+    Attributes:
+        hits: The versions that have what was asked for, by subject and number.
+        unread: Versions that may have it, but whose names are to be read first; if there are any, hits are missing.
+    """
+
+    hits: list[Hit] = field(default_factory=list)
+    unread: list[Version] = field(default_factory=list)
+
+
+def scan(view: View, query: Query, index: NameIndex, read: Mapping[TextKey, Names], *, most: int) -> Scanned:
+    """Look for the versions that a query asks for; parses nothing.
+
+    Args:
+        view: Where to look.
+        query: The query.
+        index: The names that searches have read.
+        read: More of them.
+        most: How many hits are enough.
+    """
+    scanned = Scanned()
+    for version in _versions(view, query):
+        if not _has_properties(version, query):
+            continue
+        key = text_key(version)
+        names = index.get(key) or read.get(key)
+        if names is None:
             if _may_match(version, query):
-                hit = _match(version, query, parse)
-                if hit is not None:
-                    yield hit
+                scanned.unread.append(version)
+            continue
+        hit = _match(version, names, query)
+        if hit is not None:
+            scanned.hits.append(hit)
+            if len(scanned.hits) >= most and not scanned.unread:
+                break
+    return scanned
+
+
+def _versions(view: View, query: Query) -> Iterator[Version]:
+    for subject in named(view.subjects(), query.prefix):
+        versions = [version for version in list(view.versions(subject)) if query.deleted or not version.deleted]
+        yield from versions[-1:] if query.latest_only else versions
+
+
+def _has_properties(version: Version, query: Query) -> bool:
+    if query.schema_type and version.schema_type != query.schema_type:
+        return False
+    if not query.properties:
+        return True
+    metadata = version.content.metadata
+    properties = metadata.properties if metadata else {}
+    return all(key in properties and value in (None, properties[key]) for key, value in query.properties)
 
 
 def _may_match(version: Version, query: Query) -> bool:
-    content = version.content
-    metadata = content.metadata
-    if query.schema_type and content.schema_type != query.schema_type:
-        return False
-    properties = metadata.properties if metadata else {}
-    if any(key not in properties or value not in (None, properties[key]) for key, value in query.properties):
-        return False
-    lowered = content.text.lower()
+    """Tell from the text alone whether it may have the names and tags."""
+    if not (query.name or query.field or query.tag):
+        return True
+    lowered = version.text.lower()
     in_name = query.name.lower() in version.subject.lower() or query.name.lower().rpartition(".")[2] in lowered
-    tagged = not query.tag or query.tag in content.text or _tagged_by_metadata(version, query)
+    tagged = not query.tag or query.tag in version.text or _tagged_by_metadata(version, query)
     return in_name and query.field.lower() in lowered and tagged
 
 
-def _match(version: Version, query: Query, parse: Callable[[Version], ParsedSchema]) -> Hit | None:
-    try:
-        schema = parse(version)
-    except (InvalidSchema, ApiError):  # an old topic may hold texts that are none
-        return Hit(version, None, ()) if _named(version, None, query) and not (query.field or query.tag) else None
-    name = schema.full_name
-    if not _named(version, name, query):
+def _match(version: Version, names: Names, query: Query) -> Hit | None:
+    part = query.name.lower()
+    if part not in version.subject.lower() and part not in (names.name or "").lower():
         return None
-    fields, tagged = _fields(schema, query), _tagged(schema, query)
+    if not query.field and not query.tag:
+        return Hit(version, names.name, ())
+    fields = [path for path in names.field_paths if query.field.lower() in path.rpartition(".")[2].lower()]
     if query.tag:
-        fields = [path for path in fields if path in tagged]
+        tagged = {path for path, tags in names.tags if query.tag in tags}
         if not tagged and not _tagged_by_metadata(version, query):
             return None
-    return None if query.field and not fields else Hit(version, name, tuple(fields))
-
-
-def _named(version: Version, full_name: str | None, query: Query) -> bool:
-    wanted = query.name.lower()
-    return wanted in version.subject.lower() or wanted in (full_name or "").lower()
-
-
-def _fields(schema: ParsedSchema, query: Query) -> list[str]:
-    if not query.field and not query.tag:
-        return []
-    paths = (each.path for each in TAG_FORMATS[schema.schema_type].entities(schema) if each.kind == FIELD)
-    return [path for path in paths if query.field.lower() in path.rpartition(".")[2].lower()]
-
-
-def _tagged(schema: ParsedSchema, query: Query) -> frozenset[str]:
-    if not query.tag:
-        return frozenset()
-    found = TAG_FORMATS[schema.schema_type].find(schema)
-    return frozenset(entity.path for entity, tags in found.items() if query.tag in tags)
+        fields = [path for path in fields if path in tagged]
+    return None if query.field and not fields else Hit(version, names.name, tuple(fields))
 
 
 def _tagged_by_metadata(version: Version, query: Query) -> bool:

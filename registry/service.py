@@ -7,41 +7,89 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Protocol, TypeVar
 
+from magicbyte.http.errors import ApiError
+from magicbyte.shared_call import SharedCall
 from registry import errors
+from registry.answering import Answering, WorkLeft
 from registry.committer import Command
-from registry.decide import Terms
+from registry.decide import Decision, Question, Terms, Unanswered
 from registry.handover import Handover
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
-from registry.model import Content
-from registry.node import Node
+from registry.node import Node, Status
+from registry.offload.jobs import Answer
 from registry.operations import Operation
+from registry.searching import Searching
 from registry.settings import RegistrySettings
 from registry.view import View
 
 log = logging.getLogger("magicbyte.registry.service")
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+A = TypeVar("A", bound=Answer)
 
 #: How long a write waits for a leader, and how long between two looks.
 _LEADER_SECONDS = 10.0
 _ELECTION_SECONDS = 0.05
-#: Longest text, in characters, that is parsed on the event loop.
-_SHORT_TEXT = 16 * 1024
+#: How long a look-up waits for the log to be read, and a probe for the node's state.
+_SYNC_SECONDS = 10.0
+_STATUS_SECONDS = 3.0
+#: How often work is done again with more answers: each of 200 lines of an import may refer to the one before it.
+_MOST_ROUNDS = 250
+#: How often a command is committed again because what its answers rest on has changed.
+_MOST_CHANGES = 20
 
 
-@dataclass(frozen=True, slots=True)
+class Decide(Protocol[T_co]):
+    """A command that asks questions about schemas: a `decide_...` function with its request."""
+
+    def __call__(self, view: View, now: int, *, terms: Terms) -> Decision[T_co]:
+        """Decide; may raise Unanswered."""
+
+
 class Registry:
-    """One node with the settings that its answers depend on."""
+    """One node with the settings that its answers depend on.
 
-    node: Node
-    settings: RegistrySettings
-    terms: Terms
-    handover: Handover = field(default_factory=Handover)
-    #: Set when the server begins to stop: answers that never end by themselves end then.
-    stopping: threading.Event = field(default_factory=threading.Event)
+    Whatever waits for the log or the cluster waits in a thread of its own, so that one cannot hold up another.
+    """
+
+    def __init__(self, node: Node, settings: RegistrySettings, terms: Terms, *, stopping: threading.Event) -> None:
+        """Make the registry of a node.
+
+        Args:
+            node: The node, which its owner starts and stops.
+            settings: The settings.
+            terms: What decisions depend on.
+            stopping: Set when the server begins to stop: answers that never end by themselves end then.
+        """
+        self.node = node
+        self.settings = settings
+        self.terms = terms
+        self.stopping = stopping
+        self._status = SharedCall(node.status, "status")
+        self.leader_url = SharedCall(node.leader_url, "leader-url")
+        self.cluster_id = SharedCall(node.cluster_id, "cluster-id")
+        self.index_digests = SharedCall(node.view.index_digests, "digests")
+        # A look-up that found nothing must see everything that was written before it.
+        self.sync = SharedCall(node.sync, "sync", fresh=True)
+        self._handover = Handover()
+        self.answering = Answering()
+        self.searching = Searching(self.answering)
+        #: Makes long lists, one after the other.
+        self.lists = ThreadPoolExecutor(1, thread_name_prefix="lists")
+
+    async def close(self) -> None:
+        """Let go of threads and processes."""
+        for call in (self._status, self.leader_url, self.cluster_id, self.index_digests, self.sync):
+            call.close()
+        self.searching.close()
+        self.lists.shutdown(wait=False, cancel_futures=True)
+        await self.answering.close()
 
     @property
     def view(self) -> View:
@@ -52,6 +100,15 @@ class Registry:
     def _store(self) -> str:
         return "the Kafka store" if self.settings.storage.startswith("kafka:") else "the store"
 
+    async def status(self) -> Status:
+        """How the node is; not ready if that can't be found out in time."""
+        try:
+            return await self._status(_STATUS_SECONDS)
+        except TimeoutError:
+            problem = f"the log and the cluster did not tell their state within {_STATUS_SECONDS:.0f} s"
+            offset = self.view.offset
+            return Status(ready=False, leader=False, leader_url=None, offset=offset, lag=None, problem=problem)
+
     async def find(self, look_up: Callable[[View], T | None]) -> T | None:
         """A look-up that, where it finds nothing, is done again once the view has reached the log's end."""
         found = look_up(self.view)
@@ -60,21 +117,83 @@ class Registry:
         await self.catch_up()
         return look_up(self.view)
 
-    async def compute(self, content: Content, work: Callable[[], T]) -> T:
-        """Do work on a content: at once where it is short, else in a thread, so that other requests go on."""
-        return work() if is_short(content) else await asyncio.to_thread(work)
-
     async def catch_up(self) -> None:
-        """Bring the view to the log's present end, where that takes anything.
+        """Bring the view to the log's present end; all who wait for that share one reading of it.
 
         Raises:
             ApiError: 50001 where the log can't be read in time.
         """
         try:
-            await asyncio.to_thread(self.node.sync)
-        except LogError as error:
-            log.error("the log can't be read: %s", error)  # noqa: TRY400  as below
-            raise errors.STORE_FAILED(text=f"Error while reading {self._store}") from error
+            await self.sync(_SYNC_SECONDS)
+        except (LogError, TimeoutError) as error:
+            why = str(error) or f"it takes more than {_SYNC_SECONDS:.0f} s"
+            log.error("the log can't be read: %s", why)  # noqa: TRY400  as below
+            raise errors.STORE_FAILED(text=f"Error while reading {self._store}") from None
+
+    async def ask(self, question: Question, kind: type[A]) -> A:
+        """The answer to a question about schemas of the view.
+
+        Raises:
+            InvalidSchema: A text is not a schema, or a reference leads nowhere.
+            ApiError: It takes too much work.
+        """
+        return await self.compute(lambda terms: terms.ask(self.view, question, kind))
+
+    async def compute(self, work: Callable[[Terms], T], *, in_thread: bool = False) -> T:
+        """What some work on the view comes to: it is done again with the answers that it needs.
+
+        Args:
+            work: Given the terms, with answers; may raise Unanswered.
+            in_thread: The work takes long even with all answers.
+
+        Raises:
+            ApiError: What the work raised, or an answer takes too much work.
+        """
+        terms, left = self.terms, WorkLeft()
+        for _ in range(_MOST_ROUNDS):
+            try:
+                return await asyncio.to_thread(work, terms) if in_thread else work(terms)
+            except Unanswered as missing:
+                terms = await self._with_answers(terms, missing, left)
+        raise errors.OPERATION_TIMED_OUT(text="The schemas that the request is about change all the time")
+
+    async def decide(self, operation: Operation, decide: Decide[T]) -> T:
+        """Commit a command, and have the questions that it asks answered beside the committer.
+
+        Args:
+            operation: What the texts of errors say.
+            decide: Decides on the view.
+
+        Raises:
+            ApiError: As for `write`, or an answer takes too much work.
+            NotLeader: Another node takes writes.
+        """
+        terms = self.terms
+        for _ in range(_MOST_CHANGES):
+            try:
+                return await self.write(operation, partial(decide, terms=terms))
+            except Unanswered as missing:
+                terms = await self._with_all_answers(terms, missing, decide)
+        raise errors.OPERATION_TIMED_OUT(text=operation.timed_out)
+
+    async def _with_all_answers(self, terms: Terms, missing: Unanswered, decide: Decide[object]) -> Terms:
+        """The terms with answers to what a command asked, and to whatever else it asks on the view as it is now."""
+        left = WorkLeft()
+        terms = await self._with_answers(terms, missing, left)
+        for _ in range(_MOST_ROUNDS):
+            try:
+                await asyncio.to_thread(decide, self.view, 0, terms=terms)
+            except Unanswered as more:
+                terms = await self._with_answers(terms, more, left)
+            except ApiError:  # whether it is refused is decided in turn with other commands
+                break
+            else:
+                break
+        return terms
+
+    async def _with_answers(self, terms: Terms, missing: Unanswered, left: WorkLeft) -> Terms:
+        answered = await self.answering.answer(missing.view or self.view, missing.questions, left)
+        return replace(terms, answered=(*terms.answered, *answered))
 
     async def write(self, operation: Operation, command: Command[T]) -> T:
         """Commit a command and return its result.
@@ -94,7 +213,7 @@ class Registry:
             except LeadershipLost:
                 raise
             except NotLeader:
-                if await asyncio.to_thread(self.node.leader_url) is not None:
+                if await self.leader_url() is not None:
                     raise
                 if time.monotonic() > deadline:
                     raise errors.UPDATE_WITHOUT_LEADER(text=operation.no_leader) from None
@@ -103,7 +222,7 @@ class Registry:
 
     async def _commit(self, operation: Operation, command: Command[T]) -> T:
         try:
-            return await self.handover.wait(self.node.submit(command), self.settings.write_timeout_ms / 1000)
+            return await self._handover.wait(self.node.submit(command), self.settings.write_timeout_ms / 1000)
         except TimeoutError:
             raise errors.OPERATION_TIMED_OUT(text=operation.timed_out) from None
         except RecordTooLarge:
@@ -113,8 +232,3 @@ class Registry:
         except LogError as error:
             log.error("a write failed: %s", error)  # noqa: TRY400  the log's own text says it all
             raise errors.STORE_FAILED(text=operation.failed.format(store=self._store)) from error
-
-
-def is_short(content: Content) -> bool:
-    """Tell whether a content is parsed in no time; what it refers to may be long."""
-    return len(content.text) <= _SHORT_TEXT and not content.references

@@ -133,6 +133,8 @@ class RegistrySettings(HttpSettings):
 
     schema_search_default_limit: int = Field(alias="schema.search.default.limit", default=1000, ge=1)
     schema_search_max_limit: int = Field(alias="schema.search.max.limit", default=1000, ge=1)
+    #: For requests without a limit of their own.
+    schema_search_max_bytes: int = Field(alias="magicbyte.schema.search.max.bytes", default=16 << 20, ge=1)
     subject_search_default_limit: int = Field(alias="subject.search.default.limit", default=2**31 - 1, ge=1)
     subject_search_max_limit: int = Field(alias="subject.search.max.limit", default=2**31 - 1, ge=1)
     version_search_default_limit: int = Field(alias="subject.version.search.default.limit", default=2**31 - 1, ge=1)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from registry.identity import digest_of, same_identity
-from registry.model import DEFAULT_CONTEXT, Content, Version, context_of, kept_form, subject_in
+from registry.model import DEFAULT_CONTEXT, LATEST, Content, Version, context_of, kept_form, subject_in
 from registry.overlay import Table
 from registry.tables import Held, Identity, SubjectVersion, Tables
 
@@ -26,6 +26,8 @@ class Versions:
     def __init__(self, base: Tables | None = None) -> None:
         self._below = base
         self.tables = Tables(base)
+        #: Grows whenever a version that others refer to comes, goes, or becomes another.
+        self.references_moved = 0
         self._digests: dict[bytes, tuple[Identity, ...]] | None = None
         self._digesting = threading.Lock()
 
@@ -56,7 +58,12 @@ class Versions:
 
     def latest(self, subject: str) -> Version | None:
         """The newest version that is not deleted."""
-        return next((version for version in reversed(self.versions(subject)) if not version.deleted), None)
+        versions = self.versions(subject)
+        # Mostly it is the last. A slice, since the list may shrink in another thread.
+        for version in versions[-1:]:
+            if not version.deleted:
+                return version
+        return next((version for version in reversed(versions) if not version.deleted), None)
 
     def next_number(self, subject: str) -> int:
         """The number that a subject's next version gets: after all that it has, soft-deleted ones included."""
@@ -166,6 +173,7 @@ class Versions:
         context = context_of(version.subject)
         identity = _identity(context, version.schema_id)
         text = version.text
+        self._note_reference(version.subject, version.number)
         self.tables.ids[identity] = _plus(self.tables.ids.get(identity), version)
         self.tables.texts[text] = _plus(self.tables.texts.get(text), version)
         if self._digests is not None:
@@ -179,6 +187,11 @@ class Versions:
             versions.append(version)
         else:
             versions.insert(bisect_left(versions, version.number, key=_number), version)
+
+    def _note_reference(self, subject: str, number: int) -> None:
+        # Old topics hold references to the latest version, and not to its number.
+        if self.tables.referrers.get((subject, number)) or self.tables.referrers.get((subject, LATEST)):
+            self.references_moved += 1
 
     def _raise_highest_id(self, context: str, schema_id: int) -> None:
         """Note that an id has been given."""
@@ -196,6 +209,7 @@ class Versions:
         version = self.version(subject, number)
         if version is None:
             return
+        self._note_reference(subject, number)
         _take_out(self.tables.ids, _identity(context_of(subject), version.schema_id), version)
         _take_out(self.tables.texts, version.text, version)
         for target in _targets(version):
@@ -209,6 +223,7 @@ class Versions:
 
     def _replace(self, old: Version, new: Version) -> None:
         """Put a version in the place of one with the same subject, number, id and text."""
+        self._note_reference(old.subject, old.number)
         _swap(self.tables.ids, _identity(context_of(old.subject), old.schema_id), old, new)
         _swap(self.tables.texts, old.text, old, new)
         versions = self._writable(old.subject)

@@ -11,7 +11,16 @@ from msgspec.structs import replace
 
 from registry import records
 from registry.log.port import BEGINNING, LogEntry, Offset
-from registry.model import MODES, Config, Posted, Version, context_of, in_bounds, parse_subject
+from registry.model import (
+    DEFAULT_CONTEXT,
+    MODES,
+    Config,
+    Posted,
+    Version,
+    context_of,
+    in_bounds,
+    parse_subject,
+)
 from registry.records import Key, OutOfBounds, Undecodable
 from registry.versions import Versions
 
@@ -44,6 +53,7 @@ class View(Versions):
         super().__init__(base.tables if base else None)
         self._base = base
         self.offset: Offset = base.offset if base else BEGINNING
+        self.references_moved = base.references_moved if base else 0
         #: The last mark of a new leader: where it had settled all that was written before.
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
         #: The last mark of a node that posts changes; None where there is none.
@@ -238,7 +248,12 @@ def named(subjects: Iterable[str], prefix: str) -> list[str]:
     """The subjects that a subjectPrefix asks for, sorted: of the default context unless it names another or `:*:`."""
     if prefix.startswith(":*:"):
         tail = prefix.removeprefix(":*:")
-        return sorted(name for name in subjects if parse_subject(name).name.startswith(tail))
+        names = ((name, parse_subject(name).name if name.startswith(":") else name) for name in subjects)
+        return sorted(name for name, bare in names if bare.startswith(tail))
     wanted = parse_subject(prefix)
-    parsed = ((name, parse_subject(name)) for name in subjects)
+    if wanted.context == DEFAULT_CONTEXT:
+        # Most names are as they stand: only one that begins with a colon may name a context.
+        plain = [name for name in subjects if name.startswith(wanted.name)]
+        return sorted(name for name in plain if not name.startswith(":") or context_of(name) == DEFAULT_CONTEXT)
+    parsed = ((name, parse_subject(name)) for name in subjects if name.startswith(":"))
     return sorted(name for name, each in parsed if each.context == wanted.context and each.name.startswith(wanted.name))

@@ -13,16 +13,20 @@ from registry.decide.decision import Decision, Terms
 from registry.decide.delete import decide_delete_subject, decide_delete_version, decide_undelete
 from registry.decide.load import Line, Report, decide_load
 from registry.decide.prepare import Registration
+from registry.decide.question import Answered, Question, Unanswered
 from registry.decide.register import decide_register
 from registry.decide.tag import Tagging, decide_tag
 
 __all__ = [
+    "Answered",
     "Decision",
     "Line",
+    "Question",
     "Registration",
     "Report",
     "Tagging",
     "Terms",
+    "Unanswered",
     "decide_delete_config",
     "decide_delete_context",
     "decide_delete_mode",

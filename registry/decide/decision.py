@@ -8,17 +8,22 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from compat.budget import Budget, TooMuchWork
 from magicbyte.http.errors import ErrorKind
 from registry import errors, records
 from registry.contract import InvalidRuleSet, RuleSet
+from registry.decide.question import LITTLE_READING, LITTLE_WORK, Answered, Question, Unanswered
 from registry.log.port import Record
 from registry.model import Version, context_of
+from registry.offload.jobs import Answer
+from registry.offload.perform import perform
 from registry.parsing import Parser
 from registry.records import Key
 from registry.resolve import effective_mode, qualified_context
 from registry.view import View
 
 T_co = TypeVar("T_co", covariant=True)
+A = TypeVar("A", bound=Answer)
 
 
 class Decision(Struct, Generic[T_co], frozen=True):
@@ -30,7 +35,7 @@ class Decision(Struct, Generic[T_co], frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The server's settings that decisions depend on."""
+    """What decisions depend on besides the view: the server's settings, and answers found beforehand."""
 
     parse: Parser = field(default_factory=Parser)
     default_level: str = "BACKWARD"
@@ -40,6 +45,34 @@ class Terms:
     strict_reference_versions: bool = False
     imports_overwrite: bool = True
     incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
+    answered: Answered = ()
+    #: The most steps of reading schemas for a question that is answered at once.
+    most_reading: int = LITTLE_READING
+
+    def ask(self, view: View, question: Question, kind: type[A]) -> A:
+        """The answer to a question about schemas: one that was found beforehand, or that little work finds.
+
+        Raises:
+            InvalidSchema: A text is not a schema, or a reference leads nowhere.
+            UnknownEntity: A tag is for something that the schema does not have.
+            ApiError: The answer takes too much work.
+            Unanswered: The answer is to be found elsewhere first.
+        """
+        for asked, answer in self.answered:
+            if asked == question:
+                if isinstance(answer, Exception):
+                    raise answer
+                break
+        else:
+            job = question.little_job(view, self.most_reading)
+            if job is None:
+                raise Unanswered([question])
+            try:
+                answer = perform(job, self.parse, Budget(LITTLE_WORK))
+            except TooMuchWork:
+                raise Unanswered([question]) from None
+        assert isinstance(answer, kind)
+        return answer
 
 
 def require_writable(view: View, subject: str | None) -> None:

@@ -70,10 +70,3 @@ def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, includ
     if wanted.normalize or config.normalize or wanted.content.is_blank:
         return None
     return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
-
-
-def parse_ahead(view: View, wanted: Registration, terms: Terms) -> None:
-    """Parse the schema where other requests can go on, so that the committer, for whom all wait, finds it parsed."""
-    config = effective_config(view, wanted.subject, terms.default_level)
-    with suppress(ApiError):
-        canonicalize(view, wanted, config, terms, strict=not effective_mode(view, wanted.subject).imports)

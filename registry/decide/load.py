@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_terms
 from typing import Any
 
 from msgspec.structs import replace
 
 from compat.formats import FORMATS
+from compat.schema import AVRO
 from magicbyte.http.errors import ApiError
 from registry import errors, records
 from registry.decide.configure import checked_config, decide_put_mode
 from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable
 from registry.decide.prepare import Registration, canonicalize
+from registry.decide.question import LITTLE_READING, Question, Unanswered
 from registry.identity import guid_of
 from registry.log.port import LogEntry, Record
 from registry.model import (
@@ -30,10 +33,13 @@ from registry.model import (
     may_be_subject,
     parse_subject,
 )
+from registry.parsing import parse_steps
 from registry.records import Key, Undecodable
 from registry.resolve import qualified_context, settings_key
 from registry.view import View
 
+#: The most steps of reading schemas at once, for all lines together.
+_MOST_READING = 10 * LITTLE_READING
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]
 
@@ -67,17 +73,27 @@ def decide_load(
 
     Compatibility is not checked. A line with a guid is stored as it is and must be what its guid says; without one its
     text is parsed first. A subject that names no context is in the one that is given.
+
+    Raises:
+        Unanswered: Texts are to be parsed elsewhere first.
     """
     overlay, report, found = View(view), Report(), list[Record]()
+    questions: list[Question] = []
+    reading_left = _MOST_READING
     for number, line in lines:
         kind = line.get("kind", "schema")
         try:
             take = _KINDS.get(kind) if isinstance(kind, str) else None
             if take is None:
                 raise errors.INVALID_PARAMETER(detail=f"unknown kind {kind!r}")
-            written = take(overlay, now, _placed(line, context), terms)
+            reading_left -= _reading(line)
+            line_terms = terms if reading_left >= 0 else replace_terms(terms, most_reading=0)
+            written = take(overlay, now, _placed(line, context), line_terms)
         except (ApiError, Undecodable) as error:
             report.refused.append((number, str(error)))
+            continue
+        except Unanswered as missing:
+            questions += missing.questions
             continue
         for record in written:
             overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
@@ -86,6 +102,8 @@ def decide_load(
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
             report.known += 1
+    if questions:
+        raise Unanswered(questions, overlay)
     return Decision(report, tuple(found))
 
 
@@ -97,6 +115,14 @@ def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:
     if subject is None and line.get("kind") in ("config", "mode"):
         subject = ""
     return {**line, "subject": in_context(context, subject)} if isinstance(subject, str) else line
+
+
+def _reading(line: Mapping[str, Any]) -> int:
+    """About how many steps reading a line's schema takes; none if its guid says what it is."""
+    text, schema_type = line.get("schema"), line.get("schemaType")
+    if line.get("guid") is not None or not isinstance(text, str):
+        return 0
+    return parse_steps(schema_type if isinstance(schema_type, str) else AVRO, len(text))
 
 
 def _pass_over(_view: View, _now: int, _line: Mapping[str, Any], _terms: Terms) -> list[Record]:

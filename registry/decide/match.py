@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from compat.formats import FORMATS
 from compat.schema import InvalidSchema
-from magicbyte.http.errors import ApiError
 from registry.decide.decision import Terms
-from registry.decide.prepare import Candidate, load
+from registry.decide.prepare import Candidate
+from registry.decide.question import Question
 from registry.lookup import find_registered, loosely_same, same_besides_text
 from registry.model import Version
+from registry.offload.jobs import FindSpelledOut, SpelledOut
 from registry.view import View
 
 
 def find_match(
     view: View, subject: str, candidate: Candidate, terms: Terms, *, include_deleted: bool = False
 ) -> Version | None:
-    """The version of a subject that a candidate already is, the newest of several."""
+    """The version of a subject that a candidate already is, the newest of several.
+
+    Raises:
+        ApiError: Comparing it with the versions that refer to others takes too much work.
+        Unanswered: It is to be compared elsewhere first.
+    """
     registered = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
     if registered is not None or not _may_spell_out(candidate):
         return registered
     # Most versions are plain, and kept as their text alone.
     versions = [version for version in view.versions(subject) if not isinstance(version.kept, str)]
-    visible = (version for version in reversed(versions) if include_deleted or not version.deleted)
+    visible = [version for version in versions if include_deleted or not version.deleted]
     return _find_spelled_out(view, visible, candidate, terms)
 
 
-def is_match(view: View, version: Version, candidate: Candidate, terms: Terms) -> bool:
-    """Tell whether a candidate is a certain version."""
-    if loosely_same(version, candidate.content):
-        return True
-    return _may_spell_out(candidate) and _find_spelled_out(view, [version], candidate, terms) is not None
+def find_among(view: View, versions: Sequence[Version], candidate: Candidate, terms: Terms) -> Version | None:
+    """The version of some that a candidate already is; raises as `find_match` does."""
+    for version in versions:
+        if loosely_same(version, candidate.content):
+            return version
+    return _find_spelled_out(view, versions, candidate, terms) if _may_spell_out(candidate) else None
 
 
 def _may_spell_out(candidate: Candidate) -> bool:
@@ -40,18 +48,21 @@ def _may_spell_out(candidate: Candidate) -> bool:
 
 
 def _find_spelled_out(view: View, versions: Iterable[Version], candidate: Candidate, terms: Terms) -> Version | None:
-    """The first version with references that the candidate spells out, as Java's specific records do."""
+    """The newest version with references that the candidate spells out, as Java's specific records do."""
     content = candidate.content
-    spells_out = FORMATS[content.schema_type].spells_out
-    assert spells_out is not None
-    for version in versions:
-        # A definition is longer than the name that stands for it, so most versions need no parsing.
-        may_match = version.references and (candidate.normalized or len(version.text) < len(content.text))
-        if may_match and same_besides_text(version, content):
-            try:
-                stored = load(view, version, terms)
-            except (InvalidSchema, ApiError):  # an old topic can hold a text that no longer parses
-                continue
-            if spells_out(candidate.parsed, stored, candidate.normalized):
-                return version
+    # A definition is longer than the name that stands for it, so most versions need no parsing.
+    possible = tuple(
+        version
+        for version in versions
+        if version.references
+        and (candidate.normalized or len(version.text) < len(content.text))
+        and same_besides_text(version, content)
+    )
+    if not possible:
+        return None
+    task = FindSpelledOut(candidate.normalized)
+    question = Question(candidate.source, task, earlier=possible, moved=view.references_moved)
+    with suppress(InvalidSchema):
+        number = terms.ask(view, question, SpelledOut).number
+        return next((version for version in possible if version.number == number), None)
     return None

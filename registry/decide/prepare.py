@@ -1,22 +1,21 @@
-"""What a registration comes to before it is judged: tags written, gaps filled, references pinned, the text parsed."""
+"""What a registration comes to before it is judged: tags written, gaps filled, references pinned, the text read."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema
+from compat.schema import InvalidSchema, SchemaText
 from registry import errors
 from registry.contract import VERSION_PROPERTY, Metadata, RuleSet
 from registry.decide.decision import Terms
-from registry.model import LATEST, Config, Content, Version, context_of
-from registry.parsing import invalid_schema
+from registry.decide.question import Question, Source, source_of, stored_source
+from registry.model import LATEST, Config, Content, context_of
+from registry.offload.jobs import EditTags, Outline, Outlined, Rendered
+from registry.parsing import invalid_schema, require_known_type
 from registry.references import require_one_version
-from registry.resolve import dependencies, pin_references
-from registry.tags import TAG_FORMATS, Tags, UnknownEntity
+from registry.resolve import pin_references
+from registry.tags import Tags, UnknownEntity
 from registry.view import View
 
 
@@ -56,18 +55,26 @@ class Registration(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A content as it would be stored, the parse that it came from, and whether its text is normalised."""
+    """A content as it would be stored, and the text that it came from.
+
+    Attributes:
+        content: What is stored.
+        source: The text as the client sent it, its references pinned.
+        normalized: Whether the content's text is normalised.
+        fault: What `validateFields` has against it; empty if it has nothing, or is not asked for.
+    """
 
     content: Content
-    parsed: ParsedSchema
+    source: Source
     normalized: bool
+    fault: str = ""
 
 
-def write_tags(view: View, request: Registration, config: Config, terms: Terms) -> Registration:
+def write_tags(view: View, request: Registration, terms: Terms) -> Registration:
     """The request with the tags that it asks for in its text; one that edits tags gets the version property.
 
     Raises:
-        ApiError: 42201 where a path leads nowhere in the schema.
+        ApiError: 42201 if there is no schema, or a path leads nowhere in it.
     """
     if not request.edits_tags:
         return request
@@ -76,26 +83,21 @@ def write_tags(view: View, request: Registration, config: Config, terms: Terms) 
         kept = latest.content
         content = replace(request.content, text=kept.text, schema_type=kept.schema_type, references=kept.references)
         request = replace(request, content=content)
-    parsed = canonicalize(view, request, config, terms, strict=False).parsed
-    text = _with_tags(parsed, request)
-    if request.propagate_tags and latest is not None and latest.schema_type == request.content.schema_type:
-        before = TAG_FORMATS[latest.schema_type].find(load(view, latest, terms))
-        for entity, tags in before.items():
-            edited = replace(request, content=replace(request.content, text=text), tags_to_add={entity: tags})
-            with suppress(UnknownEntity):
-                parsed = canonicalize(view, edited, config, terms, strict=False).parsed
-                text = TAG_FORMATS[parsed.schema_type].edit(parsed, edited.tags_to_add, {})
+    if request.content.is_blank:
+        raise errors.EMPTY_SCHEMA()
+    schema_type = request.content.schema_type
+    propagates = request.propagate_tags and latest is not None and latest.schema_type == schema_type
+    task = EditTags(tuple(request.tags_to_add.items()), tuple(request.tags_to_remove.items()))
+    try:
+        source = pinned_source(view, request, strict=False)
+        question = Question(source, task, stored_source(view, latest) if latest is not None and propagates else None)
+        text = terms.ask(view, question, Rendered).text
+    except InvalidSchema as error:
+        raise invalid_schema(error) from None
+    except UnknownEntity as error:
+        raise errors.INVALID_SCHEMA(type=schema_type, details=error) from None
     version = request.version if request.version or not (request.tags_to_add or request.tags_to_remove) else LATEST
     return replace(request, content=replace(request.content, text=text), version=version)
-
-
-def _with_tags(parsed: ParsedSchema, request: Registration) -> str:
-    if not (request.tags_to_add or request.tags_to_remove):
-        return parsed.canonical
-    try:
-        return TAG_FORMATS[parsed.schema_type].edit(parsed, request.tags_to_add, request.tags_to_remove)
-    except UnknownEntity as error:
-        raise errors.INVALID_SCHEMA(type=parsed.schema_type, details=error) from None
 
 
 def inherit(view: View, request: Registration, config: Config, next_number: int) -> Registration:
@@ -142,73 +144,53 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
     content = request.content
     if content.is_blank:
         raise errors.EMPTY_SCHEMA()
-    context = context_of(request.subject)
     validate = terms.validate_new_schemas if config.validate_new_schemas is None else config.validate_new_schemas
-    one_version = strict and terms.strict_reference_versions
-    strict = strict and validate
+    normalize = bool(request.normalize or config.normalize)
+    task = Outline(strict and validate, normalize, check_fields=strict and validates_fields(config, terms))
     try:
-        pinned = pin_references(view, context, content.references, content.schema_type, allow_deleted=not strict)
-        if pinned != content.references:
-            content = replace(content, references=pinned)
-        if one_version:
-            require_one_version(view, context, content)
-        parsed = terms.parse(content.schema, dependencies(view, context, content), strict=strict)
+        source = pinned_source(view, request, strict=task.strict)
+        if strict and terms.strict_reference_versions:
+            require_one_version(view, source.context, source.schema)
+        outlined = terms.ask(view, Question(source, task), Outlined)
     except InvalidSchema as error:
         raise invalid_schema(error) from None
-    text = parsed.canonical
-    normalize = bool(request.normalize or config.normalize)
+    text, references = outlined.text, source.schema.references
     if normalize:
-        text = parsed.normalized()
-        pinned = tuple(sorted(set(pinned), key=lambda each: (each.name, each.subject, each.version)))
-    if text != content.text or pinned != content.references:
-        content = Content(content.schema_type, text, pinned, content.metadata, content.rule_set)
-    return Candidate(content, parsed, normalize)
+        references = tuple(sorted(set(references), key=lambda each: (each.name, each.subject, each.version)))
+    if text != content.text or references != content.references:
+        content = Content(content.schema_type, text, references, content.metadata, content.rule_set)
+    return Candidate(content, source, normalize, outlined.fault)
 
 
-def check_fields(candidate: Candidate, config: Config, terms: Terms, request: Registration) -> None:
-    """Apply `validateFields` as far as a schema alone can break it.
+def pinned_source(view: View, request: Registration, *, strict: bool) -> Source:
+    """The text of a request as it was sent, its references pinned.
+
+    Raises:
+        ApiError: 42201 for an unknown type.
+        InvalidSchema: A reference leads nowhere.
+    """
+    content, context = request.content, context_of(request.subject)
+    pinned = pin_references(view, context, content.references, content.schema_type, allow_deleted=not strict)
+    require_known_type(content.schema_type)
+    return source_of(view, context, SchemaText(content.schema_type, content.text, pinned))
+
+
+def validates_fields(config: Config, terms: Terms) -> bool:
+    """Tell whether `validateFields` holds."""
+    return terms.validate_fields if config.validate_fields is None else config.validate_fields
+
+
+def require_valid_fields(candidate: Candidate, request: Registration) -> None:
+    """Refuse a schema whose fields break `validateFields` by themselves.
 
     Raises:
         ApiError: 42201.
     """
-    validate = terms.validate_fields if config.validate_fields is None else config.validate_fields
-    check_type = _FIELD_CHECKS.get(candidate.parsed.schema_type)
-    if not validate or check_type is None:
-        return
-    try:
-        check_type(candidate.parsed)
-    except InvalidSchema as error:
+    if candidate.fault:
         raise errors.INVALID_SCHEMA_VERSION(
             subject=request.subject,
             version=request.version,
             id=request.schema_id,
-            type=candidate.parsed.schema_type,
-            details=error.detail,
-        ) from None
-
-
-def _check_json_fields(schema: ParsedSchema) -> None:
-    from compat.json_schema import JsonSchema, check_fields  # noqa: PLC0415  loaded by then, since a schema is parsed
-
-    assert isinstance(schema, JsonSchema)
-    check_fields(schema)
-
-
-def _check_protobuf_fields(schema: ParsedSchema) -> None:
-    from compat.protobuf import ProtobufSchema, check_fields  # noqa: PLC0415  as above
-
-    assert isinstance(schema, ProtobufSchema)
-    check_fields(schema)
-
-
-#: What `validateFields` asks of a schema by itself.
-_FIELD_CHECKS: Mapping[str, Callable[[ParsedSchema], None]] = {
-    JSON: _check_json_fields,
-    PROTOBUF: _check_protobuf_fields,
-}
-
-
-def load(view: View, version: Version, terms: Terms) -> ParsedSchema:
-    """The parse of a stored version, read leniently."""
-    context = context_of(version.subject)
-    return terms.parse(version.content.schema, dependencies(view, context, version.content), strict=False)
+            type=candidate.content.schema_type,
+            details=candidate.fault,
+        )

@@ -5,18 +5,25 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Sequence
-from functools import partial
 
 from msgspec.structs import replace
 
-from compat.engine import Previous, Verdict, check, reserved_field_messages
 from compat.level import LEVELS, Policy
 from registry import errors, records
 from registry.contract import RESERVED_PROPERTY, Metadata
 from registry.decide.decision import Decision, Terms, require_valid_rules, tombstone
 from registry.decide.known import registered_already
-from registry.decide.match import find_match, is_match
-from registry.decide.prepare import Candidate, Registration, canonicalize, check_fields, inherit, load, write_tags
+from registry.decide.match import find_among, find_match
+from registry.decide.prepare import (
+    Candidate,
+    Registration,
+    canonicalize,
+    inherit,
+    require_valid_fields,
+    validates_fields,
+    write_tags,
+)
+from registry.decide.question import Question
 from registry.log.port import Record
 from registry.model import (
     DEFAULT_CONTEXT,
@@ -30,6 +37,7 @@ from registry.model import (
     context_of,
     kept_form,
 )
+from registry.offload.jobs import Compared, Judge
 from registry.records import Key
 from registry.resolve import effective_config, effective_mode, qualified_context, refers_to
 from registry.view import View
@@ -50,8 +58,8 @@ def decide_register(
         anew: Whether a version that is the request's before it inherits anything is no answer to it.
 
     Raises:
-        ApiError: Any row of the error table that registering can raise; compatibility is decided here, so that a
-            retry decides it again.
+        ApiError: Any row of the error table that registering can raise.
+        Unanswered: The schema, or whether it is compatible, is to be judged elsewhere first.
     """
     mode = effective_mode(view, request.subject)
     _require_mode(mode, request)
@@ -60,7 +68,7 @@ def decide_register(
     _require_expected_latest(view, request)
     config = effective_config(view, request.subject, terms.default_level)
     next_number = view.next_number(request.subject)
-    request = write_tags(view, request, config, terms)
+    request = write_tags(view, request, terms)
     if mode.imports:
         # An import is stored as it comes.
         wanted, config = replace(request, normalize=False), dataclasses.replace(config, normalize=False)
@@ -74,18 +82,12 @@ def decide_register(
     require_valid_rules(wanted.content.rule_set)
     candidate = canonicalize(view, wanted, config, terms, strict=not mode.imports)
     if not mode.imports:
-        check_fields(candidate, config, terms, wanted)
+        require_valid_fields(candidate, wanted)
     existing = _same_version(view, wanted, candidate, terms)
     if existing is not None:
         return Decision(existing)
     if not (mode.imports or request.force):
-        verdict = judge(view, request.subject, candidate, config, terms)
-        if not verdict.compatible:
-            details = f"[{', '.join((*verdict.messages, *verdict.notes))}]"
-            refused = terms.incompatible(subject=request.subject, details=details)
-            if request.explain:
-                refused = refused.with_extra(explanations=[each.to_json() for each in verdict.incompatibilities])
-            raise refused
+        _require_compatible(view, request, candidate, config, terms)
     return _write(view, wanted, candidate.content, next_number, now, terms, imports=mode.imports)
 
 
@@ -119,11 +121,19 @@ def _same_version(view: View, request: Registration, candidate: Candidate, terms
         versions = [stored] if stored else []
     else:
         versions = list(view.live_versions(request.subject))
-    for version in versions:
-        same_id = request.schema_id < 0 or version.schema_id == request.schema_id
-        if not version.deleted and same_id and is_match(view, version, candidate, terms):
-            return version
-    return None
+    if request.schema_id >= 0:
+        versions = [version for version in versions if version.schema_id == request.schema_id]
+    return find_among(view, [version for version in versions if not version.deleted], candidate, terms)
+
+
+def _require_compatible(view: View, request: Registration, candidate: Candidate, config: Config, terms: Terms) -> None:
+    verdict = judge(view, request.subject, candidate, config, terms, explain=request.explain)
+    if verdict.compatible:
+        return
+    refused = terms.incompatible(subject=request.subject, details=f"[{', '.join((*verdict.messages, *verdict.notes))}]")
+    if request.explain:
+        refused = refused.with_extra(explanations=list(verdict.explanations))
+    raise refused
 
 
 def judge(
@@ -133,7 +143,9 @@ def judge(
     config: Config,
     terms: Terms,
     versions: Sequence[Version] | None = None,
-) -> Verdict:
+    *,
+    explain: bool = False,
+) -> Compared:
     """Whether a candidate may follow the versions of a subject, by the level that holds for it.
 
     Args:
@@ -143,32 +155,33 @@ def judge(
         config: What holds for the subject.
         terms: The server's.
         versions: The versions to compare with, by number; all live ones where none are given.
+        explain: Explain what is incompatible.
+
+    Raises:
+        ApiError: The comparison takes too much work.
+        Unanswered: It is to be judged elsewhere first.
     """
     earlier = view.live_versions(subject) if versions is None else versions
     group = config.compatibility_group
     if group is not None:
         mine = _property(candidate.content.metadata, group)
         earlier = [each for each in earlier if _property(each.content.metadata, group) == mine]
-    previous = [Previous(each.number, partial(load, view, each, terms)) for each in earlier]
     level = LEVELS.get(config.compatibility_level or "", LEVELS[terms.default_level])
     policy = Policy.LENIENT if config.compatibility_policy == Policy.LENIENT else Policy.STRICT
-    validate_fields = terms.validate_fields if config.validate_fields is None else config.validate_fields
-    reserved: list[str] = []
+    validate_fields = validates_fields(config, terms)
+    reserved: tuple[str | None, str | None] = (None, None)
     if validate_fields:
         before = earlier[-1].content.metadata if earlier else None
-        mine = _property(candidate.content.metadata, RESERVED_PROPERTY)
-        reserved = reserved_field_messages(candidate.parsed, mine, _property(before, RESERVED_PROPERTY))
-    verdict = check(
-        candidate.parsed,
-        previous,
-        level,
-        policy,
-        validate_fields=validate_fields,
-        reserved_messages=reserved,
-    )
-    if config.compatibility_policy == LOGICAL_POLICY and previous and level.directions:
+        reserved = _property(candidate.content.metadata, RESERVED_PROPERTY), _property(before, RESERVED_PROPERTY)
+    compared = tuple(earlier if level.transitive else earlier[-1:]) if level.directions else ()
+    if not compared and reserved == (None, None):
+        return Compared()
+    task = Judge(level.name, policy, validate_fields, reserved, explain)
+    question = Question(candidate.source, task, earlier=compared, moved=view.references_moved)
+    verdict = terms.ask(view, question, Compared)
+    if config.compatibility_policy == LOGICAL_POLICY and compared:
         log.warning("the compatibilityPolicy of %s is LOGICAL, which is not supported: judged as STRICT", subject)
-        return dataclasses.replace(verdict, notes=(_JUDGED_AS_STRICT,))
+        return replace(verdict, notes=(_JUDGED_AS_STRICT,))
     return verdict
 
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
 from fastapi import Request, Response
 
-from compat.schema import PROTOBUF, InvalidSchema, ParsedSchema
+from compat.schema import PROTOBUF, InvalidSchema
+from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.errors import ApiError
 from magicbyte.http.negotiation import Produced
 from registry.decide.configure import UPDATE_NAMES
+from registry.decide.question import Question, stored_source
 from registry.http.request import registry_of
 from registry.identity import guid_of
 from registry.model import CONFIG_NAMES, Config, Content, Version, context_of, in_context
+from registry.offload.jobs import FindTags, Render, Rendered, TagsFound
 from registry.records import content_extras
-from registry.resolve import dependencies
 from registry.service import Registry
-from registry.tags import TAG_FORMATS
 
 V1 = "application/vnd.schemaregistry.v1+json"
 PRODUCED = (Produced(V1, 1.0), Produced("application/vnd.schemaregistry+json", 0.9), Produced("application/json", 0.5))
@@ -32,6 +35,46 @@ class JsonAnswer(Response):
     def __init__(self, body: bytes, status: int, media_type: str) -> None:
         self.status_code, self.body, self.media_type, self.background = status, body, media_type, None
         self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", media_type.encode())]
+
+
+class ChunkedAnswer(Response):
+    """An answer whose body is made in parts, each in a thread, and when the one before it has been sent.
+
+    Starlette's own leaves what it was sending to the garbage collector if the client goes, and that comes seldom.
+    """
+
+    def __init__(self, chunks: Iterator[bytes], thread: ThreadPoolExecutor, media_type: str) -> None:
+        """Make the answer.
+
+        Args:
+            chunks: The parts.
+            thread: Makes them.
+            media_type: The media type.
+        """
+        super().__init__(media_type=media_type)
+        del self.headers["content-length"]
+        self._chunks = chunks
+        self._thread = thread
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, until the client goes."""
+        loop = asyncio.get_running_loop()
+        leaving = loop.create_task(_disconnect(receive))
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            while (chunk := await loop.run_in_executor(self._thread, next, self._chunks, None)) is not None:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                if leaving.done():
+                    return
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            leaving.cancel()
+
+
+async def _disconnect(receive: Receive) -> None:
+    """Wait until the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def answer(request: Request, value: Any, status: int = 200) -> Response:
@@ -96,31 +139,23 @@ def _config(config: Config, names: dict[str, str]) -> dict[str, Any]:
     return {names[field]: stored[name] for field, name in CONFIG_NAMES.items() if name in stored}
 
 
-def parsed(registry: Registry, version: Version) -> ParsedSchema:
-    """The parse of a stored schema.
-
-    Raises:
-        InvalidSchema: The stored text does not parse, which old topics may hold.
-    """
-    view, content = registry.view, version.content
-    return registry.terms.parse(content.schema, dependencies(view, context_of(version.subject), content), strict=False)
-
-
-def version_object(request: Request, version: Version) -> dict[str, Any]:
+async def version_object(request: Request, version: Version) -> dict[str, Any]:
     """A version in the form that the parameters ask for: `format`, `referenceFormat` and `findTags`."""
-    return with_extras(request, version, schema_object(version, text_in_form(request, version)), {})
+    return await with_extras(request, version, schema_object(version, await text_in_form(request, version)), {})
 
 
-def with_extras(request: Request, version: Version, value: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+async def with_extras(
+    request: Request, version: Version, value: dict[str, Any], more: dict[str, Any]
+) -> dict[str, Any]:
     """A version's object with what `referenceFormat` and `findTags` ask for, and with more."""
-    extras = _asked_extras(request, version) | more
+    extras = await _asked_extras(request, version) | more
     if not extras:
         return value
     last = {name: value.pop(name) for name in ("ts", "deleted")}
     return value | extras | last
 
 
-def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
+async def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
     extras: dict[str, Any] = {}
     if not request.scope["query_string"]:
         return extras
@@ -132,22 +167,18 @@ def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
             for each in references
         ]
     wanted = frozenset(query.getlist("findTags"))
-    if wanted and (tags := _schema_tags(registry_of(request), version, wanted)):
-        extras["schemaTags"] = tags
+    if wanted and (tags := await _schema_tags(registry_of(request), version, wanted)):
+        extras["schemaTags"] = orjson.Fragment(tags)
     return extras
 
 
-def _schema_tags(registry: Registry, version: Version, wanted: frozenset[str]) -> list[dict[str, Any]]:
+async def _schema_tags(registry: Registry, version: Version, wanted: frozenset[str]) -> bytes:
+    """The list of entities with such tags, as JSON; empty if there are none."""
     try:
-        found = TAG_FORMATS[version.schema_type].find(parsed(registry, version))
-    except (InvalidSchema, ApiError, KeyError):  # a stored text that cannot be read has no tags to tell of
-        return []
-    chosen = {entity: [tag for tag in tags if "*" in wanted or tag in wanted] for entity, tags in sorted(found.items())}
-    return [
-        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": tags}
-        for entity, tags in chosen.items()
-        if tags
-    ]
+        found = await registry.ask(Question(stored_source(registry.view, version), FindTags(wanted)), TagsFound)
+    except InvalidSchema:  # a stored text that cannot be read has no tags to tell of
+        return b""
+    return found.json
 
 
 def form_sent(content: Content) -> str:
@@ -170,13 +201,15 @@ _BASE64 = re.compile(r"\s*[A-Za-z0-9+/=][A-Za-z0-9+/=\s]*")
 _FORMS_SENT: Mapping[str, Callable[[str], str]] = {PROTOBUF: _protobuf_form}
 
 
-def text_in_form(request: Request, version: Version, otherwise: str = "") -> str:
+async def text_in_form(request: Request, version: Version, otherwise: str = "") -> str:
     """The text of a version in the form that the `format` parameter asks for; the stored text where there is none."""
     asked = request.query_params.get("format", "") if request.scope["query_string"] else ""
     form = asked.strip().lower() or otherwise
     if form in ("", "default"):
         return version.text
+    registry = registry_of(request)
     try:
-        return parsed(registry_of(request), version).rendered(form)
+        rendered = await registry.ask(Question(stored_source(registry.view, version), Render(form)), Rendered)
     except InvalidSchema:
         return version.text
+    return rendered.text

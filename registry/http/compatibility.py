@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from magicbyte.http.errors import ApiError
 from registry import errors
-from registry.decide import Registration
+from registry.decide import Registration, Terms
 from registry.decide.prepare import canonicalize
 from registry.decide.register import judge
 from registry.http.answers import answer
@@ -18,7 +18,6 @@ from registry.http.bodies import registration_of
 from registry.http.request import flag, registry_of, subject_of, version_of
 from registry.model import Version
 from registry.resolve import effective_config
-from registry.service import Registry
 from registry.view import View
 
 router = APIRouter()
@@ -54,21 +53,20 @@ async def _answer_verdict(request: Request, subject: str, versions: Sequence[Ver
     registry = registry_of(request)
     wanted = await registration_of(request, subject)
     verbose, explain = flag(request, "verbose"), flag(request, "explain")
-    return answer(
-        request,
-        await asyncio.to_thread(_verdict, registry, wanted, versions, verbose=verbose, explain=explain),
-    )
+    view = registry.view
+    work = partial(_verdict, view, wanted, versions, verbose=verbose, explain=explain)
+    return answer(request, await registry.compute(work))
 
 
 def _verdict(
-    registry: Registry,
+    view: View,
     wanted: Registration,
     versions: Sequence[Version],
+    terms: Terms,
     *,
     verbose: bool,
     explain: bool,
 ) -> dict[str, Any]:
-    view, terms = registry.view, registry.terms
     config = effective_config(view, wanted.subject, terms.default_level)
     try:
         candidate = canonicalize(view, wanted, config, terms, strict=True)
@@ -76,10 +74,10 @@ def _verdict(
         if verbose and error.kind in _NO_SCHEMA:
             return {"is_compatible": False, "messages": [error.message]}
         raise
-    verdict = judge(view, wanted.subject, candidate, config, terms, versions)
+    verdict = judge(view, wanted.subject, candidate, config, terms, versions, explain=explain)
     found: dict[str, Any] = {"is_compatible": verdict.compatible}
     if verbose:
         found["messages"] = [*verdict.messages, *verdict.notes]
     if explain:
-        found["explanations"] = [each.to_json() for each in verdict.incompatibilities]
+        found["explanations"] = list(verdict.explanations)
     return found

@@ -6,7 +6,6 @@ import asyncio
 import re
 import threading
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from typing import Any
 
 import orjson
@@ -17,9 +16,9 @@ from compat.formats import FORMATS
 from magicbyte.http.errors import MALFORMED_BODY
 from registry import errors
 from registry.changes import Change, TooOld, changes_since
-from registry.http.answers import answer, parsed
-from registry.http.request import flag, page, prefix_of, registry_of
-from registry.search import Hit, Query, search
+from registry.http.answers import answer
+from registry.http.request import flag, page_bounds, prefix_of, registry_of
+from registry.search import Hit, Query
 from registry.view import View
 
 router = APIRouter()
@@ -46,10 +45,12 @@ async def search_schemas(request: Request) -> Response:
         deleted=flag(request, "deleted"),
         latest_only=flag(request, "latestOnly"),
     )
-    hits = await asyncio.to_thread(lambda: list(search(registry.view, query, partial(parsed, registry))))
     settings = registry.settings
-    limits = {"default_limit": settings.schema_search_default_limit, "max_limit": settings.schema_search_max_limit}
-    return answer(request, page(request, [_hit_object(hit) for hit in hits], **limits))
+    first, end = page_bounds(
+        request, default_limit=settings.schema_search_default_limit, max_limit=settings.schema_search_max_limit
+    )
+    hits = await registry.searching.search(registry.view, query, most=end)
+    return answer(request, [_hit_object(hit) for hit in hits[first:end]])
 
 
 def _hit_object(hit: Hit) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fastapi import Request
 
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, list_header
 from magicbyte.http.errors import ApiError
+from magicbyte.shared_call import SharedCall
 from registry import errors
 from registry.http.answers import error_response
 from registry.log.port import LogError, Offset
@@ -30,10 +31,15 @@ _READS = frozenset({"GET", "HEAD"})
 class OffsetTokens:
     """The tokens of one node: the one that stands for its view, and whether its view holds what another stands for."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, sync: SharedCall[None]) -> None:
+        """Make the tokens of a node.
+
+        Args:
+            node: The node.
+            sync: Has it read its log to the end, for all who wait at the time.
+        """
         self._node = node
-        #: The reading of the log that is under way for requests that wait.
-        self._syncing: asyncio.Task[None] | None = None
+        self._sync = sync
 
     def current(self) -> bytes:
         """The token of the last entry that the view holds."""
@@ -77,22 +83,14 @@ class OffsetTokens:
         return highest
 
     async def _reach(self, offset: Offset) -> None:
-        while not self._node.holds(offset):
-            joined = self._syncing is not None
-            self._syncing = self._syncing or asyncio.ensure_future(self._sync())
-            await asyncio.shield(self._syncing)
-            # A reading that was under way may have begun before the offset was there.
-            if not joined and not self._node.holds(offset):
-                await asyncio.sleep(_PAUSE_SECONDS)
-
-    async def _sync(self) -> None:
-        """Read the log to its end: in one thread, however many requests wait."""
-        try:
-            await asyncio.to_thread(self._node.sync)
-        except LogError as error:
-            log.warning("the log can't be read: %s", error)
-        finally:
-            self._syncing = None
+        while True:
+            try:
+                await self._sync()
+            except LogError as error:
+                log.warning("the log can't be read: %s", error)
+            if self._node.holds(offset):
+                return
+            await asyncio.sleep(_PAUSE_SECONDS)
 
 
 class ReadYourWrites:

@@ -129,6 +129,17 @@ def number(request: Request, name: str, default: int) -> int:
 
 def page(request: Request, items: list[Any], *, default_limit: int, max_limit: int) -> list[Any]:
     """The part of a list that offset and limit ask for; a limit out of bounds counts as absent."""
+    first, end = page_bounds(request, default_limit=default_limit, max_limit=max_limit)
+    return items[first:end]
+
+
+def page_bounds(request: Request, *, default_limit: int, max_limit: int) -> tuple[int, int]:
+    """Where the part of a list that offset and limit ask for begins and ends."""
     offset = max(0, number(request, "offset", 0))
-    limit = number(request, "limit", -1)
-    return items[offset : offset + (limit if 0 < limit <= max_limit else default_limit)]
+    limit = number(request, "limit", -1) if has_limit(request, max_limit=max_limit) else default_limit
+    return offset, offset + limit
+
+
+def has_limit(request: Request, *, max_limit: int) -> bool:
+    """Tell whether a limit is given; one that is out of bounds counts as none."""
+    return 0 < number(request, "limit", -1) <= max_limit

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
+import orjson
 from fastapi import APIRouter, Request, Response
 
 from compat.formats import FORMATS
 from registry import errors
 from registry.http.answers import (
+    ChunkedAnswer,
     answer,
     media_type_of,
     schema_object,
@@ -19,54 +22,62 @@ from registry.http.answers import (
     text_in_form,
     with_extras,
 )
-from registry.http.request import context_of_request, flag, id_of, page, registry_of
+from registry.http.request import context_of_request, flag, has_limit, id_of, page, page_bounds, registry_of
+from registry.listing import ListQuery, Page, list_versions
 from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, SubjectName, Version, context_of, in_context, parse_subject
 from registry.resolve import resolve_alias
-from registry.view import View, named
+from registry.view import View
 
 router = APIRouter()
+
+#: Lists are sent in parts of about this size.
+_BYTES_A_CHUNK = 256 * 1024
 
 
 @router.route("/schemas", methods=["GET"])
 async def list_schemas(request: Request) -> Response:
     """All versions of all subjects by prefix, sorted by subject and version."""
-    registry, view = registry_of(request), registry_of(request).view
+    registry = registry_of(request)
     prefix = request.query_params.get("subjectPrefix", "")
     if context_of_request(request) != DEFAULT_CONTEXT or not prefix.startswith(ALL_CONTEXTS):
         prefix = in_context(context_of_request(request), prefix)
-    with_deleted, latest_only = flag(request, "deleted"), flag(request, "latestOnly")
-    rule_type = request.query_params.get("ruleType", "").upper()
-    subjects = named(view.subjects(), prefix)
-    if flag(request, "aliases"):
-        # The prefix may be that of an alias, which has no versions of its own.
-        subjects = sorted({*subjects, *(resolve_alias(view, name) for name in named(view.configured(), prefix))})
-    found: list[Version] = []
-    for subject in subjects:
-        versions = [each for each in list(view.versions(subject)) if with_deleted or not each.deleted]
-        found += versions[-1:] if latest_only else versions
-    if rule_type:
-        found = [each for each in found if _has_rules(each, rule_type)]
-    limits = {
-        "default_limit": registry.settings.schema_search_default_limit,
-        "max_limit": registry.settings.schema_search_max_limit,
-    }
-    chosen: list[Version] = page(request, found, **limits)
-    if not flag(request, "aliases"):
-        return answer(request, [schema_object(each) for each in chosen])
-    return answer(request, [schema_object(each) | _aliases(view, each.subject) for each in chosen])
-
-
-def _has_rules(version: Version, kind: str) -> bool:
-    rule_set = version.content.rule_set
-    return rule_set is not None and any(
-        rules and (kind in name.upper() or any((rule.type or "").upper() == kind for rule in rules))
-        for name, rules, _ in rule_set.groups
+    settings, most = registry.settings, registry.settings.schema_search_max_limit
+    first, end = page_bounds(request, default_limit=settings.schema_search_default_limit, max_limit=most)
+    query = ListQuery(
+        prefix,
+        deleted=flag(request, "deleted"),
+        latest_only=flag(request, "latestOnly"),
+        rule_type=request.query_params.get("ruleType", "").upper(),
+        aliases=flag(request, "aliases"),
+        first=first,
+        end=end,
+        # Who asks for a number of versions gets that many: clients go on behind them without looking.
+        most_characters=None if has_limit(request, max_limit=most) else settings.schema_search_max_bytes,
     )
+    listed = await asyncio.get_running_loop().run_in_executor(registry.lists, list_versions, registry.view, query)
+    response = ChunkedAnswer(_chunks(listed), registry.lists, media_type_of(request))
+    if listed.following is not None:
+        response.headers["Link"] = f'<{_with_offset(request, listed.following)}>; rel="next"'
+    return response
 
 
-def _aliases(view: View, subject: str) -> dict[str, list[str]]:
-    found = sorted(name for name in view.configured() if resolve_alias(view, name) == subject != name)
-    return {"aliases": found} if found else {}
+def _with_offset(request: Request, offset: int) -> str:
+    """The request's own URL with another offset."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "offset"]
+    return f"{request.scope['raw_path'].decode('latin-1')}?{urlencode([*kept, ('offset', offset)])}"
+
+
+def _chunks(listed: Page) -> Iterator[bytes]:
+    """The versions as a JSON array, in parts that are made when they are sent."""
+    chunk = bytearray(b"[")
+    for index, version in enumerate(listed.versions):
+        aliases = listed.aliases.get(version.subject)
+        chunk += b"," if index else b""
+        chunk += orjson.dumps(schema_object(version) | ({"aliases": aliases} if aliases else {}))
+        if len(chunk) >= _BYTES_A_CHUNK:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk) + b"]"
 
 
 @router.route("/schemas/types", methods=["GET"])
@@ -81,19 +92,18 @@ async def get_by_id(request: Request) -> Response:
     found = await _find_by_id(request)
     asked = "subject" in request.query_params
     value: dict[str, Any] = schema_string_object(
-        found, text_in_form(request, found), with_subject=asked and bool(parse_subject(_wanted(request)).name)
+        found, await text_in_form(request, found), with_subject=asked and bool(parse_subject(_wanted(request)).name)
     )
     highest = registry_of(request).view.highest_id(context_of(found.subject))
-    return answer(
-        request, with_extras(request, found, value, {"maxId": highest} if flag(request, "fetchMaxId") else {})
-    )
+    more = {"maxId": highest} if flag(request, "fetchMaxId") else {}
+    return answer(request, await with_extras(request, found, value, more))
 
 
 @router.route("/schemas/ids/{id}/schema", methods=["GET"])
 async def get_text_by_id(request: Request) -> Response:
     """The bare schema text that an id stands for."""
     found = await _find_by_id(request)
-    return Response(text_in_form(request, found), media_type=media_type_of(request))
+    return Response(await text_in_form(request, found), media_type=media_type_of(request))
 
 
 @router.route("/schemas/ids/{id}/subjects", methods=["GET"])
@@ -116,7 +126,7 @@ async def get_by_guid(request: Request) -> Response:
     found = next(iter((await _find_by_guid(request)).values()), None)
     if found is None:
         raise errors.ID_NOT_FOUND(id=unquote(request.path_params["guid"]))
-    return answer(request, schema_string_object(found, text_in_form(request, found), with_subject=False))
+    return answer(request, schema_string_object(found, await text_in_form(request, found), with_subject=False))
 
 
 @router.route("/schemas/guids/{guid}/ids", methods=["GET"])
@@ -130,7 +140,7 @@ async def _find_by_guid(request: Request) -> dict[str, Version]:
     """The versions that carry the guid of the path, one for each context."""
     registry, guid = registry_of(request), unquote(request.path_params["guid"])
     # The first to ask by guid waits for the index; other requests go on.
-    await asyncio.to_thread(registry.view.index_digests)
+    await registry.index_digests()
     return await registry.find(lambda view: _with_guid(view, guid) or None) or {}
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from importlib import resources
 
 from fastapi import APIRouter, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from magicbyte import __version__
 from registry.http.answers import answer
@@ -37,7 +36,7 @@ async def cluster_id(request: Request) -> Response:
     """The ids of the Kafka cluster and of the registry cluster."""
     registry = registry_of(request)
     clusters = {
-        "kafka-cluster": registry.node.cluster_id(),
+        "kafka-cluster": await registry.cluster_id(),
         "schema-registry-cluster": registry.settings.group_id,
     }
     return answer(request, {"scope": {"path": [], "clusters": clusters}})
@@ -65,7 +64,7 @@ async def live(request: Request) -> Response:
 @router.route("/health/ready", methods=["GET"])
 async def ready(request: Request) -> Response:
     """Whether reads are up to date and writes have somewhere to go; says what is wrong where not."""
-    status = await asyncio.to_thread(registry_of(request).node.status)
+    status = await registry_of(request).status()
     return answer(request, _status_object(status), 200 if status.ready else 503)
 
 
@@ -79,7 +78,7 @@ async def startup(request: Request) -> Response:
 async def health(request: Request) -> Response:
     """The same as `/health/ready`, by Karapace's path and names."""
     registry = registry_of(request)
-    status = await asyncio.to_thread(registry.node.status)
+    status = await registry.status()
     value = {
         "magicbyte_version": __version__,
         "healthy": status.ready,
@@ -98,7 +97,7 @@ async def health(request: Request) -> Response:
 @router.route("/master_available", methods=["GET"])
 async def master_available(request: Request) -> Response:
     """Whether writes have somewhere to go, by Karapace's path and name."""
-    leader = await asyncio.to_thread(registry_of(request).node.leader_url)
+    leader = await registry_of(request).leader_url()
     return answer(request, {"master_available": leader is not None})
 
 
@@ -116,7 +115,7 @@ def _status_object(status: Status) -> dict[str, object]:
 @router.route("/metrics", methods=["GET"])
 async def metrics(request: Request) -> Response:
     """The server's metrics in Prometheus' text format."""
-    return Response(await asyncio.to_thread(generate_latest, request.app.state.metrics), media_type=CONTENT_TYPE_LATEST)
+    return Response(await request.app.state.metrics.render(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.route("/docs", methods=["GET"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from functools import partial
 
@@ -13,13 +12,14 @@ from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
 from registry import errors, operations
 from registry.decide import (
+    Terms,
     decide_delete_subject,
     decide_delete_version,
     decide_register,
     decide_tag,
     decide_undelete,
 )
-from registry.decide.known import look_up, parse_ahead, registered_already
+from registry.decide.known import look_up, registered_already
 from registry.http.answers import answer, form_sent, registered_object, text_in_form, version_object
 from registry.http.bodies import registration_of, tagging_of
 from registry.http.request import (
@@ -32,7 +32,6 @@ from registry.http.request import (
 )
 from registry.lookup import find_version, with_other_contexts
 from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
-from registry.service import is_short
 from registry.view import View, named
 
 router = APIRouter()
@@ -67,23 +66,23 @@ async def look_up_schema(request: Request) -> Response:
         wanted = replace(wanted, version=0, schema_id=-1)
     include_deleted = flag(request, "deleted")
 
-    def work() -> Version | None:
+    def work(terms: Terms) -> Version | None:
         view = registry.view
         for candidate in with_other_contexts(view, subject):
             there = wanted if candidate == subject else replace(wanted, subject=candidate)
-            found = look_up(view, there, registry.terms, include_deleted=include_deleted)
+            found = look_up(view, there, terms, include_deleted=include_deleted)
             if found is not None:
                 return found
         return None
 
-    found = await registry.compute(wanted.content, work)
+    found = await registry.compute(work)
     if found is None:
         await registry.catch_up()
-        found = await registry.compute(wanted.content, work)
+        found = await registry.compute(work)
     if found is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
-    return answer(request, version_object(request, found))
+    return answer(request, await version_object(request, found))
 
 
 @router.route("/subjects/{subject}", methods=["DELETE"])
@@ -125,29 +124,25 @@ async def register_schema(request: Request) -> Response:
         if match is None:
             raise MALFORMED_BODY(detail=f"If-Match must be the number of the latest version, not {expected!r}")
         wanted = replace(wanted, expected_latest=int(match[1]))
-    content = wanted.content
-    version = await registry.compute(content, lambda: registered_already(registry.view, wanted, registry.terms))
+    version = await registry.compute(lambda terms: registered_already(registry.view, wanted, terms))
     if version is None:
-        if not is_short(content):
-            await asyncio.to_thread(parse_ahead, registry.view, wanted, registry.terms)
-        version = await registry.write(
-            operations.REGISTER, partial(decide_register, request=wanted, terms=registry.terms)
-        )
-    return answer(request, registered_object(version, text_in_form(request, version, form_sent(wanted.content))))
+        version = await registry.decide(operations.REGISTER, partial(decide_register, request=wanted))
+    text = await text_in_form(request, version, form_sent(wanted.content))
+    return answer(request, registered_object(version, text))
 
 
 @router.route("/subjects/{subject}/versions/{version}", methods=["GET"])
 async def get_version(request: Request) -> Response:
     """One version of a subject."""
     found = await find_in_contexts(request)
-    return answer(request, version_object(request, found))
+    return answer(request, await version_object(request, found))
 
 
 @router.route("/subjects/{subject}/versions/{version}/schema", methods=["GET"])
 async def get_version_schema(request: Request) -> Response:
     """The bare schema text of one version."""
     found = await find_in_contexts(request)
-    return Response(text_in_form(request, found), media_type=answer(request, None).media_type)
+    return Response(await text_in_form(request, found), media_type=answer(request, None).media_type)
 
 
 async def find_in_contexts(request: Request) -> Version:
@@ -196,7 +191,7 @@ async def tag_version(request: Request) -> Response:
 
     found = await registry.find(look_up)
     wanted = await tagging_of(request, subject if found is None else found.subject, number)
-    version = await registry.write(operations.REGISTER, partial(decide_tag, request=wanted, terms=registry.terms))
+    version = await registry.decide(operations.REGISTER, partial(decide_tag, request=wanted))
     return answer(request, registered_object(version))
 
 
@@ -238,7 +233,7 @@ async def get_latest_with_metadata(request: Request) -> Response:
     if found is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
-    return answer(request, version_object(request, found))
+    return answer(request, await version_object(request, found))
 
 
 @router.route("/subjects/{subject}/undelete", methods=["POST"])

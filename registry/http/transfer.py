@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from magicbyte.http.errors import ApiError
 from registry import operations
-from registry.decide import Decision, Line, Report, decide_load
+from registry.decide import Decision, Line, Report, Terms, decide_load
 from registry.forward import Forwarder
 from registry.http.answers import answer
 from registry.http.request import context_of_request, flag, prefix_of, registry_of
@@ -69,7 +69,7 @@ async def _load(registry: Registry, body: SpooledBody, context: str) -> Report:
     waiting = batches(parsed_lines(body.lines()))
     while batch := await asyncio.to_thread(next, waiting, None):
         try:
-            report.add(await registry.write(operations.IMPORT, _command(registry, batch, context)))
+            report.add(await registry.decide(operations.IMPORT, partial(decide_load, lines=batch, context=context)))
         except ApiError as error:
             raise error.with_extra(importedLines=written) from error
         written = batch[-1][0]
@@ -79,18 +79,15 @@ async def _load(registry: Registry, body: SpooledBody, context: str) -> Report:
 async def _try(registry: Registry, body: SpooledBody, context: str) -> Report:
     """Find out what would come of the lines."""
     await registry.catch_up()
-    return await asyncio.to_thread(_decide_all, registry, body, context)
-
-
-def _decide_all(registry: Registry, body: SpooledBody, context: str) -> Report:
     report, overlay = Report(), View(registry.view)
-    for batch in batches(parsed_lines(body.lines())):
-        decision = _command(registry, batch, context)(overlay, 0)
+    waiting = batches(parsed_lines(body.lines()))
+    while batch := await asyncio.to_thread(next, waiting, None):
+        decision = await registry.compute(_deciding(overlay, batch, context), in_thread=True)
         for record in decision.records:
             overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
         report.add(decision.result)
     return report
 
 
-def _command(registry: Registry, batch: Sequence[Line], context: str) -> partial[Decision[Report]]:
-    return partial(decide_load, lines=batch, terms=registry.terms, context=context)
+def _deciding(view: View, lines: Sequence[Line], context: str) -> Callable[[Terms], Decision[Report]]:
+    return lambda terms: decide_load(view, 0, lines=lines, terms=terms, context=context)

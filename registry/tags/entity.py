@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 RECORD = "sr_record"
@@ -14,6 +14,13 @@ class SchemaEntity(NamedTuple):
 
     path: str
     kind: str
+
+
+class Listing(NamedTuple):
+    """A schema's full name, if it has one, and its records and fields with their tags, in the order of the text."""
+
+    full_name: str | None
+    entities: Sequence[tuple[SchemaEntity, tuple[str, ...]]]
 
 
 #: The tags of each entity, in the order in which they were given.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF, ParsedSchema
 from registry.tags import json_tree
-from registry.tags.entity import SchemaEntity, Tags
+from registry.tags.entity import Listing, SchemaEntity, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +20,22 @@ class TagFormat:
         find: The entities of a schema that have tags.
         entities: All records and fields of a schema.
         edit: The text of a schema with tags added and taken out; raises UnknownEntity.
+        listing: The names and tags in a stored text; raises ValueError for one that cannot be read.
     """
 
     find: Callable[[ParsedSchema], Tags]
     entities: Callable[[ParsedSchema], Iterable[SchemaEntity]]
     edit: Callable[[ParsedSchema, Tags, Tags], str]
+    listing: Callable[[str], Listing]
 
 
-def _in_json(walk: json_tree.Walk) -> TagFormat:
-    return TagFormat(partial(json_tree.find, walk), partial(json_tree.entities, walk), partial(json_tree.edit, walk))
+def _in_json(walk: json_tree.Walk, name_of: Callable[[Any], str | None]) -> TagFormat:
+    return TagFormat(
+        partial(json_tree.find, walk),
+        partial(json_tree.entities, walk),
+        partial(json_tree.edit, walk),
+        partial(json_tree.listing, walk, name_of),
+    )
 
 
 def _find_in_protobuf(schema: ParsedSchema) -> Tags:
@@ -48,8 +56,14 @@ def _edit_protobuf(schema: ParsedSchema, add: Tags, remove: Tags) -> str:
     return proto.edit(schema, add, remove)
 
 
+def _listing_of_protobuf(text: str) -> Listing:
+    from registry.tags import proto  # noqa: PLC0415  as above
+
+    return proto.listing(text)
+
+
 TAG_FORMATS: Mapping[str, TagFormat] = {
-    AVRO: _in_json(json_tree.walk_avro),
-    JSON: _in_json(json_tree.walk_json_schema),
-    PROTOBUF: TagFormat(_find_in_protobuf, _entities_of_protobuf, _edit_protobuf),
+    AVRO: _in_json(json_tree.walk_avro, json_tree.avro_name),
+    JSON: _in_json(json_tree.walk_json_schema, json_tree.json_schema_name),
+    PROTOBUF: TagFormat(_find_in_protobuf, _entities_of_protobuf, _edit_protobuf, _listing_of_protobuf),
 }

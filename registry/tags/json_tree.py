@@ -11,7 +11,7 @@ from typing import Any
 
 from compat import json_text
 from compat.schema import ParsedSchema
-from registry.tags.entity import FIELD, RECORD, SchemaEntity, Tags, edited, require_known
+from registry.tags.entity import FIELD, RECORD, Listing, SchemaEntity, Tags, edited, require_known
 
 PROPERTY = "confluent:tags"
 
@@ -21,11 +21,34 @@ Walk = Callable[[Any], Iterator[tuple[SchemaEntity, dict[str, Any]]]]
 
 def find(walk: Walk, schema: ParsedSchema) -> Tags:
     """The entities that have tags."""
-    return {
-        entity: tuple(map(str, node[PROPERTY]))
-        for entity, node in walk(json_text.loads(schema.canonical))
-        if isinstance(node.get(PROPERTY), list) and node[PROPERTY]
-    }
+    return {entity: tags for entity, node in walk(json_text.loads(schema.canonical)) if (tags := _tags(node))}
+
+
+def listing(walk: Walk, name_of: Callable[[Any], str | None], text: str) -> Listing:
+    """The names and tags in a stored text, which is read as JSON alone.
+
+    Raises:
+        InvalidJson: It is not JSON.
+    """
+    tree = json_text.loads(text, comments=True)
+    return Listing(name_of(tree), [(entity, _tags(node)) for entity, node in walk(tree)])
+
+
+def _tags(node: dict[str, Any]) -> tuple[str, ...]:
+    tags = node.get(PROPERTY)
+    return tuple(map(str, tags)) if isinstance(tags, list) else ()
+
+
+def avro_name(tree: Any) -> str | None:
+    """The full name of an Avro record."""
+    is_record = isinstance(tree, dict) and tree.get("type") in ("record", "error")
+    return _full_name(tree, "")[0] if is_record else None
+
+
+def json_schema_name(tree: Any) -> str | None:
+    """The title of a JSON Schema."""
+    title = tree.get("title") if isinstance(tree, dict) else None
+    return title if isinstance(title, str) else None
 
 
 def entities(walk: Walk, schema: ParsedSchema) -> Iterator[SchemaEntity]:
@@ -76,7 +99,8 @@ def _full_name(node: dict[str, Any], space: str) -> tuple[str, str]:
     """A record's full name, and the namespace of what is inside it."""
     name = str(node.get("name"))
     if "." not in name:
-        space = str(node.get("namespace", space))
+        namespace = node.get("namespace")
+        space = space if namespace is None else str(namespace)
         name = f"{space}.{name}" if space else name
     return name, name.rpartition(".")[0]
 

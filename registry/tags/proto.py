@@ -22,9 +22,9 @@ from compat.protobuf.nodes import (
     Value,
 )
 from compat.protobuf.printer import print_file
-from compat.protobuf.schema import ProtobufSchema
-from compat.schema import ParsedSchema
-from registry.tags.entity import FIELD, RECORD, SchemaEntity, Tags, edited, require_known
+from compat.protobuf.schema import ProtobufSchema, parse
+from compat.schema import PROTOBUF, ParsedSchema, SchemaText
+from registry.tags.entity import FIELD, RECORD, Listing, SchemaEntity, Tags, edited, require_known
 
 _META = "confluent/meta.proto"
 _OPTIONS = {RECORD: "confluent.message_meta", FIELD: "confluent.field_meta"}
@@ -37,6 +37,17 @@ def find(schema: ParsedSchema) -> Tags:
     assert isinstance(schema, ProtobufSchema)
     tagged = ((entity, _tags(options, entity.kind)) for entity, options in _entities(schema.tree))
     return {entity: tags for entity, tags in tagged if tags}
+
+
+def listing(text: str) -> Listing:
+    """The names and tags in a stored text.
+
+    Raises:
+        InvalidSchema: It is not a Protobuf schema.
+    """
+    schema = parse(SchemaText(PROTOBUF, text))
+    entities = [(entity, _tags(options, entity.kind)) for entity, options in _entities(schema.tree)]
+    return Listing(schema.full_name, entities)
 
 
 def entities(schema: ParsedSchema) -> Iterator[SchemaEntity]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from compat.schema import SchemaText
+from magicbyte.job_pool import JobPool
+from registry import answering
 from registry.parsing import Parser
 
 DEEP = 5_000
@@ -83,6 +88,142 @@ def test_more_than_ten_thousand_references_are_refused(api: Any, kind: str) -> N
     message = f"Invalid schema of type {kind}, details: more than 10000 references"
     assert (answered.status_code, answered.json()["message"]) == (422, message)
     assert time.monotonic() - started < 5
+
+
+def namesakes(count: int, other: str) -> str:
+    """An Avro union of records that have one name in many namespaces: each has to be compared with each."""
+    fields = [{"name": "a", "type": "int"}, {"name": other, "type": "string"}]
+    return json.dumps([{"type": "record", "name": "R", "namespace": f"n{at}", "fields": fields} for at in range(count)])
+
+
+TOO_LARGE_TO_COMPARE = {
+    "error_code": 42209,
+    "message": (
+        "Comparing the schema with earlier versions takes more than 1000000 steps or 1.5 seconds; make it smaller or "
+        "simpler, compare it with fewer versions, or register it with force=true"
+    ),
+}
+
+
+@pytest.mark.parametrize("level", ["BACKWARD", "FULL_TRANSITIVE"])
+def test_a_comparison_that_takes_too_much_work_is_refused(api: Any, level: str) -> None:
+    for number in range(3):
+        assert api.register("s", namesakes(600, f"b{number}"), "?force=true").status_code == 200
+    assert api("PUT", "/config/s", {"compatibility": level}).status_code == 200
+    for path in ("/subjects/s/versions", "/compatibility/subjects/s/versions", "/compatibility/subjects/s/versions/1"):
+        started = time.monotonic()
+        answered = api("POST", f"{path}?explain=true", {"schema": namesakes(600, "c")})
+        assert (answered.status_code, answered.json()) == (422, TOO_LARGE_TO_COMPARE)
+        assert time.monotonic() - started < 20
+    assert api.register("s", namesakes(600, "c"), "?force=true").json()["version"] == 4
+    assert api.register("t", '"int"').status_code == 200
+
+
+def test_versions_too_many_to_be_read_are_refused_before_they_are_read(api: Any) -> None:
+    text = '{"type":"fixed","name":"F","size":1,"doc":"%s"}'
+    for number in range(4):
+        assert api.register("s", text % (str(number) * 3_000_000)).status_code == 200
+    assert api("PUT", "/config/s", {"compatibility": "BACKWARD_TRANSITIVE"}).status_code == 200
+    answered = api("POST", "/compatibility/subjects/s/versions", {"schema": text % "new"})
+    assert (answered.status_code, answered.json()) == (422, TOO_LARGE_TO_COMPARE)
+    # Told from the versions that can be read.
+    other = {"schema": '"int"'}
+    assert api("POST", "/compatibility/subjects/s/versions", other).json() == {"is_compatible": False}
+
+
+def test_explanations_of_many_differences_end_soon(api: Any) -> None:
+    def properties(kind: str) -> str:
+        nested = {f"q{at}": {"type": kind, "description": "of this"} for at in range(20)}
+        objects = {f"p{at}": {"type": "object", "properties": nested} for at in range(60)}
+        return json.dumps({"type": "object", "properties": objects})
+
+    assert api.register("s", properties("string"), schemaType="JSON").status_code == 200
+    body = {"schema": properties("integer"), "schemaType": "JSON"}
+    started = time.monotonic()
+    found = api("POST", "/compatibility/subjects/s/versions?explain=true", body).json()["explanations"]
+    assert time.monotonic() - started < 20
+    assert len(found) == 1000
+    assert json.loads(found[0]["example"])
+    assert found[-1]["example"] is None
+    assert api("POST", "/subjects/s/versions?explain=true", body).json()["explanations"] == found
+
+
+def test_tags_are_taken_over_from_a_version_with_many_of_them(api: Any) -> None:
+    def text(tags: str) -> str:
+        fields = ",".join(f'{{"name":"f{at}","type":"int","default":0{tags}}}' for at in range(1500))
+        return f'{{"type":"record","name":"R","fields":[{fields}]}}'
+
+    assert api.register("s", text(',"confluent:tags":["PII"]')).status_code == 200
+    started = time.monotonic()
+    assert api.register("s", text(',"doc":"new"'), propagateSchemaTags=True).json()["version"] == 2
+    assert time.monotonic() - started < 10
+    tags = api("GET", "/subjects/s/versions/2?findTags=PII").json()["schemaTags"]
+    assert len(tags) == 1500
+    assert tags[0] == {"schemaEntity": {"entityPath": "R.f0", "entityType": "sr_field"}, "tags": ["PII"]}
+
+
+def test_a_schema_that_takes_too_long_to_read_is_refused(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert api.register("s", namesakes(400, "x")).status_code == 200
+    for name in ("_JOB_SECONDS", "_SECONDS_A_MILLION"):
+        monkeypatch.setattr(answering, name, 0.0)
+    refused = {
+        "error_code": 42209,
+        "message": (
+            "Reading the schema, or what it refers to, takes too much time or memory; make it smaller or simpler"
+        ),
+    }
+    answered = api.register("t", namesakes(400, "b"))
+    assert (answered.status_code, answered.json()) == (422, refused)
+    answered = api("GET", "/subjects/s/versions/1?findTags=*")
+    assert (answered.status_code, answered.json()) == (422, refused)
+    assert api("GET", "/subjects/s/versions/1").status_code == 200
+    assert api.register("t", '"int"').status_code == 200
+
+
+def test_a_large_schema_waits_for_a_process_for_a_while_only(
+    make_api: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answering, "JobPool", partial(JobPool, size=1, wait_seconds=0.1))
+    api = make_api()
+    assert api.register("s", namesakes(600, "x")).status_code == 200
+    stop = threading.Event()
+
+    def keep_busy() -> None:
+        while not stop.is_set():
+            api("POST", "/compatibility/subjects/s/versions", {"schema": namesakes(600, "c")})
+
+    busy = threading.Thread(target=keep_busy)
+    busy.start()
+    try:
+        until = time.monotonic() + 60
+        while (answered := api.register("t", namesakes(400, "b"))).status_code != 503:
+            assert time.monotonic() < until
+    finally:
+        stop.set()
+        busy.join()
+    assert answered.json() == {
+        "error_code": 503,
+        "message": "All processes that read and compare large schemas are busy; try again",
+    }
+    assert answered.headers["retry-after"] == "1"
+    assert api.register("t", namesakes(400, "b")).status_code == 200
+
+
+def test_the_long_lines_of_an_import_may_refer_to_one_another(api: Any) -> None:
+    def line(number: int) -> str:
+        before = f"R{number - 1}" if number > 1 else "int"
+        fields = [{"name": f"a_field_of_a_long_record_{at}", "type": "int"} for at in range(300)]
+        text = json.dumps(
+            {"type": "record", "name": f"R{number}", "fields": [*fields, {"name": "last", "type": before}]}
+        )
+        references = [{"name": before, "subject": f"s{number - 1}", "version": 1}] if number > 1 else []
+        return json.dumps(
+            {"subject": f"s{number}", "version": 1, "id": number, "schema": text, "references": references}
+        )
+
+    lines = "\n".join(map(line, range(1, 31)))
+    answered = api.client.post("/import?lines=true", content=lines, headers={"Content-Type": "application/x-ndjson"})
+    assert answered.json() == {"imported": {"schema": 30}, "known": 0, "refused": []}
 
 
 def test_texts_that_are_long_are_forgotten_sooner() -> None:

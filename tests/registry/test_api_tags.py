@@ -89,6 +89,12 @@ def test_registering_adds_removes_and_propagates_tags(api: Any) -> None:
     assert (body["version"], body["schema"]) == (3, wider)
 
 
+def test_tags_for_no_schema(api: Any) -> None:
+    body = {"schemaTagsToAdd": [tags("n.R.f", "sr_field", "PII")]}
+    answered = api("POST", "/subjects/s/versions", body)
+    assert (answered.status_code, answered.json()) == (422, {"error_code": 42201, "message": "Empty schema"})
+
+
 def test_a_new_version_with_other_rules_and_metadata(api: Any) -> None:
     rule = {"name": "r1", "type": "CEL", "kind": "CONDITION", "mode": "WRITE", "expr": "true", "disabled": False}
     api.register("s", AVRO)

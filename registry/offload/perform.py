@@ -1,0 +1,195 @@
+"""What each job comes to, computed from values alone: at once, or in a child process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import orjson
+
+from compat.budget import Budget
+from compat.engine import Previous, check, reserved_field_messages
+from compat.formats import FORMATS
+from compat.level import LEVELS
+from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
+from registry.offload.jobs import (
+    Answer,
+    Compared,
+    Earlier,
+    EditTags,
+    FindSpelledOut,
+    FindTags,
+    Job,
+    Judge,
+    Listing,
+    Names,
+    NamesFound,
+    Outline,
+    Outlined,
+    Render,
+    Rendered,
+    SpelledOut,
+    TagsFound,
+    Task,
+    Text,
+)
+from registry.parsing import Parser
+from registry.tags import FIELD, TAG_FORMATS
+
+
+def perform(job: Job, parse: Parser, budget: Budget) -> Answer:
+    """Do a job.
+
+    Args:
+        job: The job.
+        parse: Parses, and remembers what it has parsed.
+        budget: What comparing and explaining takes from, and reading earlier versions.
+
+    Raises:
+        InvalidSchema: A text is not a schema of its type, or there is no such type.
+        UnknownEntity: A tag is for something that the schema does not have.
+        TooMuchWork: It goes beyond the budget.
+    """
+    return _TASKS[type(job.task)](job, job.task, parse, budget)
+
+
+def _parsed(parse: Parser, text: Text, *, strict: bool = False) -> ParsedSchema:
+    return parse(text.schema, text.dependencies, strict=strict)
+
+
+def _outline(job: Job, task: Outline, parse: Parser, _budget: Budget) -> Outlined:
+    schema = _parsed(parse, job.text, strict=task.strict)
+    fault = ""
+    check_type = _FIELD_CHECKS.get(schema.schema_type) if task.check_fields else None
+    if check_type is not None:
+        try:
+            check_type(schema)
+        except InvalidSchema as error:
+            fault = error.detail
+    return Outlined(schema.normalized() if task.normalize else schema.canonical, fault)
+
+
+def _check_json_fields(schema: ParsedSchema) -> None:
+    from compat.json_schema import JsonSchema, check_fields  # noqa: PLC0415  loaded by then, since a schema is parsed
+
+    assert isinstance(schema, JsonSchema)
+    check_fields(schema)
+
+
+def _check_protobuf_fields(schema: ParsedSchema) -> None:
+    from compat.protobuf import ProtobufSchema, check_fields  # noqa: PLC0415  as above
+
+    assert isinstance(schema, ProtobufSchema)
+    check_fields(schema)
+
+
+#: What `validateFields` asks of a schema by itself.
+_FIELD_CHECKS: Mapping[str, Callable[[ParsedSchema], None]] = {
+    JSON: _check_json_fields,
+    PROTOBUF: _check_protobuf_fields,
+}
+
+
+def _judge(job: Job, task: Judge, parse: Parser, budget: Budget) -> Compared:
+    new = _parsed(parse, job.text)
+    budget.start_clock()
+    verdict = check(
+        new,
+        [_previous(version, new.schema_type, parse) for version in job.earlier],
+        LEVELS[task.level],
+        task.policy,
+        validate_fields=task.validate_fields,
+        reserved_messages=reserved_field_messages(new, *task.reserved) if task.validate_fields else (),
+        budget=budget,
+    )
+    if verdict.compatible and job.is_cut:
+        # The older versions might say otherwise, and there is no budget to read them.
+        budget.spend(budget.steps)
+    explanations = verdict.explained(budget) if task.explain else ()
+    return Compared(verdict.messages, tuple([explanation.to_json() for explanation in explanations]))
+
+
+def _previous(version: Earlier, schema_type: str, parse: Parser) -> Previous:
+    if version.text is None:
+        return Previous(version.number, partial(_refuse, schema_type, version.problem))
+    return Previous(version.number, partial(_parsed, parse, version.text), version.text.steps)
+
+
+def _refuse(schema_type: str, problem: str) -> ParsedSchema:
+    raise InvalidSchema(schema_type, problem)
+
+
+def _edit_tags(job: Job, task: EditTags, parse: Parser, _budget: Budget) -> Rendered:
+    schema = _parsed(parse, job.text)
+    tags = TAG_FORMATS[schema.schema_type]
+    text = tags.edit(schema, dict(task.add), dict(task.remove)) if task.add or task.remove else schema.canonical
+    if job.latest is None:
+        return Rendered(text)
+    before = tags.find(_parsed(parse, job.latest))
+    sent = job.text.schema
+    edited = parse(SchemaText(sent.schema_type, text, sent.references), job.text.dependencies, strict=False)
+    kept = before.keys() & frozenset(tags.entities(edited))
+    return Rendered(tags.edit(edited, {entity: before[entity] for entity in before if entity in kept}, {}))
+
+
+def _render(job: Job, task: Render, parse: Parser, _budget: Budget) -> Rendered:
+    return Rendered(_parsed(parse, job.text).rendered(task.form))
+
+
+def _find_tags(job: Job, task: FindTags, parse: Parser, _budget: Budget) -> TagsFound:
+    schema = _parsed(parse, job.text)
+    tagged = [
+        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": wanted}
+        for entity, tags in sorted(TAG_FORMATS[schema.schema_type].find(schema).items())
+        if (wanted := [tag for tag in tags if "*" in task.wanted or tag in task.wanted])
+    ]
+    return TagsFound(orjson.dumps(tagged) if tagged else b"")
+
+
+def _find_spelled_out(job: Job, task: FindSpelledOut, parse: Parser, budget: Budget) -> SpelledOut:
+    schema = _parsed(parse, job.text)
+    spells_out = FORMATS[schema.schema_type].spells_out
+    assert spells_out is not None
+    budget.start_clock()
+    for version in reversed(job.earlier):
+        if version.text is None:
+            continue
+        budget.spend(version.text.steps)
+        try:
+            stored = _parsed(parse, version.text)
+        except InvalidSchema:  # an old topic can hold a text that no longer parses
+            continue
+        if spells_out(schema, stored, task.normalized):
+            return SpelledOut(version.number)
+    if job.is_cut:
+        budget.spend(budget.steps)
+    return SpelledOut(None)
+
+
+_TASKS: Mapping[type[Task], Callable[[Job, Any, Parser, Budget], Answer]] = {
+    Outline: _outline,
+    Judge: _judge,
+    EditTags: _edit_tags,
+    Render: _render,
+    FindTags: _find_tags,
+    FindSpelledOut: _find_spelled_out,
+}
+
+
+def find_names(job: Listing) -> NamesFound:
+    """The names in each text of a listing."""
+    return NamesFound(tuple(map(_names_of, job.schemas)))
+
+
+def _names_of(schema: SchemaText) -> Names:
+    tags = TAG_FORMATS.get(schema.schema_type)
+    if tags is None:
+        return Names()
+    try:
+        listing = tags.listing(schema.text)
+    except (ValueError, RecursionError):  # an old topic may hold texts that are none
+        return Names()
+    paths = tuple([entity.path for entity, _ in listing.entities if entity.kind == FIELD])
+    fields = paths if any("\n" in path for path in paths) else "\n".join(paths)
+    return Names(listing.full_name, fields, tuple([(entity.path, tags) for entity, tags in listing.entities if tags]))
