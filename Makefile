@@ -18,10 +18,11 @@ TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
 TESTS_platform := tests/platform tests/structure tests/install tests/managed
+TESTS_brokers := $(shell grep -lw 'kafka\|temporary_broker' tests/registry/test_*.py) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test test-all test-clients test-install test-versions lint bench chaos fuzz lock clean
+.PHONY: demo up test test-all test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -50,6 +51,20 @@ test-install: $(JARS)
 test-versions: $(JARS)
 	$(BIN)/python -P tests/versions/run.py $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(SETS),--sets $(SETS)) $(ARGS)
 
+# The Spark tests with another PySpark, in an environment of its own: VERSION=3.5.7, or each that tests/spark/versions has.
+test-spark: $(JARS)
+	@set -e; for version in $(or $(VERSION),$(basename $(notdir $(wildcard tests/spark/versions/*.txt)))); do \
+		echo "== PySpark $$version"; $(BIN)/python -P tests/spark/run_version.py $$version $(ARGS); done
+
+# The tests of registry and REST proxy that need a broker, on another Kafka: VERSION=2.8.2, or each that is not the usual.
+test-brokers: $(JARS)
+	@set -e; for version in $(or $(VERSION),2.8.2 3.9.2 4.4.0); do echo "== Kafka $$version"; \
+		MAGICBYTE_KAFKA_VERSION=$$version $(BIN)/python -P -m pytest $(TESTS_brokers) $(ARGS); done
+
+# A registry cluster from the last release to this one and back, node by node under writes.
+test-upgrade: $(JARS)
+	$(BIN)/python -P tests/upgrade/registry_rolling.py $(ARGS)
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
@@ -71,7 +86,7 @@ lock: $(INSTALLED)
 		$(ARGS) pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf .venv .venv-versions dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(INSTALLED): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Magicbyte needs Python 3.11 or newer on PATH (or PYTHON=/path/to/python)" >&2; exit 1; }
@@ -80,8 +95,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(JARS): $(INSTALLED) magicbyte/jars/broker.lock magicbyte/jars/spark.lock
+$(JARS): $(INSTALLED) $(wildcard magicbyte/jars/*.lock)
 	$(BIN)/python -P -m magicbyte.java ensure
-	$(BIN)/python -P -m magicbyte.jars fetch broker spark
+	$(BIN)/python -P -m magicbyte.jars fetch
 	$(BIN)/python -P -m magicbyte.broker prepare
 	@touch $@

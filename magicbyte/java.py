@@ -1,4 +1,4 @@
-"""Finding a Java: 17 or newer for the broker; for Spark one with the module jdk.incubator.vector, fetched if need be.
+"""Finding a Java: 17 or newer for the broker; for Spark one that its version runs on, fetched if need be.
 
 `python -m magicbyte.java ensure` makes sure that there is one for Spark and prints its home.
 """
@@ -13,29 +13,49 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from magicbyte.failure import Failure, cache_folder, say
 
-#: The oldest Java that Kafka 4 and Spark 4 run on.
+#: The oldest Java that Kafka 4 runs on.
 MINIMUM = 17
-
-#: The newest that Spark 4.0 runs on: later ones no longer have the security manager, which Hadoop's client asks for.
-SPARK_MAXIMUM = 23
 
 #: Spark's columnar code needs it; a JRE made for embedding leaves it out.
 VECTOR_MODULE = "jdk.incubator.vector"
 
+#: Spark does without the module in older ones, which do not have it.
+_FIRST_WITH_VECTOR_MODULE = 17
+
 #: What cjdk is asked for where no JDK is found.
 _FETCHED = ("temurin", "17")
-
-_SPARK_NEEDS = f"Spark needs a JDK {MINIMUM} or 21 with the module {VECTOR_MODULE}"
 
 _ENSURE = " `python -m magicbyte.java ensure`"
 
 
 class JavaMissing(Failure):
     """No Java that would do is on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkJavas:
+    """The Javas that Spark runs on from a version on: the first and the last, and those of long support as a text."""
+
+    spark: tuple[int, int]
+    first: int
+    last: int
+    named: str
+
+
+#: Newest first. Java 24 no longer has the security manager, which Hadoop's client asks for in Spark before 4.3.
+_SPARK_JAVAS = (
+    SparkJavas((4, 3), 17, 25, "17, 21 or 25"),
+    SparkJavas((4, 0), 17, 23, "17 or 21"),
+    SparkJavas((3, 5), 8, 17, "8, 11 or 17"),
+)
+
+#: The Spark that a Java is found for if the caller names none and PySpark is not installed.
+_USUAL_SPARK = "4.0.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +71,10 @@ class Java:
         """The `java` command."""
         return self.home / "bin" / "java"
 
-    @property
-    def suits_spark(self) -> bool:
-        """Whether Spark 4.0 runs on it."""
-        return MINIMUM <= self.version <= SPARK_MAXIMUM and VECTOR_MODULE in self.modules
+    def suits(self, javas: SparkJavas) -> bool:
+        """Whether a Spark runs on it."""
+        has_module = self.version < _FIRST_WITH_VECTOR_MODULE or VECTOR_MODULE in self.modules
+        return javas.first <= self.version <= javas.last and has_module
 
 
 def find_broker_java() -> Java:
@@ -74,42 +94,71 @@ def find_broker_java() -> Java:
     )
 
 
-def find_spark_java() -> Java:
+def find_spark_java(spark: str | None = None) -> Java:
     """Return the JDK for Spark: JAVA_HOME's, PATH's, or one fetched earlier.
 
+    Args:
+        spark: the version of Spark; None for that of the PySpark that is installed.
+
     Raises:
-        JavaMissing: there is none of version 17 to 23 with jdk.incubator.vector.
+        JavaMissing: there is none that this version runs on.
     """
+    spark = spark or _installed_spark()
+    javas = _javas_of(spark)
     seen: list[Java] = []
     for java in _candidates():
-        if java.suits_spark:
+        if java.suits(javas):
             return java
         seen.append(java)
-    raise JavaMissing(_SPARK_NEEDS + _found(seen) + "; install one and set JAVA_HOME, or have one fetched by" + _ENSURE)
+    needs = _spark_needs(spark, javas)
+    raise JavaMissing(needs + _found(seen) + "; install one and set JAVA_HOME, or have one fetched by" + _ENSURE)
 
 
-def ensure_spark_java() -> Java:
+def ensure_spark_java(spark: str | None = None) -> Java:
     """Return the JDK for Spark, fetching one with `cjdk` into the user's cache where there is none.
+
+    Args:
+        spark: the version of Spark; None for that of the PySpark that is installed.
 
     Raises:
         JavaMissing: there is none and none could be fetched.
     """
+    spark = spark or _installed_spark()
     try:
-        return find_spark_java()
+        return find_spark_java(spark)
     except JavaMissing:
         vendor, version = _FETCHED
         say(f"there is no JDK for Spark here; fetching JDK {version} ...")
     import cjdk  # noqa: PLC0415 - only where one is fetched
 
-    install = f"{_SPARK_NEEDS}: install JDK {version} and set JAVA_HOME; fetching one failed"
+    javas = _javas_of(spark)
+    install = f"{_spark_needs(spark, javas)}: install JDK {version} and set JAVA_HOME; fetching one failed"
     try:
         home = cjdk.java_home(vendor=vendor, version=version, cache_dir=_fetched_folder())
     except Exception as error:  # cjdk's own errors and its HTTP client's alike: each means "not fetched"
         raise JavaMissing(f"{install} ({' '.join(str(error).split())[:120]})") from error
     java = read_home(Path(home))
-    if java is None or not java.suits_spark:
+    if java is None or not java.suits(javas):
         raise JavaMissing(f"{install} (what came to {home} is not such a JDK)")
     return java
+
+
+def _installed_spark() -> str:
+    try:
+        return metadata.version("pyspark")
+    except metadata.PackageNotFoundError:
+        return _USUAL_SPARK
+
+
+def _javas_of(spark: str) -> SparkJavas:
+    """Return the Javas of a Spark version; of one before the oldest known, that one's."""
+    major, minor = map(int, spark.split(".")[:2])
+    return next((javas for javas in _SPARK_JAVAS if javas.spark <= (major, minor)), _SPARK_JAVAS[-1])
+
+
+def _spark_needs(spark: str, javas: SparkJavas) -> str:
+    since = "" if javas.first >= _FIRST_WITH_VECTOR_MODULE else f", from {_FIRST_WITH_VECTOR_MODULE} on"
+    return f"Spark {spark} needs a JDK {javas.named}{since} with the module {VECTOR_MODULE}"
 
 
 def read_home(home: Path) -> Java | None:

@@ -69,6 +69,13 @@ def _read(spark: SparkSession, folder: str) -> DataFrame | None:
     try:
         return spark.read.parquet(folder)
     except AnalysisException as error:
-        if error.getCondition() in _EMPTY:
+        if _condition(error) in _EMPTY:
             return None
         raise
+
+
+def _condition(error: AnalysisException) -> str | None:
+    """Spark's name of an error; PySpark 3.5 has it under an older name, at which later versions warn."""
+    condition = getattr(error, "getCondition", None) or error.getErrorClass
+    name: str | None = condition()
+    return name

@@ -123,8 +123,13 @@ def _encoder(known: Known, full_name: str, prefix: bytes) -> Callable[[pd.Series
         from google.protobuf import json_format  # noqa: PLC0415 - in the workers
 
         made = message_class(known, full_name)
+        # No text is None in pandas 2, and nan in pandas 3.
         return pd.Series(
-            [None if text is None else prefix + json_format.Parse(text, made()).SerializeToString() for text in texts]
+            [
+                prefix + json_format.Parse(text, made()).SerializeToString() if isinstance(text, str) else None
+                for text in texts
+            ],
+            dtype=object,
         )
 
     encode.__annotations__ = {"texts": pd.Series, "return": pd.Series}

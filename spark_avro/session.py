@@ -12,9 +12,6 @@ from pyspark.sql import SparkSession
 from magicbyte import jars
 from magicbyte.java import find_spark_java
 
-#: The Spark whose jars our lock file has; with another, Spark fetches its own by `--packages`.
-LOCKED_SPARK = "4.0.0"
-
 #: What Avro's reader in the JVM refuses to allocate for one value, in bytes or items: a broken record that claims a
 #: string of a gigabyte would otherwise end the executor, and not only itself.
 LARGEST_VALUE = 2**27
@@ -34,8 +31,7 @@ _DEFAULTS = {
 
 def packages(version: str = pyspark.__version__) -> str:
     """The value of `--packages` and `spark.jars.packages` for a Spark version: its Avro and Kafka modules."""
-    scala = "2.12" if version.startswith("3.") else "2.13"
-    return ",".join(f"org.apache.spark:{name}_{scala}:{version}" for name in ("spark-avro", "spark-sql-kafka-0-10"))
+    return ",".join(jars.spark_modules(version))
 
 
 def session(
@@ -50,15 +46,15 @@ def session(
         settings: Spark properties.
 
     Raises:
-        JavaMissing: there is no JDK that Spark runs on.
+        JavaMissing: there is no JDK that this version of Spark runs on.
         JarsMissing: the jars are not in the cache and could not be fetched.
     """
-    os.environ["JAVA_HOME"] = str(find_spark_java().home)
+    os.environ["JAVA_HOME"] = str(find_spark_java(pyspark.__version__).home)
     # Workers of another Python than the driver's fail on the first task.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name).master(master)
-    properties = {**_DEFAULTS, **_modules(), **(settings or {})}
+    properties = {**_DEFAULTS, **modules(), **(settings or {})}
     for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
         properties[key] = f"{_LIMITS} {properties.get(key, '')}".strip()
     for key, value in properties.items():
@@ -66,7 +62,17 @@ def session(
     return builder.getOrCreate()
 
 
-def _modules() -> dict[str, str]:
-    if pyspark.__version__ == LOCKED_SPARK:
-        return {"spark.jars": ",".join(map(str, jars.paths("spark")))}
-    return {"spark.jars.packages": packages()}
+def modules() -> dict[str, str]:
+    """The Spark property that names the Avro and Kafka modules of the pyspark that is installed.
+
+    If MAGICBYTE_SPARK_JARS is set, it names the jar files, with commas between. Otherwise they are those of the lock
+    file for this version; for a version without one, Spark itself fetches the modules from Maven Central.
+
+    Raises:
+        JarsMissing: the jars are not in the cache and could not be fetched.
+    """
+    named = os.environ.get("MAGICBYTE_SPARK_JARS")
+    lock = f"spark-{pyspark.__version__}"
+    if named is None and lock not in jars.LOCKS:
+        return {"spark.jars.packages": packages(pyspark.__version__)}
+    return {"spark.jars": named or ",".join(map(str, jars.paths(lock)))}

@@ -35,13 +35,16 @@ def decoded_by(batch: Batch, payload: Column, kind: spark.DataType) -> Decoded:
 
 def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
     """The seam between Spark's two ways to hand Arrow to Python: `arrow_udf` where there is one, from 4.1 on."""
+    from spark_avro.arrow_type import arrow_type  # noqa: PLC0415 - only where a UDF is made
+
+    kind = arrow_type(returns[_VALUE].dataType)
     arrow_udf = getattr(F, "arrow_udf", None)
     if arrow_udf is not None:
 
         def decode_arrow(messages: pa.Array) -> pa.Array:
             import pyarrow as pa  # noqa: PLC0415 - in the workers
 
-            return pa.StructArray.from_arrays(batch(messages, _arrow_type(returns)), names=returns.names)
+            return pa.StructArray.from_arrays(batch(messages, kind), names=returns.names)
 
         return arrow_udf(_typed(decode_arrow, "pa.Array"), returns)
 
@@ -51,7 +54,7 @@ def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
 
         from spark_avro.columns.series import arrow_series  # noqa: PLC0415
 
-        arrays = batch(pa.array(messages, pa.large_binary()), _arrow_type(returns))
+        arrays = batch(pa.array(messages, pa.large_binary()), kind)
         return pd.DataFrame(dict(zip(returns.names, map(arrow_series, arrays), strict=True)))
 
     return F.pandas_udf(_typed(decode_pandas, "pd.DataFrame"), returns)  # type: ignore[call-overload,unused-ignore]
@@ -66,13 +69,6 @@ def _typed(function: Any, result: str) -> Any:
     takes, gives = named[result]
     function.__annotations__ = {"messages": takes, "return": gives}
     return function
-
-
-def _arrow_type(returns: spark.StructType) -> pa.DataType:
-    """The Arrow type of the values."""
-    from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415 - in the workers
-
-    return to_arrow_type(returns[_VALUE].dataType)
 
 
 def asked_by_workers(registry: Registry, reader: Ruled | None) -> Asked:

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import re
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,11 +16,14 @@ from typing import IO, Self
 from magicbyte import jars, process
 from magicbyte.broker.class_data import JVM_OPTIONS, archive_options
 from magicbyte.broker.coordinators import await_coordinators
-from magicbyte.broker.properties import BrokerFailed, prepare_logs, server_properties
+from magicbyte.broker.kraft import KRaft
+from magicbyte.broker.ports import free_port, port_is_free
+from magicbyte.broker.properties import SINGLE_NODE, BrokerFailed, properties_text
+from magicbyte.broker.zookeeper import ZooKeeper
 from magicbyte.java import find_broker_java
 
-#: What the broker logs once it answers clients.
-_STARTED = b"Kafka Server started"
+#: What keeps a broker's metadata, by Kafka's major version.
+_METADATA: Mapping[str, type[KRaft | ZooKeeper]] = {"2": ZooKeeper, "3": KRaft, "4": KRaft}
 
 _LOGGING = (
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
@@ -34,6 +36,11 @@ _LOGGING = (
 
 #: Where the log says why the broker ended, the most telling first.
 _REASONS = (r"^Caused by: [\w.$]+: (.+)", r"^[\w.]+(?:Exception|Error): (.+)", r".* ERROR \S+ - (.+)")
+
+
+def kafka_version() -> str:
+    """Return the version of Kafka that brokers run unless they are told another: MAGICBYTE_KAFKA_VERSION, or ours."""
+    return os.environ.get("MAGICBYTE_KAFKA_VERSION") or jars.KAFKA_VERSION
 
 
 class LocalBroker:
@@ -50,6 +57,7 @@ class LocalBroker:
         *,
         host: str = "127.0.0.1",
         properties: Mapping[str, str] | None = None,
+        version: str | None = None,
     ) -> None:
         """Say where the broker will be; nothing is started or written yet.
 
@@ -58,12 +66,20 @@ class LocalBroker:
             port: the port for clients; 0 picks a free one.
             host: the loopback address to listen on.
             properties: settings of `server.properties` that go over the usual ones.
+            version: the version of Kafka, one of `magicbyte.jars.KAFKA_VERSIONS`; None for `kafka_version()`.
+
+        Raises:
+            BrokerFailed: there is no such version.
         """
+        self.version = version or kafka_version()
+        if self.version not in jars.KAFKA_VERSIONS:
+            raise BrokerFailed(f"there is no broker of Kafka {self.version}, only of {', '.join(jars.KAFKA_VERSIONS)}")
         self.data_dir = data_dir.expanduser().absolute()
         self.host = host
         self.port = port or free_port()
         self.properties = dict(properties or {})
         self.log = self.data_dir / "broker.log"
+        self._metadata = _METADATA[self.version.partition(".")[0]](self.data_dir)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -101,23 +117,25 @@ class LocalBroker:
             raise BrokerFailed(f"{self.port} is no port: 1 to 65535")
         if not port_is_free(self.port, self.host):
             raise BrokerFailed(f"port {self.port} is in use: stop what listens there, or choose another port")
-        prepare_logs(self.data_dir / "kafka")
-        self._launch(prepare())
+        self._metadata.prepare()
+        self._launch(prepare(self.version))
 
     def _launch(self, java_command: Sequence[str]) -> None:
-        settings = self.data_dir / "server.properties"
-        text = server_properties(
-            logs=self.data_dir / "kafka",
-            host=self.host,
-            port=self.port,
-            controller_port=free_port(),
-            extra=self.properties,
-        )
-        settings.write_text(text, encoding="utf-8")
+        java_command = [*java_command, *_LOGGING]
         with _lock(self.data_dir) as lock, self.log.open("wb") as log:
+            self._metadata.start(java_command)
+            properties = {
+                **SINGLE_NODE,
+                **self._metadata.properties(f"{self.host}:{self.port}"),
+                "advertised.listeners": f"PLAINTEXT://{self.bootstrap_servers}",
+                "log.dirs": str(self.data_dir / "kafka"),
+                **self.properties,
+            }
+            settings = self.data_dir / "server.properties"
+            settings.write_text(properties_text(properties), encoding="utf-8")
             # The broker inherits the lock's descriptor, and so holds the lock for as long as it lives.
             self._process = process.start(
-                [*java_command, *_LOGGING, "kafka.Kafka", settings], log=log.fileno(), pass_fds=[lock.fileno()]
+                [*java_command, "kafka.Kafka", settings], log=log.fileno(), pass_fds=[lock.fileno()]
             )
 
     def wait_until_ready(self, timeout: float = 60) -> None:
@@ -125,9 +143,10 @@ class LocalBroker:
         assert self._process is not None
         deadline = time.monotonic() + timeout
         with self.log.open("rb") as log:
-            tail = b""
-            while _STARTED not in (tail := tail[-len(_STARTED) :] + log.read()):
+            started, tail = self._metadata.started, b""
+            while started not in (tail := tail[-len(started) :] + log.read()):
                 if self._process.poll() is not None:
+                    self._metadata.stop()
                     raise BrokerFailed(f"the broker did not start: {self._reason()}; its log is {self.log}")
                 if time.monotonic() > deadline:
                     self.stop()
@@ -141,6 +160,7 @@ class LocalBroker:
         """End the broker cleanly (SIGTERM; SIGKILL after 20 s); does nothing where none runs."""
         if self._process is not None:
             process.stop(self._process, seconds=20)
+        self._metadata.stop()
 
     def kill(self) -> None:
         """End the broker at once with SIGKILL, as a crash would."""
@@ -176,43 +196,28 @@ def _lock(data_dir: Path) -> IO[bytes]:
     return lock
 
 
-def prepare() -> list[str]:
-    """Find a Java, fetch the jars and make the class data archive where they are missing; return the JVM's command."""
+def prepare(version: str | None = None) -> list[str]:
+    """Find a Java, fetch the jars and make the class data archive where they are missing; return the JVM's command.
+
+    Args:
+        version: the version of Kafka; None for `kafka_version()`.
+    """
+    version = version or kafka_version()
     java = find_broker_java()
-    classpath = jars.paths("broker")
+    classpath = jars.paths(f"broker-{version}")
     command = [str(java.executable), *JVM_OPTIONS]
     place = ["-cp", os.pathsep.join(map(str, classpath))]
-    archive = archive_options(java, classpath, train=lambda options: _train([*command, *options, *place]))
+    archive = archive_options(java, classpath, train=lambda options: _train([*command, *options, *place], version))
     return [*command, *archive, *place]
 
 
-def _train(java_command: Sequence[str]) -> None:
+def _train(java_command: Sequence[str], version: str) -> None:
     """Start a broker in a folder of its own and stop it, so that the JVM sees which classes that takes."""
     with tempfile.TemporaryDirectory(prefix="magicbyte-") as folder:
-        broker = LocalBroker(Path(folder), 0)
-        prepare_logs(broker.data_dir / "kafka")
+        broker = LocalBroker(Path(folder), 0, version=version)
+        broker._metadata.prepare()  # noqa: SLF001 - ours
         broker._launch(java_command)  # noqa: SLF001 - ours
         try:
             broker.wait_until_ready()
         finally:
             broker.stop()
-
-
-def free_port() -> int:
-    """Return a port of the loopback that nothing listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a server could listen on the port."""
-    with socket.socket() as probe:
-        # As servers do; else connections that are being closed would count as a listener.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-        return True

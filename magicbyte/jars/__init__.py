@@ -1,7 +1,8 @@
 """The jars that the broker and Spark need: named by a lock file, fetched from Maven Central, kept in the cache.
 
-A lock file (`broker.lock`, `spark.lock` beside this file) has one jar per line, `group:artifact:version:sha256:size`,
-and no address: the `jgo` package knows where Maven Central is, and takes mirrors from its own configuration file.
+There is a lock file for each version of Kafka and Spark (`broker-4.3.1.lock`, `spark-4.0.0.lock` beside this file). It
+has one jar per line, `group:artifact:version:sha256:size`, and no address: the `jgo` package knows where Maven Central
+is, and takes mirrors from its own configuration file.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import resources
@@ -21,8 +23,23 @@ from magicbyte.failure import Failure, cache_folder
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
-#: The sets of jars that have a lock file, and what messages call their users.
-LOCKS = {"broker": "the broker", "spark": "Spark"}
+#: The versions of Kafka that have a lock file.
+KAFKA_VERSIONS = ("2.8.2", "3.9.2", "4.3.1", "4.4.0")
+
+#: The version of Kafka that the local broker runs if it is not told another.
+KAFKA_VERSION = "4.3.1"
+
+#: The versions of Spark that have a lock file.
+SPARK_VERSIONS = ("3.5.7", "4.0.0", "4.1.1")
+
+#: The Kafka module of Spark versions whose own fails once when a query goes on after a crash (SPARK-57438).
+_KAFKA_MODULES = dict.fromkeys(("4.1.0", "4.1.1", "4.1.2"), "4.1.3")
+
+#: The names of the lock files, and what messages call the program that the jars are for.
+LOCKS = {
+    **{f"broker-{version}": f"Kafka {version}" for version in KAFKA_VERSIONS},
+    **{f"spark-{version}": f"Spark {version}" for version in SPARK_VERSIONS},
+}
 
 #: Jars fetched at the same time.
 _CONNECTIONS = 8
@@ -66,23 +83,43 @@ class Jar:
 
 
 def read_lock(name: str) -> tuple[Jar, ...]:
-    """Return the jars of the lock file `name` ("broker" or "spark"), in its order."""
-    text = (resources.files(__name__) / f"{name}.lock").read_text(encoding="ascii")
+    """Return the jars of the lock file `name`, one of LOCKS, in its order."""
+    return parse_lock((resources.files(__name__) / f"{name}.lock").read_text(encoding="ascii"))
+
+
+def parse_lock(text: str) -> tuple[Jar, ...]:
+    """Return the jars that the text of a lock file names, in its order."""
     fields = (line.split(":") for line in text.splitlines() if line)
     return tuple(Jar(group, artifact, version, sha256, int(size)) for group, artifact, version, sha256, size in fields)
 
 
 def paths(name: str) -> list[Path]:
-    """Return the files of the lock file `name`, fetching those that are not in the cache.
+    """Return the files of the lock file `name`, fetching those that are not in the cache; raises as `fetch`."""
+    return fetch(read_lock(name), what=LOCKS[name])
+
+
+def fetch(jars: Sequence[Jar], *, what: str) -> list[Path]:
+    """Return the files of some jars, fetching those that are not in the cache.
+
+    Args:
+        jars: the jars of a lock file.
+        what: what messages call the program that they are for.
 
     Raises:
         JarsMissing: some are not in the cache and could not be fetched.
     """
-    jars = read_lock(name)
     missing = [jar for jar in jars if not jar.is_cached()]
     if missing:
-        _fetch(missing, what=LOCKS[name])
+        _fetch(missing, what=what)
     return [jar.path for jar in jars]
+
+
+def spark_modules(version: str) -> tuple[str, ...]:
+    """Return the Maven coordinates of the Avro and Kafka modules for a Spark version."""
+    # The pyspark packages of Spark 3 bundle Scala 2.12, those of Spark 4 Scala 2.13.
+    scala = "2.12" if version.startswith("3.") else "2.13"
+    versions = {"spark-avro": version, "spark-sql-kafka-0-10": _KAFKA_MODULES.get(version, version)}
+    return tuple(f"org.apache.spark:{module}_{scala}:{number}" for module, number in versions.items())
 
 
 def verify(name: str) -> list[Jar]:

@@ -1,27 +1,39 @@
-"""`python -m magicbyte.jars fetch|verify|lock NAME...`: fill and check the cache of jars, or write a lock file anew."""
+"""`python -m magicbyte.jars fetch|verify|lock [NAME...]`: fill or check the cache of jars, or write a lock file."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+from importlib import metadata
 
 from magicbyte.failure import Failure, say
-from magicbyte.jars import LOCKS, paths, verify
+from magicbyte.jars import KAFKA_VERSION, LOCKS, paths, verify
 
 
 def main() -> int:
     """Run one of the three commands; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m magicbyte.jars", description=__doc__)
     parser.add_argument("command", choices=("fetch", "verify", "lock"))
-    parser.add_argument("names", nargs="+", choices=LOCKS, metavar="NAME", help=" or ".join(LOCKS))
+    what = "lock files; without any, those of the usual Kafka and of the PySpark that is installed: "
+    parser.add_argument("names", nargs="*", metavar="NAME", help=what + ", ".join(LOCKS))
     arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(LOCKS):
+        parser.error(f"there is no lock file {min(unknown)}, only {', '.join(LOCKS)}")
     try:
-        for name in arguments.names:
+        for name in arguments.names or _usual():
             _COMMANDS[arguments.command](name)
     except Failure as failure:
         say(str(failure))
         return 1
     return 0
+
+
+def _usual() -> list[str]:
+    names = [f"broker-{KAFKA_VERSION}"]
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        names.append(f"spark-{metadata.version('pyspark')}")
+    return [name for name in names if name in LOCKS]
 
 
 def _fetch(name: str) -> None:

@@ -11,16 +11,20 @@ from magicbyte.broker import LocalBroker
 
 
 @contextmanager
-def temporary_broker(port: int = 0, properties: Mapping[str, str] | None = None) -> Iterator[LocalBroker]:
+def temporary_broker(
+    port: int = 0, properties: Mapping[str, str] | None = None, *, version: str | None = None
+) -> Iterator[LocalBroker]:
     """Run a broker in a temporary folder, in memory where the system has such a place; both are gone afterwards.
 
     Args:
         port: the port for clients; 0 picks a free one.
         properties: settings of `server.properties` that go over the usual ones.
+        version: the version of Kafka, one of `magicbyte.jars.KAFKA_VERSIONS`; None for the one that
+            MAGICBYTE_KAFKA_VERSION names, or else that of `magicbyte up`.
     """
     folder = process.temporary_folder("magicbyte-broker-")
     try:
-        with LocalBroker(folder, port, properties=properties) as broker:
+        with LocalBroker(folder, port, properties=properties, version=version) as broker:
             yield broker
     finally:
         shutil.rmtree(folder, ignore_errors=True)

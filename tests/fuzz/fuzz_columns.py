@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_type
 
 from compat.schema import AVRO, SchemaText
 from serdes.codec import compile_codec
 from spark_avro import tree as trees
+from spark_avro.arrow_type import arrow_type
 from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.form import reader_text
@@ -54,7 +54,7 @@ def decoder_of(writer: Any, reader: Any) -> tuple[Decoder, pa.DataType]:
     tree = trees.tree(parsed_text(json.dumps(reader)), "the reader", reader=True)
     known = {ID: Known(SchemaText(AVRO, json.dumps(writer)))}
     decoder = avro_decoder(known, reader_text(tree), "a test", None)
-    return decoder, to_arrow_type(spark_type(tree))
+    return decoder, arrow_type(spark_type(tree))
 
 
 def message(payload: bytes, schema_id: int = ID) -> bytes:

@@ -138,9 +138,9 @@ def test_a_console_tool_on_a_mock_registry_names_the_extra(run_slim: Run):
 
 
 def test_jars_that_are_not_cached_need_the_server(run_slim: Run, tmp_path: Path):
-    done = run_slim("-m", "magicbyte.jars", "fetch", "broker", MAGICBYTE_CACHE=str(tmp_path / "cache"))
+    done = run_slim("-m", "magicbyte.jars", "fetch", "broker-4.3.1", MAGICBYTE_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 1
-    assert missing(done) == ("fetching the jars for the broker", "server")
+    assert missing(done) == ("fetching the jars for Kafka 4.3.1", "server")
 
 
 def test_the_pytest_fixtures_name_the_extra(run_slim: Run, tmp_path: Path):

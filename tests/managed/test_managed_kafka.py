@@ -10,6 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_the_console_tools(settings: Settings, tmp_path: Path, mechanism: str):
 def msk_class(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The class path of a stub of Amazon's Java class; Kafka's own classes have to be seen from where it is loaded."""
     folder = tmp_path_factory.mktemp("msk")
-    (client,) = (path for path in jars.paths("spark") if path.name.startswith("kafka-clients-"))
+    (client,) = (path for path in jars.paths(f"spark-{version('pyspark')}") if path.name.startswith("kafka-clients-"))
     source = FOLDER / "msk_stub" / "java" / "IAMOAuthBearerLoginCallbackHandler.java"
     command = [find_spark_java().home / "bin" / "javac", "-cp", client, "-d", folder, source]
     subprocess.run(command, check=True)

@@ -12,11 +12,14 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
-from magicbyte.broker import BrokerFailed, LocalBroker, free_port, port_is_free
+from magicbyte.broker import BrokerFailed, LocalBroker, free_port, kafka_version, port_is_free
 from magicbyte.broker.coordinators import await_coordinators
 from magicbyte.testing import temporary_broker
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
+
+
+kraft_only = pytest.mark.skipif(kafka_version().startswith("2."), reason="Kafka 2.8 runs with ZooKeeper here")
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +81,28 @@ def test_topics_and_records_are_there_again_after_a_stop_and_after_a_crash(runni
 
 def test_the_log_can_be_read(running: LocalBroker) -> None:
     lines = running.log.read_text().splitlines()
-    started = [line for line in lines if "Kafka Server started" in line]
+    started = [line for line in lines if re.search(r"Kafka Server started|\[KafkaServer id=1\] started", line)]
     assert len(started) == 1
-    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} INFO kafka\.server\.KafkaRaftServer - ", started[0])
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} INFO kafka\.server\.Kafka(Raft)?Server - ", started[0])
+
+
+def test_a_version_of_kafka_is_named_by_an_argument_or_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MAGICBYTE_KAFKA_VERSION", raising=False)
+    assert LocalBroker(tmp_path).version == "4.3.1"
+    monkeypatch.setenv("MAGICBYTE_KAFKA_VERSION", "3.9.2")
+    assert LocalBroker(tmp_path).version == "3.9.2"
+    assert LocalBroker(tmp_path, version="2.8.2").version == "2.8.2"
+    monkeypatch.setenv("MAGICBYTE_KAFKA_VERSION", "2.8")
+    with pytest.raises(BrokerFailed) as failed:
+        LocalBroker(tmp_path)
+    assert str(failed.value) == "there is no broker of Kafka 2.8, only of 2.8.2, 3.9.2, 4.3.1, 4.4.0"
+
+
+def test_the_class_path_is_that_of_the_version(running: LocalBroker) -> None:
+    command = Path(f"/proc/{running.pid}/cmdline").read_bytes().decode()
+    assert re.findall(r"/kafka_2\.13-([\d.]+)-", command) == [running.version]
 
 
 def test_settings_of_the_callers_go_over_the_usual_ones(running: LocalBroker) -> None:
@@ -108,6 +130,7 @@ def test_a_second_broker_on_the_same_folder_is_refused(running: LocalBroker) -> 
 REMEDY = "it is not a local broker's, or it is damaged; name another with --data-dir, or remove it"
 
 
+@kraft_only
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
@@ -132,6 +155,7 @@ def test_a_folder_that_is_not_a_brokers_is_refused(tmp_path: Path, name: str, da
     assert (logs / name).read_bytes() == data
 
 
+@kraft_only
 def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(running: LocalBroker) -> None:
     running.stop()
     segment = running.data_dir / "kafka" / "__cluster_metadata-0" / "00000000000000000000.log"
@@ -151,7 +175,7 @@ def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(running: Local
             {"num.partitions": "many"},
             "Invalid value many for configuration num.partitions: Not a number of type INT",
         ),
-        ({"process.roles": "broker"}, "requirement failed"),
+        pytest.param({"process.roles": "broker"}, "requirement failed", marks=kraft_only),
     ],
 )
 def test_the_reason_why_kafka_ended_is_told_in_a_line(tmp_path: Path, properties: dict[str, str], reason: str) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import cjdk
@@ -11,6 +13,7 @@ from magicbyte import java
 from magicbyte.java import Java, JavaMissing
 
 VECTOR = "jdk.incubator.vector"
+PYSPARK = version("pyspark")
 
 
 def make_java(home: Path, version: str, modules: str = "java.base") -> Path:
@@ -94,24 +97,43 @@ def test_the_broker_takes_the_wheels_java_last(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize(
-    ("version", "modules", "suits"),
+    ("spark", "version", "modules", "suits"),
     [
-        ("17.0.1", f"java.base {VECTOR}", True),
-        ("21.0.1", f"java.base {VECTOR}", True),
-        ("25.0.1", f"java.base {VECTOR}", False),
-        ("11.0.1", f"java.base {VECTOR}", False),
-        ("17.0.1", "java.base", False),
+        ("4.0.0", "17.0.1", f"java.base {VECTOR}", True),
+        ("4.0.0", "21.0.1", f"java.base {VECTOR}", True),
+        ("4.1.1", "25.0.1", f"java.base {VECTOR}", False),
+        ("4.0.0", "11.0.1", "java.base", False),
+        ("4.0.0", "17.0.1", "java.base", False),
+        ("3.5.7", "1.8.0_402", "", True),
+        ("3.5.7", "11.0.1", "java.base", True),
+        ("3.5.7", "17.0.1", f"java.base {VECTOR}", True),
+        ("3.5.7", "21.0.1", f"java.base {VECTOR}", False),
+        ("4.3.0", "25.0.1", f"java.base {VECTOR}", True),
+        ("4.10.0.dev1", "26.0.1", f"java.base {VECTOR}", False),
     ],
 )
-def test_spark_needs_the_vector_module_and_a_version_it_knows(
-    tmp_path: Path, version: str, modules: str, *, suits: bool
+def test_spark_needs_a_java_that_its_version_runs_on(
+    tmp_path: Path, spark: str, version: str, modules: str, *, suits: bool
 ) -> None:
     home = make_java(tmp_path / "path", version, modules)
     if suits:
-        assert java.find_spark_java().home == home
+        assert java.find_spark_java(spark).home == home
     else:
-        with pytest.raises(JavaMissing, match=r"^Spark needs a JDK 17 or 21 with the module "):
-            java.find_spark_java()
+        with pytest.raises(JavaMissing):
+            java.find_spark_java(spark)
+
+
+@pytest.mark.parametrize(
+    ("spark", "needs"),
+    [
+        (None, f"Spark {PYSPARK} needs a JDK 17 or 21 with the module jdk.incubator.vector; "),
+        ("3.5.7", "Spark 3.5.7 needs a JDK 8, 11 or 17, from 17 on with the module jdk.incubator.vector; "),
+        ("4.3.0", "Spark 4.3.0 needs a JDK 17, 21 or 25 with the module jdk.incubator.vector; "),
+    ],
+)
+def test_without_a_java_spark_says_which_it_needs(spark: str | None, needs: str) -> None:
+    with pytest.raises(JavaMissing, match=f"^{re.escape(needs)}install one and set JAVA_HOME"):
+        java.find_spark_java(spark)
 
 
 def test_a_jdk_is_fetched_once_where_there_is_none(
@@ -144,7 +166,7 @@ def test_where_none_can_be_fetched_one_line_says_what_to_install(tmp_path: Path)
     )
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.splitlines()[1].startswith(
-        "magicbyte: Spark needs a JDK 17 or 21 with the module jdk.incubator.vector:"
+        f"magicbyte: Spark {PYSPARK} needs a JDK 17 or 21 with the module jdk.incubator.vector:"
         " install JDK 17 and set JAVA_HOME; fetching one failed (Download failed: "
     )
     assert len(result.stderr.splitlines()) == 2

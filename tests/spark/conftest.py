@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import spark_avro
@@ -38,6 +41,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "spark" in item.path.parts:
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+            # PySpark 3.5 compares versions by distutils, and 4.3 warns of pandas 3.
+            item.add_marker(pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"))
 
 
 @pytest.fixture(scope="session")
@@ -56,6 +62,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         warnings.simplefilter("ignore")
         del gateway, session
         gc.collect()
+
+
+@pytest.fixture(scope="session")
+def spark_version() -> tuple[int, int]:
+    """Major and minor, where versions differ."""
+    major, minor = pyspark.__version__.split(".")[:2]
+    return int(major), int(minor)
+
+
+@pytest.fixture(scope="session")
+def query_failure(spark_version: tuple[int, int]) -> type[Exception]:
+    """What PySpark makes of the error that stops a query: 3.5 does not know the class that `raise_error` throws."""
+    return PySparkException if spark_version >= (4, 0) else Py4JJavaError
 
 
 @pytest.fixture(scope="session")

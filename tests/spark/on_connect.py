@@ -12,11 +12,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from compat.schema import AVRO, SchemaText
-from magicbyte import jars
 from magicbyte.java import find_spark_java
 from serdes.client import RegistryClient
 from serdes.codec import compile_codec
 from spark_avro import confluent_avro_udf, confluent_schema_id, from_confluent_avro, to_confluent_avro
+from spark_avro.session import modules
 from spark_avro.sinks import parquet
 
 V1 = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
@@ -25,7 +25,12 @@ V1 = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type":
 def main(url: str) -> None:
     os.environ["JAVA_HOME"] = str(find_spark_java().home)
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.remote("local[1]").config("spark.jars", ",".join(map(str, jars.paths("spark"))))
+    # A free port for the server, which is 15002 else, whoever uses that on this machine.
+    os.environ["SPARK_TESTING"] = "1"
+    builder = SparkSession.builder.remote("local[1]")
+    for key, jars in modules().items():
+        # PySpark 3.5 does not bundle the server.
+        builder = builder.config(key, ",".join([jars, *os.environ.get("SPARK_CONNECT_JARS", "").split()]))
     fast = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
     builder = builder.config("spark.driver.memory", "512m").config("spark.driver.extraJavaOptions", fast)
     spark = builder.config("spark.ui.enabled", "false").getOrCreate()

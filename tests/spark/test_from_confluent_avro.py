@@ -141,7 +141,7 @@ BROKEN = [
 ]
 
 
-def test_a_broken_record_is_named(spark: SparkSession, avro: Any, subject: str) -> None:
+def test_a_broken_record_is_named(spark: SparkSession, avro: Any, subject: str, query_failure: type[Exception]) -> None:
     [one] = avro.register(subject, V1)
     header = struct.pack(">bI", 0, one)
     good = avro.message(one, V1, {"carrier": "UA", "delay": 1})
@@ -169,7 +169,7 @@ def test_a_broken_record_is_named(spark: SparkSession, avro: Any, subject: str) 
     assert [row.offset for row in dropped] == [0, len(bad) + 1, len(bad) + 2]
     column = from_confluent_avro("value", subject=subject, registry=avro.registry, position=KAFKA_POSITION)
     for offset, (_, reason) in enumerate(BROKEN[:6:2], 1):
-        with pytest.raises(PySparkException) as failure:
+        with pytest.raises(query_failure) as failure:
             data.where(F.col("offset").isin(0, 2 * offset - 1)).select(column.alias("v")).where("v.delay > 0").collect()
         text = reason.format(subject=subject, id=one, hex=f"{one:08X}")
         assert text in str(failure.value)
@@ -186,13 +186,17 @@ def test_a_reason_with_percent_signs(spark: SparkSession, avro: Any) -> None:
 
 
 @pytest.mark.parametrize("decode", [from_confluent_avro, confluent_avro_udf])
-def test_a_column_that_holds_no_messages(spark: SparkSession, avro: Any, subject: str, decode: Any) -> None:
+def test_a_column_that_holds_no_messages(
+    spark: SparkSession, avro: Any, subject: str, decode: Any, spark_version: tuple[int, int]
+) -> None:
     avro.register(subject, V1)
     column = decode("v", subject=subject, registry=avro.registry)
     assert spark.sql("select cast(null as binary) as v").select(column).columns == ["decoded"]
     with pytest.raises(PySparkException, match='should all be the same type, but it\'s \\("INT" or "BINARY"\\)'):
         spark.sql("select 1 as v").select(column)
-    with pytest.raises(PySparkException, match="wrong magic byte: 0x55"):
+    # Spark 3.5 refuses texts when the query is planned.
+    text = "wrong magic byte: 0x55" if spark_version >= (4, 0) else "should all be the same type, but it's"
+    with pytest.raises(PySparkException, match=text):
         spark.sql("select 'UA' as v").select(column).collect()
 
 

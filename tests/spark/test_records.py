@@ -5,7 +5,6 @@ import struct
 from typing import Any
 
 import pytest
-from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from spark_avro import from_confluent_avro, from_confluent_avro_records
@@ -18,7 +17,7 @@ REFUND = json.dumps(
 )
 
 
-def test_a_struct_for_each_type(spark: SparkSession, avro: Any, subject: str) -> None:
+def test_a_struct_for_each_type(spark: SparkSession, avro: Any, subject: str, query_failure: type[Exception]) -> None:
     topic = subject
     [one, two] = avro.register(f"{topic}-shop.Order", ORDER, ORDER_2)
     [three] = avro.register(f"{topic}-shop.Refund", REFUND)
@@ -53,7 +52,7 @@ def test_a_struct_for_each_type(spark: SparkSession, avro: Any, subject: str) ->
     ]
     strict = from_confluent_avro_records("value", subjects=[f"{topic}-shop.Order"], registry=avro.registry)
     with pytest.raises(
-        PySparkException, match=rf"unknown schema id: {three} .* is not among those of subjects {topic}-shop.Order"
+        query_failure, match=rf"unknown schema id: {three} .* is not among those of subjects {topic}-shop.Order"
     ):
         data.select(strict.alias("v")).collect()
 

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pyspark
+import pytest
+from pyspark.sql import types as spark
+from pyspark.sql.pandas import types as pyspark_types
+
+from spark_avro import packages
+from spark_avro.arrow_type import arrow_type
+from spark_avro.session import modules
+
+
+def test_the_modules_are_those_of_the_lock_file_or_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MAGICBYTE_SPARK_JARS", raising=False)
+    monkeypatch.setattr(pyspark, "__version__", "4.0.0")
+    names = [path.rpartition("/")[2] for path in modules()["spark.jars"].split(",")]
+    assert [name.rpartition("-")[0] for name in names] == [
+        "commons-pool2-2.12.0",
+        "kafka-clients-3.9.0",
+        "spark-avro_2.13-4.0.0",
+        "spark-sql-kafka-0-10_2.13-4.0.0",
+        "spark-token-provider-kafka-0-10_2.13-4.0.0",
+    ]
+    monkeypatch.setenv("MAGICBYTE_SPARK_JARS", "/a.jar,/b.jar")
+    assert modules() == {"spark.jars": "/a.jar,/b.jar"}
+
+
+@pytest.mark.parametrize(
+    ("version", "coordinates"),
+    [
+        ("3.5.1", "org.apache.spark:spark-avro_2.12:3.5.1,org.apache.spark:spark-sql-kafka-0-10_2.12:3.5.1"),
+        ("4.0.1", "org.apache.spark:spark-avro_2.13:4.0.1,org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.1"),
+        ("4.1.2", "org.apache.spark:spark-avro_2.13:4.1.2,org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.3"),
+        ("4.1.4", "org.apache.spark:spark-avro_2.13:4.1.4,org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.4"),
+    ],
+)
+def test_without_a_lock_file_spark_fetches_the_modules(
+    monkeypatch: pytest.MonkeyPatch, version: str, coordinates: str
+) -> None:
+    monkeypatch.delenv("MAGICBYTE_SPARK_JARS", raising=False)
+    monkeypatch.setattr(pyspark, "__version__", version)
+    assert packages(version) == coordinates
+    assert modules() == {"spark.jars.packages": coordinates}
+
+
+KINDS = (
+    spark.NullType(),
+    spark.BooleanType(),
+    spark.IntegerType(),
+    spark.LongType(),
+    spark.FloatType(),
+    spark.DoubleType(),
+    spark.StringType(),
+    spark.BinaryType(),
+    spark.DateType(),
+    spark.TimestampType(),
+    spark.TimestampNTZType(),
+    spark.DecimalType(20, 3),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.simpleString())
+def test_the_arrow_type_is_the_one_that_pyspark_gives(kind: spark.DataType, spark_version: tuple[int, int]) -> None:
+    # pyarrow 26 refuses a null type that may not be null.
+    nullable = isinstance(kind, spark.NullType)
+    nested = spark.StructType(
+        [
+            spark.StructField("one", kind),
+            spark.StructField("list", spark.ArrayType(kind), nullable=False),
+            spark.StructField("map", spark.MapType(spark.StringType(), kind, valueContainsNull=nullable)),
+        ]
+    )
+    # Later versions of PySpark want to be told the time zone.
+    options = {"timezone": "UTC"} if spark_version >= (4, 2) else {}
+    assert arrow_type(nested) == pyspark_types.to_arrow_type(nested, **options)
