@@ -44,14 +44,15 @@ class ServerProcess:
             url: where it will answer, without a slash at the end.
             log: the file for its output, written anew by each start.
             probe: the path whose answer, other than a 5xx, shows that it is ready.
-            python: the interpreter; one of another environment runs the server that is installed there.
+            python: the interpreter; one of another environment runs the server that is installed there. Setting the
+                attribute between a stop and a start replaces the server by that of another environment.
         """
         self.name = name
         self.arguments = list(arguments)
         self.url = url
         self.log = log
         self._probe = probe
-        self._python = str(python)
+        self.python = str(python)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -71,7 +72,7 @@ class ServerProcess:
             start_when_closed: the read end of a pipe; the server loads its code, and serves once the other end closes.
         """
         # -P: a folder of the user's that is called `registry` must not be taken for ours.
-        command = [self._python, "-P", "-m", "magicbyte.cli.main", *self.arguments]
+        command = [self.python, "-P", "-m", "magicbyte.cli.main", *self.arguments]
         passed: list[int] = []
         if start_when_closed is not None:
             command += ["--start-when-closed", str(start_when_closed)]

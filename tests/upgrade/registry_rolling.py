@@ -1,0 +1,245 @@
+"""Three registry nodes on a real broker, replaced one by one under writes: the last release's by this one's, and back.
+
+    python -P tests/upgrade/registry_rolling.py [--release cf67240] [--writes 60] [--seed 1]
+
+The last release runs in an environment of its own, `.venv-release-COMMIT`, made from its commit and its own
+requirements.lock. Clients write through any node all the while; a client repeats a write through the next node if one
+does not answer it or answers with 5xx, as Confluent's clients do with a list of URLs. Ends with 1 if a write failed on
+all nodes, if an id was given to two schemas, or if a node does not show each answered write as it was answered: each of
+the three after each way, and one that starts then and reads the topic from its beginning.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import random
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+import uuid
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from magicbyte.server_process import ServerProcess
+from magicbyte.testing import running_registry, temporary_broker
+
+ROOT = Path(__file__).parents[2]
+
+#: The commit of the last release.
+LAST_RELEASE = "cf67240"
+
+WRITERS = 4
+
+
+def python_of(release: str) -> Path:
+    """The Python of an environment that has a release, made first if there is none."""
+    folder = ROOT / f".venv-release-{release}"
+    python, mark = folder / "bin" / "python", folder / "installed"
+    if mark.exists():
+        return python
+    print(f"making {folder.name} ...", flush=True)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    archive = subprocess.run(["git", "archive", release], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+    with tempfile.TemporaryDirectory() as source:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(source, filter="data")
+        locked = Path(source, "requirements.lock").read_text(encoding="utf-8").splitlines()
+        constraints = Path(source, "constraints.txt")
+        constraints.write_text("".join(line.rstrip(" \\") + "\n" for line in locked if "==" in line), encoding="utf-8")
+        install = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        subprocess.run([*install, "-c", constraints, source], check=True)
+    mark.touch()
+    return python
+
+
+@dataclass(slots=True)
+class Subject:
+    """What a client knows of a subject that only it writes to.
+
+    Attributes:
+        name: the subject.
+        versions: the live versions by number: id and text.
+        level: its compatibility level, if it has one.
+    """
+
+    name: str
+    versions: dict[int, tuple[int, str]] = field(default_factory=dict)
+    level: str | None = None
+
+
+class Clients:
+    """Clients that write to the nodes until they are stopped, each to subjects of its own."""
+
+    def __init__(self, nodes: list[ServerProcess], subjects: list[Subject], name: str) -> None:
+        """Start the clients.
+
+        Args:
+            nodes: the nodes of the cluster.
+            subjects: the subjects that are there; the clients add theirs.
+            name: the beginning of their names.
+        """
+        self.nodes = nodes
+        self.subjects = subjects
+        self.answered = 0
+        self.repeated = 0
+        self.problems: list[str] = []
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._write, args=(f"{name}-{n}",)) for n in range(WRITERS)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Wait until each client has its last answer."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def wait_for(self, writes: int, seconds: float = 120) -> None:
+        """Wait until so many more writes were answered."""
+        enough, deadline = self.answered + writes, time.monotonic() + seconds
+        while self.answered < enough:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"fewer than {writes} writes were answered in {seconds:g} s")
+            time.sleep(0.02)
+
+    def _write(self, name: str) -> None:
+        chance = random.Random(name)
+        steps = (self._register, self._register, self._set_level, self._delete_first, self._delete_first_for_good)
+        while not self._stop.is_set():
+            subject = Subject(f"{name}-{uuid.UUID(int=chance.getrandbits(128))}")
+            for step in steps[: chance.randint(1, len(steps))]:
+                if not step(chance, subject):
+                    break
+            else:
+                self.subjects.append(subject)
+
+    def _register(self, chance: random.Random, subject: Subject) -> bool:
+        number = max(subject.versions, default=0) + 1
+        fields = [{"name": f"f{index}", "type": "int", "default": 0} for index in range(number)]
+        name = f"R{subject.name}".replace("-", "_")
+        text = json.dumps({"type": "record", "name": name, "fields": fields}, separators=(",", ":"))
+        body = self._ask(chance, "POST", f"/subjects/{subject.name}/versions", {"schema": text})
+        if body is not None:
+            subject.versions[number] = (body["id"], text)
+        return body is not None
+
+    def _set_level(self, chance: random.Random, subject: Subject) -> bool:
+        body = self._ask(chance, "PUT", f"/config/{subject.name}", {"compatibility": "FULL"})
+        subject.level = "FULL"
+        return body is not None
+
+    def _delete_first(self, chance: random.Random, subject: Subject) -> bool:
+        body = self._ask(chance, "DELETE", f"/subjects/{subject.name}/versions/1")
+        subject.versions.pop(1, None)
+        return body is not None
+
+    def _delete_first_for_good(self, chance: random.Random, subject: Subject) -> bool:
+        return self._ask(chance, "DELETE", f"/subjects/{subject.name}/versions/1?permanent=true") is not None
+
+    def _ask(self, chance: random.Random, method: str, path: str, body: Any = None) -> Any:
+        """Send a write to one node after the other until one answers; returns the answer, None if all failed."""
+        said = []
+        for node in chance.sample(self.nodes, len(self.nodes)):
+            try:
+                answer = httpx.request(method, f"{node.url}{path}", json=body, timeout=30)
+            except httpx.HTTPError as error:
+                said.append(f"{node.url}: {error!r}")
+                continue
+            # A delete whose answer was lost may have been carried out.
+            if answer.status_code == 200 or (said and method == "DELETE" and answer.status_code == 404):
+                self.answered += 1
+                self.repeated += bool(said)
+                return answer.json()
+            said.append(f"{node.url}: {answer.status_code} {answer.text}")
+            if answer.status_code < 500:
+                break
+        self.problems.append(f"{method} {path} failed: {'; '.join(said)}")
+        return None
+
+
+def replace(cluster: list[ServerProcess], clients: Clients, python: Path, writes: int) -> None:
+    """Replace the nodes one by one, with so many writes before each and after the last."""
+    for number, node in enumerate(cluster):
+        clients.wait_for(writes)
+        started = time.monotonic()
+        node.stop()
+        node.python = python
+        node.start()
+        print(f"  node {number} replaced in {time.monotonic() - started:.1f} s, {clients.answered} writes", flush=True)
+    clients.wait_for(writes)
+
+
+def check(nodes: list[ServerProcess], clients: Clients) -> list[str]:
+    """What nodes show otherwise than the clients were told; nothing is written meanwhile."""
+    problems = []
+    expected = {
+        (subject.name, number): version for subject in clients.subjects for number, version in subject.versions.items()
+    }
+    ids = dict(expected.values())
+    if len(ids) < len(expected):
+        problems.append(f"{len(expected)} schemas have only {len(ids)} ids")
+    for node in nodes:
+        shown = _versions(node)
+        different = [place for place in expected.keys() | shown.keys() if expected.get(place) != shown.get(place)]
+        problems += [f"{node.url}: {place} is {shown.get(place)}, not {expected.get(place)}" for place in different]
+        for subject in clients.subjects:
+            answer = httpx.get(f"{node.url}/config/{subject.name}", timeout=30).json()
+            if answer.get("compatibilityLevel") != subject.level:
+                problems.append(f"{node.url}: the level of {subject.name} is {answer}, not {subject.level}")
+    return problems
+
+
+def _versions(node: ServerProcess) -> dict[tuple[str, int], tuple[int, str]]:
+    """The live versions of a node: id and text by subject and number."""
+    shown: dict[tuple[str, int], tuple[int, str]] = {}
+    while page := httpx.get(f"{node.url}/schemas?offset={len(shown)}&limit=500", timeout=60).json():
+        shown |= {(row["subject"], row["version"]): (row["id"], row["schema"]) for row in page}
+    return shown
+
+
+def run(release: str, writes: int, seed: int) -> int:
+    """Go both ways; returns the exit code."""
+    old, new = python_of(release), Path(sys.executable)
+    problems: list[str] = []
+    subjects: list[Subject] = []
+    with ExitStack() as stack:
+        broker = stack.enter_context(temporary_broker())
+        settings = {"bootstrap_servers": broker.bootstrap_servers}
+        cluster = [stack.enter_context(running_registry("kafka:", python=old, **settings)) for _ in range(3)]
+        for way, python in (("up", new), ("down", old)):
+            print(f"{way}:", flush=True)
+            clients = Clients(cluster, subjects, f"{way}-{seed}")
+            try:
+                replace(cluster, clients, python, writes)
+            finally:
+                clients.stop()
+            with running_registry("kafka:", python=python, **settings) as fresh:
+                found = clients.problems + check([*cluster, fresh], clients)
+            print(f"  {clients.answered} writes, {clients.repeated} of them repeated, {len(found)} problems")
+            problems += found
+    for problem in problems[:20]:
+        print(f"  {problem}")
+    return 1 if problems else 0
+
+
+def main() -> int:
+    """Run with the command's options; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--release", default=LAST_RELEASE, help="the commit to upgrade from")
+    parser.add_argument("--writes", type=int, default=60, help="writes between two replacements")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    return run(options.release, options.writes, options.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
