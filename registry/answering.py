@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compat.budget import MAX_STEPS
 from compat.schema import InvalidSchema, SchemaText
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from magicbyte.job_pool import JobDied, JobPool, JobTimeout, PoolBusy
 from registry import errors
 from registry.decide import Answered, Question

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from compat.schema import InvalidSchema
+from magicbyte.errors import ApiError
 from magicbyte.failure import Failure
 from magicbyte.http.application import create_application
 from magicbyte.http.asgi import ASGIApp, BodyLimit, EncodedPath, RequestLog
-from magicbyte.http.errors import ApiError
 from magicbyte.http.server import Listener
 from magicbyte.http.server import serve as serve_http
 from magicbyte.logs import set_up_logs

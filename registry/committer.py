@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry.decide import Decision, Unanswered
 from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
 from registry.out_of_memory import end_process

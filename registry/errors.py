@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from magicbyte.http.errors import NOT_FOUND, ErrorKind
-
-HTTP_NOT_FOUND = NOT_FOUND
+from magicbyte.errors import ErrorKind
 
 SUBJECT_NOT_FOUND = ErrorKind(40401, "Subject '{subject}' not found.")
 VERSION_NOT_FOUND = ErrorKind(40402, "Version {version} not found.")

@@ -9,7 +9,7 @@ import time
 import httpx
 from fastapi import Request, Response
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from magicbyte.shared_call import SharedCall
 from registry import errors
 from registry.http.answers import error_response

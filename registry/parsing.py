@@ -8,7 +8,7 @@ from math import inf
 
 from compat.formats import FORMATS, parse
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry import errors
 
 #: Up to how many characters, dependencies included, a text is short, or long; and one in how many of those that are

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeVar
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from magicbyte.shared_call import SharedCall
 from registry import errors
 from registry.answering import Answering, WorkLeft

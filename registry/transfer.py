@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from magicbyte import __version__
-from magicbyte.http.errors import MALFORMED_BODY
+from registry import errors
 from registry.decide import Line
 from registry.identity import guid_of
 from registry.json_text import load_json
@@ -118,7 +118,7 @@ def check_lines(lines: Iterable[bytes], *, closed: bool) -> None:
         line = _object(number, raw)
         last = number if line is not None else last
         if closing is not None and line is not None:
-            raise MALFORMED_BODY(detail=f"line {number} comes after the closing line, which must be the last")
+            raise errors.INVALID_PARAMETER(detail=f"line {number} comes after the closing line, which must be the last")
         if closed and line is not None and line.get("kind") == CLOSING:
             closing = line
         elif closing is None:
@@ -127,17 +127,17 @@ def check_lines(lines: Iterable[bytes], *, closed: bool) -> None:
     if not closed:
         return
     if closing is None:
-        raise MALFORMED_BODY(
+        raise errors.INVALID_PARAMETER(
             detail=f"the closing line is missing: the export was cut after line {last}. Export again, or send lines "
             "that were written by hand with ?lines=true"
         )
     if closing.get("lines") != count:
-        raise MALFORMED_BODY(
+        raise errors.INVALID_PARAMETER(
             detail=f"the closing line counts {closing.get('lines')} lines, but {count} came before it: the export is "
             "not whole"
         )
     if closing.get("sha256") != digest.hexdigest():
-        raise MALFORMED_BODY(
+        raise errors.INVALID_PARAMETER(
             detail=f"the SHA-256 of the lines is {digest.hexdigest()}, but the closing line says "
             f"{closing.get('sha256')}: the export was changed. Send lines that were edited by hand with ?lines=true"
         )
@@ -175,7 +175,7 @@ def _object(number: int, raw: bytes) -> dict[str, Any] | None:
     try:
         value = load_json(raw)
     except orjson.JSONDecodeError as error:
-        raise MALFORMED_BODY(detail=f"line {number} is not JSON: {error}") from None
+        raise errors.INVALID_PARAMETER(detail=f"line {number} is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise MALFORMED_BODY(detail=f"line {number} is not an object")
+        raise errors.INVALID_PARAMETER(detail=f"line {number} is not an object")
     return value

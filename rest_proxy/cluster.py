@@ -14,7 +14,7 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCol
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
 from magicbyte import kafka
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from rest_proxy.errors import (
     INVALID_ENTITY,
     PARTITION_NOT_FOUND,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from rest_proxy.errors import BAD_REQUEST, CONVERSION_FAILED
 from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome

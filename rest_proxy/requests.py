@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from magicbyte.http.errors import MALFORMED_BODY, ApiError
+from magicbyte.errors import ApiError
+from magicbyte.http.errors import MALFORMED_BODY
 from rest_proxy.errors import INVALID_ENTITY
 
 S = TypeVar("S")

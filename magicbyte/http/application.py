@@ -13,7 +13,8 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from magicbyte.http.errors import BY_STATUS, INTERNAL, ApiError, ErrorKind
+from magicbyte.errors import ApiError, ErrorKind
+from magicbyte.http.errors import BY_STATUS, INTERNAL
 
 log = logging.getLogger("magicbyte.http")
 

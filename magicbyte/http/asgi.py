@@ -10,7 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from magicbyte.http.errors import BODY_TOO_LARGE, ApiError
+from magicbyte.errors import ApiError
+from magicbyte.http.errors import BODY_TOO_LARGE
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -8,7 +8,8 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import Protocol
 
-from magicbyte.http.errors import REQUEST_TIMEOUT, TOO_MANY_CONNECTIONS, ApiError
+from magicbyte.errors import ApiError
+from magicbyte.http.errors import REQUEST_TIMEOUT, TOO_MANY_CONNECTIONS
 
 log = logging.getLogger("magicbyte.http")
 

@@ -14,9 +14,10 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from magicbyte.errors import ApiError
 from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send, refuse
 from magicbyte.http.connections import Connections
-from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG, ApiError
+from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG
 from magicbyte.http.hosts import Hosts
 from magicbyte.http.response_headers import ResponseHeaders
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from compat.budget import Budget, TooMuchWork
-from magicbyte.http.errors import ErrorKind
+from magicbyte.errors import ErrorKind
 from registry import errors, records
 from registry.contract import InvalidRuleSet, RuleSet
 from registry.decide.question import LITTLE_READING, LITTLE_WORK, Answered, Question, Unanswered

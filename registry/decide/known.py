@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry.decide.decision import Terms
 from registry.decide.match import find_match
 from registry.decide.prepare import Registration, canonicalize, inherit

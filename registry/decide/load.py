@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compat.formats import FORMATS
 from compat.schema import AVRO
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry import errors, records
 from registry.decide.configure import checked_config, decide_put_mode
 from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable

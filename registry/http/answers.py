@@ -12,8 +12,8 @@ import orjson
 from fastapi import Request, Response
 
 from compat.schema import PROTOBUF, InvalidSchema
+from magicbyte.errors import ApiError
 from magicbyte.http.asgi import Receive, Scope, Send
-from magicbyte.http.errors import ApiError
 from magicbyte.http.negotiation import Produced
 from registry.decide.configure import UPDATE_NAMES
 from registry.decide.question import Question, stored_source

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry import errors
 from registry.decide import Registration, Terms
 from registry.decide.prepare import canonicalize

@@ -9,8 +9,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from magicbyte.errors import ApiError
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, answer, header, list_header
-from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ApiError
+from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.negotiation import choose, consumes
 from registry.errors import REQUEST_TIMED_OUT
 from registry.http.answers import CONSUMED, PRODUCED, V1

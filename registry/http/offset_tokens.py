@@ -8,8 +8,8 @@ import re
 
 from fastapi import Request
 
+from magicbyte.errors import ApiError
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, list_header
-from magicbyte.http.errors import ApiError
 from magicbyte.shared_call import SharedCall
 from registry import errors
 from registry.http.answers import error_response

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from fastapi import Request
 
+from magicbyte.http.errors import NOT_FOUND
 from registry import errors
 from registry.model import (
     ALL_CONTEXTS,
@@ -103,7 +104,7 @@ def id_of(request: Request) -> int:
     """The schema id that the path names; anything but an integer is no route."""
     raw = unquote(request.path_params["id"])
     if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw) or abs(int(raw)) > MAX_VERSION:
-        raise errors.HTTP_NOT_FOUND()
+        raise NOT_FOUND()
     return int(raw)
 
 
@@ -123,7 +124,7 @@ def number(request: Request, name: str, default: int) -> int:
     if raw is None or not raw.strip():
         return default
     if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw):
-        raise errors.HTTP_NOT_FOUND()
+        raise NOT_FOUND()
     return int(raw)
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry import operations
 from registry.decide import Decision, Line, Report, Terms, decide_load
 from registry.forward import Forwarder

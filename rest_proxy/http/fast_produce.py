@@ -7,8 +7,9 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
+from magicbyte.errors import ApiError
 from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send, access_log
-from magicbyte.http.errors import INTERNAL, ApiError
+from magicbyte.http.errors import INTERNAL
 from rest_proxy.codecs import Options
 from rest_proxy.dialect import Dialect
 from rest_proxy.formats import EmbeddedFormat

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import orjson
 from fastapi import Request, Response
 
-from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ApiError
+from magicbyte.errors import ApiError
+from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.negotiation import MediaType, Produced, choose, parse_media_type
 from rest_proxy.dialect import V1, V2, Dialect
 from rest_proxy.formats import BINARY, FORMATS, EmbeddedFormat

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fastapi import APIRouter, Request, Response
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from rest_proxy import requests
 from rest_proxy.cluster import Partition, partition_body
 from rest_proxy.dialect import V1, Dialect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from rest_proxy.buffer import Position
 from rest_proxy.codecs import TAGGED
 from rest_proxy.dialect import V1

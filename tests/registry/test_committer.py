@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry import errors
 from registry.committer import Committer
 from registry.decide import (

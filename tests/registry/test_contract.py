@@ -18,9 +18,9 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.routing import Route
 
+from magicbyte.errors import ErrorKind
 from magicbyte.http import errors as http_errors
 from magicbyte.http.application import load_contract
-from magicbyte.http.errors import ErrorKind
 from magicbyte.testing.servers import running_registry
 from registry import errors
 from registry.app import ROUTERS

@@ -13,7 +13,7 @@ import pytest
 
 from compat.budget import Budget
 from compat.schema import Reference
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from registry.answering import Answering, WorkLeft
 from registry.decide import (
     Registration,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from magicbyte.http.errors import ApiError
+from magicbyte.errors import ApiError
 from rest_proxy.beside import Beside, in_time
 from rest_proxy.codecs import DataError
 

@@ -11,7 +11,7 @@ PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_av
 
 #: Package -> the packages of ours that it may know.
 KNOWS = {
-    "compat": {"magicbyte"},
+    "compat": set(),
     "registry": {"compat", "magicbyte"},
     "serdes": {"compat", "magicbyte"},
     "rest_proxy": {"compat", "serdes", "magicbyte"},
@@ -20,6 +20,10 @@ KNOWS = {
     "magicbyte.cli": set(PACKAGES),
     "magicbyte.testing": set(PACKAGES),
 }
+
+#: Packages that know no HTTP, not even through what they import.
+WITHOUT_HTTP = ("compat", "registry/decide")
+HTTP = ("magicbyte.http", "registry.http", "fastapi", "starlette", "httpx")
 
 #: Library -> the files and folders that may import it.
 FENCES = {
@@ -49,6 +53,7 @@ def imports(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def owner(path: Path) -> str:
@@ -70,3 +75,26 @@ def test_a_library_is_imported_only_behind_its_fence(path: Path) -> None:
     relative = str(path.relative_to(ROOT))
     used = {name.partition(".")[0] for name in imports(path)} & set(FENCES)
     assert {library for library in used if not relative.startswith(tuple(FENCES[library].split()))} == set()
+
+
+def imported_by(path: Path) -> set[str]:
+    """The modules that a file's import brings in: named in it, in other files of ours that it names, and so on."""
+    waiting, seen = [path], set[Path]()
+    modules = set[str]()
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        for name in imports(file):
+            modules.add(name)
+            target = ROOT / name.replace(".", "/")
+            waiting += [found for found in (target.with_suffix(".py"), target / "__init__.py") if found.exists()]
+    return modules
+
+
+@pytest.mark.parametrize("folder", WITHOUT_HTTP)
+def test_a_package_without_http_does_not_even_import_what_knows_it(folder: str) -> None:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        known = {name for name in imported_by(path) if f"{name}.".startswith(tuple(f"{http}." for http in HTTP))}
+        assert known == set(), path
