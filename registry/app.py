@@ -9,26 +9,28 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.responses import Response
 
 from compat.schema import InvalidSchema
-from magicbyte.errors import ApiError
 from magicbyte.failure import Failure
-from magicbyte.http.application import create_application
-from magicbyte.http.asgi import ASGIApp, BodyLimit, EncodedPath, RequestLog
+from magicbyte.http.application import Api, Application
+from magicbyte.http.recorder import RequestMetrics
+from magicbyte.http.remembered import RememberedAnswers
+from magicbyte.http.request import Request
+from magicbyte.http.rows import BodyLimit
 from magicbyte.http.server import Listener
 from magicbyte.http.server import serve as serve_http
 from magicbyte.logs import set_up_logs
 from registry import errors
 from registry.decide import Terms
 from registry.forward import Forwarder
-from registry.http import compatibility, extensions, schemas, server, settings, subjects, transfer
-from registry.http.answers import error_response
-from registry.http.dispatch import Dispatch
-from registry.http.layers import Bulk, ContextPrefix, Deadline, Negotiation, RememberedAnswers
-from registry.http.offset_tokens import OffsetTokens, ReadYourWrites
+from registry.http.answers import error_response, negotiated
+from registry.http.offset_tokens import OFFSET_HEADER, OffsetTokens
+from registry.http.request import locate
+from registry.http.rows import ROWS
 from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
-from registry.metrics import Metrics, NodeMetrics, RequestCounts, RequestMetrics
+from registry.metrics import Metrics, NodeMetrics, former_metrics
 from registry.node import Node
 from registry.out_of_memory import end_process_with_threads
 from registry.parsing import Parser, invalid_schema
@@ -37,21 +39,10 @@ from registry.settings import RegistrySettings
 from registry.webhooks import Webhooks
 from registry.workers import serve_with_workers
 
-#: One router for each noun.
-ROUTERS = (
-    subjects.router,
-    schemas.router,
-    compatibility.router,
-    settings.router,
-    server.router,
-    extensions.router,
-    transfer.router,
-)
-
 
 def create_app(
     given: RegistrySettings, node: Node | None = None, *, stopping: threading.Event | None = None
-) -> ASGIApp:
+) -> Application:
     """Build the application.
 
     Args:
@@ -63,8 +54,6 @@ def create_app(
     owned = node is None
     node = node or open_node(given)
     registry = Registry(node, given, terms_of(given), stopping=stopping or threading.Event())
-    counts = RequestCounts()
-    metrics = Metrics(registry.status, NodeMetrics(node), RequestMetrics(counts))
 
     forwarder = Forwarder(registry.leader_url, given)
     webhooks = Webhooks(
@@ -91,33 +80,34 @@ def create_app(
             if owned:
                 await asyncio.to_thread(node.stop)
 
-    app = create_application(
-        contract="registry.yaml",
-        routers=ROUTERS,
-        error_response=error_response,
-        lifespan=lifespan,
-        translate={InvalidSchema: _on_invalid_schema},
+    tokens = OffsetTokens(node, registry.sync)
+    app = Application(
+        Api(
+            name="registry",
+            contract="registry.yaml",
+            rows=ROWS,
+            error_response=error_response,
+            body_limits={BodyLimit.USUAL: given.max_body_bytes, BodyLimit.BULK: given.max_import_bytes},
+            unrouted_media_types=negotiated,
+            deadline_seconds=given.request_timeout_ms / 1000,
+            locate=locate,
+            on_errors={InvalidSchema: _on_invalid_schema, NotLeader: forwarder},
+            before_handling=tokens.await_token,
+            after_handling=tokens.give_token,
+            remembered=RememberedAnswers(lambda: node.view.offset, {OFFSET_HEADER: tokens.is_met}),
+        ),
+        lifespan,
     )
     app.state.registry = registry
     app.state.forwarder = forwarder
-    app.state.metrics = metrics
-
-    app.add_exception_handler(NotLeader, forwarder)
-    app.router.redirect_slashes = False
-    tokens = OffsetTokens(node, registry.sync)
-    layered: ASGIApp = Negotiation(ReadYourWrites(Dispatch(app, ROUTERS, counts), tokens))
-    layered = Bulk(BodyLimit(layered, given.max_body_bytes), BodyLimit(layered, given.max_import_bytes))
-    layered = Deadline(layered, given.request_timeout_ms / 1000)
-    # The layers within these two know a route by its path alone, without a context before it and a slash behind it.
-    layered = ContextPrefix(layered)
-    layered = EncodedPath(layered)
-    layered = RequestLog(layered)
-    return RememberedAnswers(layered, lambda: node.view.offset, tokens.is_met, counts)
+    app.state.metrics = metrics = Metrics(
+        registry.status, NodeMetrics(node), RequestMetrics(app.recorder, former_metrics)
+    )
+    return app
 
 
-def _on_invalid_schema(error: Exception) -> ApiError:
-    assert isinstance(error, InvalidSchema)
-    return invalid_schema(error)
+async def _on_invalid_schema(_request: Request, error: InvalidSchema) -> Response:
+    raise invalid_schema(error)
 
 
 def terms_of(given: RegistrySettings) -> Terms:

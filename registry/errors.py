@@ -94,11 +94,9 @@ INVALID_PARAMETER = ErrorKind(400, "{detail}")
 STORE_FAILED = ErrorKind(50001, "{text}")
 OPERATION_TIMED_OUT = ErrorKind(50002, "{text}")
 FORWARDING_FAILED = ErrorKind(50003, "Error while forwarding {operation} request to the leader")
-UNKNOWN_LEADER = ErrorKind(50004, "Leader not known.")
 UPDATE_WITHOUT_LEADER = ErrorKind(50004, "{text}")
 #: Ours: the token of a request stands for an offset that this node has not read in time.
 NODE_BEHIND = ErrorKind(
     503, "This node has not read the log up to offset {offset} within {seconds} s. Ask again, or ask another node."
 )
 BUSY = ErrorKind(503, "All processes that read and compare large schemas are busy; try again")
-REQUEST_TIMED_OUT = ErrorKind(504, "HTTP 504 Gateway Timeout")

@@ -7,13 +7,15 @@ import logging
 import time
 
 import httpx
-from fastapi import Request, Response
+from starlette.responses import Response
 
 from magicbyte.errors import ApiError
+from magicbyte.http.request import Request
 from magicbyte.shared_call import SharedCall
 from registry import errors
-from registry.http.answers import error_response
+from registry.http.answers import LeadersAnswer
 from registry.http.offset_tokens import OFFSET_HEADER
+from registry.http.request import write_of
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import LeadershipLost
 from registry.settings import RegistrySettings
@@ -25,8 +27,6 @@ FORWARDED = "X-Forward"
 _TOKEN = OFFSET_HEADER.decode()
 _PASSED_ON = ("content-type", "accept", "authorization", "if-match", "x-request-id", "traceparent", _TOKEN)
 _RELAYED = ("content-type", "retry-after", _TOKEN)
-#: Requests that may be sent again to another leader where the first one's answer was lost.
-_REPEATABLE = frozenset({"POST", "PUT"})
 _LEADER_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 
@@ -48,7 +48,7 @@ class Forwarder:
         await self._client.aclose()
 
     async def __call__(self, request: Request, error: Exception) -> Response:
-        """Answer a request that this node can't take, as an exception handler of NotLeader."""
+        """Answer a request that this node can't take, as NotLeader says."""
         return await self.forward(request, error)
 
     async def forward(self, request: Request, error: Exception, body: SpooledBody | None = None) -> Response:
@@ -58,11 +58,14 @@ class Forwarder:
             request: The request.
             error: The NotLeader that it ran into.
             body: Its body, if it was spooled; the leader then may take as long as it needs.
+
+        Raises:
+            ApiError: 50003, 50004.
         """
         if FORWARDED in request.headers:
-            return error_response(request, _no_leader(request))
+            raise _no_leader(request)
         if isinstance(error, LeadershipLost) and not _may_repeat(request):
-            return error_response(request, _failed(request))
+            raise _failed(request)
         deadline = time.monotonic() + _LEADER_SECONDS
         failure = _no_leader(request)
         while time.monotonic() < deadline:
@@ -79,10 +82,9 @@ class Forwarder:
                         break
                 else:
                     if answered.status_code != 500 or b'"error_code":50004' not in answered.content:
-                        request.scope.setdefault("state", {})["forwarded"] = True
                         return _relayed(answered)
             await asyncio.sleep(_RETRY_SECONDS)
-        return error_response(request, failure)
+        raise failure
 
     async def _send(self, request: Request, url: str, body: SpooledBody | None) -> httpx.Response:
         path = request.scope["raw_path"].decode("latin-1")
@@ -90,8 +92,7 @@ class Forwarder:
         headers = {
             name: ", ".join(request.headers.getlist(name)) for name in self._passed_on if name in request.headers
         }
-        request_id = request.scope.get("state", {}).get("request_id")
-        headers |= {**({"x-request-id": request_id} if request_id else {}), FORWARDED: "true"}
+        headers |= {"x-request-id": request.request_id, FORWARDED: "true"}
         if body is not None:
             headers["content-length"] = str(body.size)
         sending = asyncio.ensure_future(
@@ -115,38 +116,21 @@ class Forwarder:
 
 def _may_repeat(request: Request) -> bool:
     """Whether a request that may have taken effect already has the same answer when it is sent again."""
-    return request.method in _REPEATABLE and "if-match" not in request.headers
+    return write_of(request).is_repeatable and "if-match" not in request.headers
 
 
 class _LeaderChanged(Exception):
     """Another node leads now: the answer that is waited for will not come, or not hold."""
 
 
-#: First segment of a settings path -> what the reference calls it when there is no leader, and when one is gone.
-_SETTINGS = {"config": ("compatibility level", "config"), "mode": ("mode", "mode")}
-_VERBS = {"POST": "register", "PUT": "update", "DELETE": "delete"}
-#: What is deleted, by the number of a path's segments.
-_DELETED = {2: "subject", 4: "schema version"}
-
-
-def _segments(request: Request) -> list[str]:
-    return str(request.scope["path"]).strip("/").split("/")
-
-
 def _no_leader(request: Request) -> ApiError:
-    found = _SETTINGS.get(_segments(request)[0])
-    if found is None:
-        return errors.UNKNOWN_LEADER()
-    return errors.UPDATE_WITHOUT_LEADER(text=f"Failed to {_VERBS[request.method]} {found[0]}")
+    return errors.UPDATE_WITHOUT_LEADER(text=write_of(request).no_leader)
 
 
 def _failed(request: Request) -> ApiError:
-    noun, *rest = _segments(request)
-    schemas = _DELETED.get(1 + len(rest), "schema") if request.method == "DELETE" else "schema"
-    _, name = _SETTINGS.get(noun, ("", schemas))
-    return errors.FORWARDING_FAILED(operation=f"{_VERBS.get(request.method, 'update')} {name}")
+    return errors.FORWARDING_FAILED(operation=write_of(request).forwarded)
 
 
 def _relayed(answered: httpx.Response) -> Response:
     headers = {name: answered.headers[name] for name in _RELAYED if name in answered.headers}
-    return Response(answered.content, answered.status_code, headers=headers)
+    return LeadersAnswer(answered.content, answered.status_code, headers=headers)

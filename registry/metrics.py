@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 
@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
+from magicbyte.http.recorder import Tallies
 from magicbyte.shared_call import SharedCall
 from registry.log.port import BEGINNING
 from registry.node import Node, Status
@@ -20,44 +21,25 @@ from registry.view import RECENT_ENTRIES, View
 Tally = tuple[tuple[tuple[str, bool], int], ...]
 
 
-class RequestCounts:
-    """Requests and their time, by method, route and status; the route is a template, never a subject's name."""
-
-    def __init__(self) -> None:
-        self.requests: Counter[tuple[str, str, int]] = Counter()
-        self.seconds: defaultdict[tuple[str, str, int], float] = defaultdict(float)
-
-    def add(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one request."""
-        key = (method, route, status)
-        self.requests[key] += 1
-        self.seconds[key] += seconds
-
-
-class RequestMetrics(Collector):
-    """Reads the counts when it is scraped."""
-
-    def __init__(self, counts: RequestCounts) -> None:
-        self._counts = counts
-
-    def collect(self) -> Iterator[Metric]:
-        """The metrics now."""
-        labels = ("method", "path", "status")
-        requests = CounterMetricFamily("schema_registry_requests", "Requests that a route answered", labels=labels)
-        durations = SummaryMetricFamily(
-            "schema_registry_request_duration_seconds", "The time that routes took to answer", labels=labels
-        )
-        outcomes = {"success": 0, "failure": 0}
-        for (method, route, status), count in sorted(self._counts.requests.items()):
-            named = [method, route, str(status)]
-            requests.add_metric(named, count)
-            durations.add_metric(named, count, self._counts.seconds[method, route, status])
-            outcomes["success" if status < 400 else "failure"] += count
-        yield requests
-        yield durations
-        for outcome, count in outcomes.items():
-            name = f"kafka_schema_registry_api_{outcome}_count"
-            yield GaugeMetricFamily(name, f"Requests that ended in {outcome}", value=count)
+def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
+    """The node's requests under the names that they had before both servers had the same, and by Confluent's."""
+    labels = ("method", "path", "status")
+    requests = CounterMetricFamily("schema_registry_requests", "Requests answered", labels=labels)
+    durations = SummaryMetricFamily(
+        "schema_registry_request_duration_seconds", "The time that requests took to answer", labels=labels
+    )
+    outcomes = {"success": 0, "failure": 0}
+    for route in tallies:
+        for status, tally in sorted(route.by_status.items()):
+            named = [route.method, route.route, str(status)]
+            requests.add_metric(named, tally.count)
+            durations.add_metric(named, tally.count, tally.seconds)
+            outcomes["success" if status < 400 else "failure"] += tally.count
+    yield requests
+    yield durations
+    for outcome, count in outcomes.items():
+        name = f"kafka_schema_registry_api_{outcome}_count"
+        yield GaugeMetricFamily(name, f"Requests that ended in {outcome}", value=count)
 
 
 class VersionCounts:

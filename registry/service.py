@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -22,7 +22,6 @@ from registry.handover import Handover
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.node import Node, Status
 from registry.offload.jobs import Answer
-from registry.operations import Operation
 from registry.searching import Searching
 from registry.settings import RegistrySettings
 from registry.view import View
@@ -50,6 +49,25 @@ class Decide(Protocol[T_co]):
 
     def __call__(self, view: View, now: int, *, terms: Terms) -> Decision[T_co]:
         """Decide; may raise Unanswered."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTexts:
+    """What the errors of a kind of write say, in the reference's words.
+
+    Attributes:
+        timed_out: The text of 50002.
+        failed: The text of 50001; `{store}` stands for what keeps the schemas.
+        forwarded: What was forwarded, in the text of 50003.
+        no_leader: The text of 50004.
+        is_repeatable: A request that may have taken effect already has the same answer when it is sent again.
+    """
+
+    timed_out: str
+    failed: str
+    forwarded: str
+    no_leader: str = "Leader not known."
+    is_repeatable: bool = True
 
 
 class Registry:
@@ -157,11 +175,11 @@ class Registry:
                 terms = await self._with_answers(terms, missing, left)
         raise errors.OPERATION_TIMED_OUT(text="The schemas that the request is about change all the time")
 
-    async def decide(self, operation: Operation, decide: Decide[T]) -> T:
+    async def decide(self, texts: WriteTexts, decide: Decide[T]) -> T:
         """Commit a command, and have the questions that it asks answered beside the committer.
 
         Args:
-            operation: What the texts of errors say.
+            texts: What errors say.
             decide: Decides on the view.
 
         Raises:
@@ -171,10 +189,10 @@ class Registry:
         terms = self.terms
         for _ in range(_MOST_CHANGES):
             try:
-                return await self.write(operation, partial(decide, terms=terms))
+                return await self.write(texts, partial(decide, terms=terms))
             except Unanswered as missing:
                 terms = await self._with_all_answers(terms, missing, decide)
-        raise errors.OPERATION_TIMED_OUT(text=operation.timed_out)
+        raise errors.OPERATION_TIMED_OUT(text=texts.timed_out)
 
     async def _with_all_answers(self, terms: Terms, missing: Unanswered, decide: Decide[object]) -> Terms:
         """The terms with answers to what a command asked, and to whatever else it asks on the view as it is now."""
@@ -195,11 +213,11 @@ class Registry:
         answered = await self.answering.answer(missing.view or self.view, missing.questions, left)
         return replace(terms, answered=(*terms.answered, *answered))
 
-    async def write(self, operation: Operation, command: Command[T]) -> T:
+    async def write(self, texts: WriteTexts, command: Command[T]) -> T:
         """Commit a command and return its result.
 
         Args:
-            operation: What the texts of errors say.
+            texts: What errors say.
             command: Decides on the view.
 
         Raises:
@@ -209,26 +227,26 @@ class Registry:
         deadline = time.monotonic() + _LEADER_SECONDS
         while True:
             try:
-                return await self._commit(operation, command)
+                return await self._commit(texts, command)
             except LeadershipLost:
                 raise
             except NotLeader:
                 if await self.leader_url() is not None:
                     raise
                 if time.monotonic() > deadline:
-                    raise errors.UPDATE_WITHOUT_LEADER(text=operation.no_leader) from None
+                    raise errors.UPDATE_WITHOUT_LEADER(text=texts.no_leader) from None
                 # An election is under way: this node may be the one that wins it.
                 await asyncio.sleep(_ELECTION_SECONDS)
 
-    async def _commit(self, operation: Operation, command: Command[T]) -> T:
+    async def _commit(self, texts: WriteTexts, command: Command[T]) -> T:
         try:
             return await self._handover.wait(self.node.submit(command), self.settings.write_timeout_ms / 1000)
         except TimeoutError:
-            raise errors.OPERATION_TIMED_OUT(text=operation.timed_out) from None
+            raise errors.OPERATION_TIMED_OUT(text=texts.timed_out) from None
         except RecordTooLarge:
             raise errors.SCHEMA_TOO_LARGE() from None
         except NotLeader:
             raise
         except LogError as error:
             log.error("a write failed: %s", error)  # noqa: TRY400  the log's own text says it all
-            raise errors.STORE_FAILED(text=operation.failed.format(store=self._store)) from error
+            raise errors.STORE_FAILED(text=texts.failed.format(store=self._store)) from error

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
@@ -84,8 +83,6 @@ _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
 class RegistrySettings(HttpSettings):
     """All properties that the registry honours; the aliases are their names."""
-
-    streams: ClassVar[re.Pattern[bytes]] = re.compile(rb"(/contexts/[^/]+)?/events")
 
     listeners: Annotated[list[Listener], BeforeValidator(_listeners)] = Field(
         alias="listeners", default_factory=lambda: [Listener("http", "127.0.0.1", 8081)]

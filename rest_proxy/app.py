@@ -4,62 +4,75 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 
 from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+from starlette.responses import Response
 
-from magicbyte.http.application import create_application
-from magicbyte.http.asgi import ASGIApp, BodyLimit, EncodedPath, RequestLog
+from magicbyte.errors import ApiError
+from magicbyte.http.application import Api, Application
+from magicbyte.http.recorder import RequestMetrics
+from magicbyte.http.request import Request
+from magicbyte.http.rows import BodyLimit
 from magicbyte.http.server import parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.logs import set_up_logs
 from magicbyte.settings import SettingsError
 from rest_proxy.checking import check_clients
 from rest_proxy.errors import TRANSLATED
-from rest_proxy.http import consumers, operations, produce, topics, v1
-from rest_proxy.http.fast_produce import FastProduce
-from rest_proxy.http.metrics import Counting, Metrics
-from rest_proxy.http.negotiation import error_response
-from rest_proxy.http.paths import Lenient
-from rest_proxy.proxy import MakeRegistry, peers_of, registry_client, running
+from rest_proxy.http.metrics import former_metrics, watch
+from rest_proxy.http.negotiation import error_response, unnegotiated
+from rest_proxy.http.rows import ROWS
+from rest_proxy.proxy import MakeRegistry, registry_client, running
 from rest_proxy.settings import RestProxySettings
 
-#: The OpenAPI document that the routes serve.
+#: The OpenAPI document that says what the rows say.
 CONTRACT = "rest-proxy-v2.yaml"
 
 
-def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = registry_client) -> ASGIApp:
+def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = registry_client) -> Application:
     """The whole application; its parts start and stop with its lifespan.
 
     Args:
         settings: What the proxy is to do.
         make_registry: Makes the Schema Registry client.
     """
-    metrics = Metrics()
+    metrics = CollectorRegistry()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with running(settings, make_registry) as proxy:
             app.state.proxy = proxy
-            metrics.watch(proxy)
+            watch(proxy, metrics)
             yield
 
-    app = create_application(
-        contract=CONTRACT,
-        routers=[topics.router, produce.router, consumers.router, v1.router, operations.router],
-        error_response=error_response,
-        lifespan=lifespan,
-        translate=TRANSLATED,
+    app = Application(
+        Api(
+            name="rest",
+            contract=CONTRACT,
+            rows=ROWS,
+            error_response=error_response,
+            body_limits={BodyLimit.USUAL: settings.request_max_bytes},
+            unrouted_media_types=unnegotiated,
+            locate=_without_slash,
+            on_errors={kind: partial(_translated, translate) for kind, translate in TRANSLATED.items()},
+        ),
+        lifespan,
     )
+    metrics.register(RequestMetrics(app.recorder, former_metrics))
     app.state.metrics = metrics
-    served: ASGIApp = app
-    peers = peers_of(settings)
-    if peers is not None:
-        from rest_proxy.http.passing_on import PassingOn  # noqa: PLC0415  its HTTP client takes long to import
+    return app
 
-        served = PassingOn(served, peers)
-    served = EncodedPath(Lenient(Counting(served, metrics)))
-    return FastProduce(RequestLog(BodyLimit(served, settings.request_max_bytes)), app.state, settings, metrics)
+
+def _without_slash(path: str) -> tuple[str, Mapping[str, str]]:
+    """A path as it is looked up: a slash at its end means nothing."""
+    return (path[:-1] if len(path) > 1 and path.endswith("/") else path), {}
+
+
+async def _translated(translate: Callable[[Exception], ApiError], _request: Request, error: Exception) -> Response:
+    raise translate(error)
 
 
 def serve(properties: Mapping[str, str]) -> int:

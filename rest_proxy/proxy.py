@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from magicbyte.kafka import client_config, with_prefix
 from magicbyte.settings import SettingsError
@@ -26,6 +27,9 @@ from rest_proxy.simple import PartitionReader, SimplePool
 from serdes.client import AsyncRegistryClient
 from serdes.client_config import client_options
 from serdes.error import ConfigError
+
+if TYPE_CHECKING:
+    from rest_proxy.http.passing_on import PassingOn
 
 log = logging.getLogger("rest_proxy")
 
@@ -50,6 +54,7 @@ class Proxy:
     instances: Instances
     simple: SimplePool
     peers: Peers | None
+    passing_on: PassingOn | None
     blocking: ThreadPoolExecutor
 
 
@@ -95,6 +100,12 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
     threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
     blocking = ThreadPoolExecutor(threads, "blocking")
     beside = Beside()
+    peers = Peers(settings.peer_urls, settings.peers_self) if settings.peer_urls else None
+    passing_on = None
+    if peers is not None:
+        from rest_proxy.http.passing_on import PassingOn  # noqa: PLC0415  its HTTP client takes long to import
+
+        passing_on = PassingOn(peers)
     tasks = [
         asyncio.create_task(instances.expire()),
         asyncio.create_task(_tell_if_alone(cluster, settings.bootstrap_servers)),
@@ -108,7 +119,8 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
             producing=Producing(producers, schemas, cluster, beside),
             instances=instances,
             simple=simple,
-            peers=peers_of(settings),
+            peers=peers,
+            passing_on=passing_on,
             blocking=blocking,
         )
     finally:
@@ -116,6 +128,8 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        if passing_on is not None:
+            await passing_on.close()
         await instances.close()
         await simple.close()
         await producers.close(settings.shutdown_graceful_ms / 1000)
@@ -128,11 +142,6 @@ async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:
     """Log that no broker answers at the start; requests and /health/ready find out by themselves."""
     if not await cluster.reachable(_FIRST_ANSWER_SECONDS):
         log.warning("no broker answers at %s (bootstrap.servers); trying on", bootstrap_servers)
-
-
-def peers_of(settings: RestProxySettings) -> Peers | None:
-    """The cluster of proxies that this node is one of, if it is."""
-    return Peers(settings.peer_urls, settings.peers_self) if settings.peer_urls else None
 
 
 def instance_limit(asked: int) -> int:

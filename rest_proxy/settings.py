@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -30,11 +29,6 @@ _STRATEGIES: dict[str, Naming] = {
 
 class RestProxySettings(HttpSettings):
     """Settings of one proxy process; sizes in bytes, times in milliseconds, as the names say."""
-
-    #: Reads of records wait for as long as their instance's settings say.
-    streams: ClassVar[re.Pattern[bytes]] = re.compile(rb"/consumers/[^/]+/instances/[^/]+/(records|topics/[^/]+)")
-    #: Reading records moves the instance on.
-    unsafe_paths: ClassVar[tuple[str, ...]] = ("/consumers/",)
 
     bootstrap_servers: str = Field(alias="bootstrap.servers", min_length=1)
     listeners: str = Field("", alias="listeners")

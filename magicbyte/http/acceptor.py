@@ -20,6 +20,7 @@ from magicbyte.http.access_control import CrossOrigin
 from magicbyte.http.connections import Connections
 from magicbyte.http.hosts import Hosts
 from magicbyte.http.protocol import Front, HttpConnection
+from magicbyte.http.recorder import Recorder
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.stop_signals import handle_stop_signals
 
@@ -76,6 +77,7 @@ class Acceptor:
             connections = self._front.connections
             are_full = connections.are_full
             if are_full and not connections.make_room():
+                self._front.recorder.unrouted(503)
                 _turn_away(accepted)
                 continue
             task = self._loop.create_task(self._open(accepted, peer))
@@ -152,12 +154,14 @@ class Policy:
         cross_origin: Makes the guard between browsers and the application.
         headers: Those of every answer.
         hosts: For each listening socket the names that it has; None for any.
+        recorder: Gives the recorder that counts and logs what is answered, once the application has started.
     """
 
     connections: Connections
     cross_origin: partial[CrossOrigin]
     headers: ResponseHeaders
     hosts: Sequence[Hosts | None]
+    recorder: Callable[[], Recorder]
 
 
 class Server(uvicorn.Server):
@@ -188,11 +192,13 @@ class Server(uvicorn.Server):
         """Start the application, then listen."""
         await super().startup(sockets=[])
         app, policy = self.config.loaded_app, self._policy
+        recorder = policy.recorder()
         front = Front(
             policy.headers.added_to(app),
-            policy.headers.added_to(policy.cross_origin(app)),
+            policy.headers.added_to(policy.cross_origin(app, recorder=recorder)),
             policy.connections,
             policy.headers,
+            recorder,
         )
         for listening, hosts in zip(sockets or [], policy.hosts, strict=True):
             self.servers.append(Acceptor(listening, self, front, hosts))  # type: ignore[arg-type]  # as much of a server as is used

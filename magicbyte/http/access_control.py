@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, header, list_header, refuse
+from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, header, list_header
 from magicbyte.http.errors import FORBIDDEN, FOREIGN_ORIGIN
+from magicbyte.http.recorder import Recorder
 
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 #: What Fetch calls the sites of requests that no page of another origin has made.
@@ -47,17 +48,21 @@ class CrossOrigin:
     browser finds out that the page may not read the answer, so such requests are refused here.
     """
 
-    def __init__(self, app: ASGIApp, rules: AccessControl, *, unsafe_paths: Collection[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, rules: AccessControl, recorder: Recorder, is_safe: Callable[[bytes], bool]
+    ) -> None:
         """Guard an application.
 
         Args:
             app: What serves the requests that are allowed.
             rules: Which are allowed.
-            unsafe_paths: The beginnings of paths at which even a GET changes something.
+            recorder: Counts and logs what is answered here.
+            is_safe: Tells whether a GET of a path changes nothing.
         """
         self.app = app
         self._rules = rules
-        self._unsafe_paths = tuple(unsafe_paths)
+        self._recorder = recorder
+        self._is_safe = is_safe
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -69,7 +74,7 @@ class CrossOrigin:
         if is_allowed and self._is_preflight(scope):
             await self._answer_preflight(scope, send)
         elif self._is_unsafe(scope) and is_foreign(scope) and not (is_allowed and method in self._rules.methods):
-            await _refuse_page(scope, send, f"{method} for them" if is_allowed else "them")
+            await self._refuse_page(scope, send, f"{method} for them" if is_allowed else "them")
         elif is_allowed:
             await self.app(scope, receive, self._allowing(scope, send))
         else:
@@ -81,7 +86,7 @@ class CrossOrigin:
         return header(scope, b"access-control-request-method") is not None
 
     def _is_unsafe(self, scope: Scope) -> bool:
-        return scope["method"] not in _SAFE or scope["path"].startswith(self._unsafe_paths)
+        return scope["method"] not in _SAFE or not self._is_safe(scope["raw_path"])
 
     async def _answer_preflight(self, scope: Scope, send: Send) -> None:
         method = header(scope, b"access-control-request-method")
@@ -89,10 +94,10 @@ class CrossOrigin:
         names = {name.strip().lower() for name in wanted.split(",")} - {""}
         surplus = sorted(names - _SAFELISTED - set(self._rules.headers))
         if method not in self._rules.methods:
-            await _refuse_page(scope, send, f"{method} for them (access.control.allow.methods)")
+            await self._refuse_page(scope, send, f"{method} for them (access.control.allow.methods)")
             return
         if surplus:
-            await _refuse_page(scope, send, f"{', '.join(surplus)} for them (access.control.allow.headers)")
+            await self._refuse_page(scope, send, f"{', '.join(surplus)} for them (access.control.allow.headers)")
             return
         headers = [
             *self._headers(scope),
@@ -101,6 +106,7 @@ class CrossOrigin:
             (b"access-control-max-age", _MAX_AGE),
             (b"content-length", b"0"),
         ]
+        self._recorder.unrouted(200)
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
@@ -111,6 +117,10 @@ class CrossOrigin:
             await send(message)
 
         return allowing
+
+    async def _refuse_page(self, scope: Scope, send: Send, what: str) -> None:
+        origin = header(scope, b"origin") or f"a {header(scope, b'sec-fetch-site')} origin"
+        await self._recorder.refuse(scope, send, FOREIGN_ORIGIN(origin=origin, what=what))
 
     def _headers(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         if "*" in self._rules.origins:
@@ -142,17 +152,12 @@ def _authority(url: str) -> str:
     return rest.removesuffix(_DEFAULT_PORTS.get(scheme, "\0"))
 
 
-async def _refuse_page(scope: Scope, send: Send, what: str) -> None:
-    origin = header(scope, b"origin") or f"a {header(scope, b'sec-fetch-site')} origin"
-    await refuse(scope, send, FOREIGN_ORIGIN(origin=origin, what=what))
-
-
-def rejecting_options(app: ASGIApp) -> ASGIApp:
+def rejecting_options(app: ASGIApp, recorder: Callable[[], Recorder]) -> ASGIApp:
     """The application without the method OPTIONS, which is refused (`reject.options.request`)."""
 
     async def without_options(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "OPTIONS":
-            await refuse(scope, send, FORBIDDEN())
+            await recorder().refuse(scope, send, FORBIDDEN())
         else:
             await app(scope, receive, send)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +17,6 @@ log = logging.getLogger("magicbyte.http")
 _SUMMARY_SECONDS = 10.0
 #: When room is short and no request is unfinished, this share of all connections is closed at once: those idle longest.
 _EVICTED_SHARE = 1 / 16
-NO_STREAMS = re.compile(rb"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,6 @@ class Limits:
         head_seconds: The time for a head; that of a new connection counts from its beginning.
         idle_seconds: How long nothing may come or go: no next request, no more of a body, no byte taken of an answer.
         body_bytes_per_second: The average rate that a body must keep after its first `idle_seconds`.
-        streams: Paths whose bodies and answers are as slow as their clients want; the times above do not bind them.
     """
 
     connections: int = 10_000
@@ -44,7 +42,6 @@ class Limits:
     head_seconds: float = 10.0
     idle_seconds: float = 30.0
     body_bytes_per_second: int = 1024
-    streams: re.Pattern[bytes] = NO_STREAMS
 
 
 class Connection(Protocol):
@@ -94,9 +91,15 @@ class _Body:
 class Connections:
     """All connections of a server, within its limits."""
 
-    def __init__(self, limits: Limits) -> None:
-        """Begin with none, within these limits."""
+    def __init__(self, limits: Limits, streams: Callable[[bytes], bool]) -> None:
+        """Begin with none.
+
+        Args:
+            limits: What they may take.
+            streams: Tells paths whose bodies and answers are as slow as their clients want: no times bind them.
+        """
         self.limits = limits
+        self._streams = streams
         #: How many may be open now; fewer than the limit if there are fewer descriptors. 0 for any number.
         self.capacity = limits.connections
         #: Seconds that the server has had to serve its clients; what it stands still is not held against them.
@@ -214,7 +217,7 @@ class Connections:
     def _expire_bodies(self, passed: float) -> None:
         limits = self.limits
         for connection, body in list(self._bodies.items()):
-            if connection.is_held_up or limits.streams.fullmatch(connection.target):
+            if connection.is_held_up or self._streams(connection.target):
                 body.started += passed
                 body.last += passed
             paced = self.now - body.started - limits.idle_seconds
@@ -228,7 +231,7 @@ class Connections:
     def _expire_stalled(self) -> None:
         begun_before = self.now - self.limits.idle_seconds
         for connection, since in list(self._stalled.items()):
-            if since < begun_before and not self.limits.streams.fullmatch(connection.target):
+            if since < begun_before and not self._streams(connection.target):
                 self._abort(connection, "that took nothing of an answer")
 
     def _expire_idle(self) -> None:

@@ -23,6 +23,4 @@ MISDIRECTED = ErrorKind(
 HEAD_TOO_LARGE = ErrorKind(431, "The request's head is larger than {limit}")
 TOO_MANY_CONNECTIONS = ErrorKind(503, "Too many connections")
 INTERNAL = ErrorKind(500, "Internal Server Error")
-
-#: What a framework's bare status is answered as.
-BY_STATUS = {kind.code: kind for kind in (NOT_FOUND, METHOD_NOT_ALLOWED, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE)}
+GATEWAY_TIMEOUT = ErrorKind(504, "HTTP 504 Gateway Timeout")

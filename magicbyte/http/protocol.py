@@ -15,10 +15,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from magicbyte.errors import ApiError
-from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send, refuse
+from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
 from magicbyte.http.connections import Connections
 from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG
 from magicbyte.http.hosts import Hosts
+from magicbyte.http.recorder import Recorder
 from magicbyte.http.response_headers import ResponseHeaders
 
 #: The request fields that are looked at here; Host, which all clients send, and what browsers alone send.
@@ -37,12 +38,14 @@ class Front:
         browser_app: Serves requests that have an Origin or a Sec-Fetch-Site.
         connections: The connections that are open, and their limits.
         headers: Those that every answer has.
+        recorder: Counts what is answered without the application.
     """
 
     app: ASGIApp
     browser_app: ASGIApp
     connections: Connections
     headers: ResponseHeaders
+    recorder: Recorder
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -217,7 +220,7 @@ class HttpConnection(HttpToolsProtocol):
         if foreign_host is not None:
             return self._refusing(MISDIRECTED(host=foreign_host.decode("latin-1")))
         if self.url == b"*" and self.parser.get_method() == b"OPTIONS":
-            return self._front.headers.added_to(_server_wide_options)
+            return self._front.headers.added_to(self._server_wide_options)
         if not self.url.startswith(b"/"):
             return self._refusing(BAD_REQUEST(detail="The request target must be a path"))
         return self._front.browser_app
@@ -227,9 +230,16 @@ class HttpConnection(HttpToolsProtocol):
         unread = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
 
         async def refusing(scope: Scope, _receive: Receive, send: Send) -> None:
-            await refuse(scope, send, error, close=unread)
+            await self._front.recorder.refuse(scope, send, error, close=unread)
 
         return self._front.headers.added_to(refusing)
+
+    async def _server_wide_options(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer `OPTIONS *`, which asks whether anybody is there (RFC 9110 section 9.3.7)."""
+        self._front.recorder.unrouted(200)
+        headers: Sequence[tuple[bytes, bytes]] = [(b"allow", _SERVER_WIDE), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
 
     def _serve_with(self, app: ASGIApp) -> None:
         usual, self.app = self.app, app
@@ -259,7 +269,7 @@ class HttpConnection(HttpToolsProtocol):
         self._is_deaf, self._head_room = True, 0
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is None or cycle.response_complete:
-            self.transport.write(_raw_answer(error, self._front.headers))
+            self._write_raw(error)
             self.transport.close()
         else:
             # Its answer comes first, and is the last one.
@@ -274,13 +284,17 @@ class HttpConnection(HttpToolsProtocol):
             self.refuse(error)
         elif cycle is not None and not cycle.response_complete:
             if not cycle.response_started:
-                self.transport.write(_raw_answer(error, self._front.headers))
+                self._write_raw(error)
             # The application hears what it would hear if the client had gone.
             cycle.disconnected = True
             cycle.message_event.set()
             self.transport.close()
         else:
             self.transport.close()
+
+    def _write_raw(self, error: ApiError) -> None:
+        self._front.recorder.unrouted(error.status)
+        self.transport.write(_raw_answer(error, self._front.headers))
 
     def close(self) -> None:
         """Close it once the client has taken what it was sent."""
@@ -293,13 +307,6 @@ class HttpConnection(HttpToolsProtocol):
             # Else the kernel would keep what the client does not take.
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.transport.abort()
-
-
-async def _server_wide_options(_scope: Scope, _receive: Receive, send: Send) -> None:
-    """Answer `OPTIONS *`, which asks whether anybody is there (RFC 9110 section 9.3.7)."""
-    headers: Sequence[tuple[bytes, bytes]] = [(b"allow", _SERVER_WIDE), (b"content-length", b"0")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})
 
 
 def _raw_answer(error: ApiError, headers: ResponseHeaders) -> bytes:

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -16,15 +17,32 @@ import uvicorn
 from magicbyte.failure import Failure
 from magicbyte.http.acceptor import Policy, Server
 from magicbyte.http.access_control import CrossOrigin, rejecting_options
-from magicbyte.http.asgi import ASGIApp
+from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.connections import Connections
 from magicbyte.http.hosts import Hosts, is_loopback
+from magicbyte.http.recorder import Recorder
 from magicbyte.http.settings import HttpSettings
+from magicbyte.http.table import Table
 
 log = logging.getLogger("magicbyte.http")
 
 #: How many objects more than before are looked through for cycles; about ten megabytes.
 _OBJECTS_A_COLLECTION = 100_000
+
+
+class Served(Protocol):
+    """An application made of rows; its parts are there once it has started."""
+
+    @property
+    def table(self) -> Table:
+        """The rows."""
+
+    @property
+    def recorder(self) -> Recorder:
+        """What counts and logs the answers."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +75,7 @@ def parse_listener(text: str) -> Listener:
 
 
 def serve(
-    app: ASGIApp,
+    app: Served,
     listeners: Sequence[Listener],
     settings: HttpSettings,
     *,
@@ -94,13 +112,14 @@ def serve(
     if "*" in access_control.origins:
         log.warning("access.control.allow.origin=*: every web page that a user of this network opens may write here")
     policy = Policy(
-        connections=Connections(limits),
-        cross_origin=partial(CrossOrigin, rules=access_control, unsafe_paths=settings.unsafe_paths),
+        connections=Connections(limits, lambda path: app.table.streams(path)),  # noqa: PLW0108  no table before the start
+        cross_origin=partial(CrossOrigin, rules=access_control, is_safe=lambda path: app.table.is_safe(path)),  # noqa: PLW0108  as above
         headers=settings.all_response_headers,
         hosts=[_hosts(listening, names, settings.allowed_hosts) for listening in sockets],
+        recorder=lambda: app.recorder,
     )
     config = uvicorn.Config(
-        rejecting_options(app) if settings.reject_options else app,
+        rejecting_options(app, lambda: app.recorder) if settings.reject_options else app,
         log_level=log_level,
         log_config=None,
         access_log=False,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from magicbyte.http.access_control import AccessControl, parse_origins
-from magicbyte.http.connections import NO_STREAMS, Limits
+from magicbyte.http.connections import Limits
 from magicbyte.http.response_headers import ResponseHeaders, parse_response_headers
 from magicbyte.settings import ServerSettings
 
@@ -30,11 +29,6 @@ def _names(value: Any) -> tuple[str, ...]:
 
 class HttpSettings(ServerSettings):
     """The properties by rest-utils' names, and ours beside them; a subclass says what is special about its server."""
-
-    #: Paths whose requests and answers may be as slow as their clients want.
-    streams: ClassVar[re.Pattern[bytes]] = NO_STREAMS
-    #: The beginnings of paths at which even a GET changes something.
-    unsafe_paths: ClassVar[tuple[str, ...]] = ()
 
     #: Also the longest that a body or the client of an answer may be silent, as in Jetty.
     idle_timeout_ms: int = Field(30_000, alias="idle.timeout.ms", gt=0)
@@ -86,7 +80,6 @@ class HttpSettings(ServerSettings):
             head_seconds=self.head_timeout_ms / 1000,
             idle_seconds=self.idle_timeout_ms / 1000,
             body_bytes_per_second=self.min_body_rate,
-            streams=self.streams,
         )
 
     @property

@@ -101,6 +101,18 @@ class Renewable:
         self._make = make
         self._run: _Run | None = None
 
+    @property
+    def table(self) -> Any:
+        """The rows of the application."""
+        assert self._run is not None
+        return self._run.app.table
+
+    @property
+    def recorder(self) -> Any:
+        """What counts and logs its answers."""
+        assert self._run is not None
+        return self._run.app.recorder
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve a connection."""
         if scope["type"] == "lifespan":

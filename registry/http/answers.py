@@ -9,12 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
-from fastapi import Request, Response
+from starlette.responses import Response
 
 from compat.schema import PROTOBUF, InvalidSchema
 from magicbyte.errors import ApiError
-from magicbyte.http.asgi import Receive, Scope, Send
-from magicbyte.http.negotiation import Produced
+from magicbyte.http.asgi import Receive, Scope, Send, header, list_header
+from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
+from magicbyte.http.negotiation import Produced, choose, consumes
+from magicbyte.http.request import Request
+from magicbyte.http.response import WholeResponse
 from registry.decide.configure import UPDATE_NAMES
 from registry.decide.question import Question, stored_source
 from registry.http.request import registry_of
@@ -26,15 +29,41 @@ from registry.service import Registry
 
 V1 = "application/vnd.schemaregistry.v1+json"
 PRODUCED = (Produced(V1, 1.0), Produced("application/vnd.schemaregistry+json", 0.9), Produced("application/json", 0.5))
-CONSUMED = frozenset({*(each.essence for each in PRODUCED), "application/octet-stream"})
+_CONSUMED = frozenset({*(each.essence for each in PRODUCED), "application/octet-stream"})
+_CONSUMED_LINES = _CONSUMED | {"application/x-ndjson"}
+_WITH_BODY = frozenset({"POST", "PUT"})
 
 
-class JsonAnswer(Response):
-    """An answer whose body is there: two headers, and none of the cases that Starlette's have to tell apart."""
+class LeadersAnswer(Response):
+    """The answer of the leader to a request that was forwarded to it."""
 
-    def __init__(self, body: bytes, status: int, media_type: str) -> None:
-        self.status_code, self.body, self.media_type, self.background = status, body, media_type, None
-        self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", media_type.encode())]
+
+def negotiated(request: Request) -> None:
+    """Choose the media type of an answer, and refuse bodies of types that are not read.
+
+    Raises:
+        ApiError: 406, 415.
+    """
+    _negotiate(request, _CONSUMED)
+
+
+def negotiated_lines(request: Request) -> None:
+    """As `negotiated`, for bodies that may be lines of JSON."""
+    _negotiate(request, _CONSUMED_LINES)
+
+
+def unnegotiated(request: Request) -> None:
+    """The answer has a media type of its own; that of errors is the API's."""
+    request.media_type = V1
+
+
+def _negotiate(request: Request, consumed: frozenset[str]) -> None:
+    media_type = choose(list_header(request.scope, b"accept"), PRODUCED)
+    if media_type is None:
+        raise NOT_ACCEPTABLE()
+    request.media_type = media_type
+    if request.method in _WITH_BODY and not consumes(header(request.scope, b"content-type"), consumed):
+        raise UNSUPPORTED_MEDIA_TYPE()
 
 
 class ChunkedAnswer(Response):
@@ -79,12 +108,12 @@ async def _disconnect(receive: Receive) -> None:
 
 def answer(request: Request, value: Any, status: int = 200) -> Response:
     """A JSON answer in the media type that was negotiated."""
-    return JsonAnswer(orjson.dumps(value), status, media_type_of(request))
+    return WholeResponse(orjson.dumps(value), status, media_type_of(request))
 
 
 def media_type_of(request: Request) -> str:
-    """The media type that this request's answer has."""
-    return str(request.scope.get("state", {}).get("media_type", V1))
+    """The media type that this request's answer has; plain JSON as long as none is chosen."""
+    return request.media_type or "application/json"
 
 
 def error_response(request: Request, error: ApiError) -> Response:

@@ -6,13 +6,12 @@ import codecs
 from typing import Any
 
 import orjson
-from fastapi import Request
-from starlette.requests import ClientDisconnect
 
 from compat.schema import AVRO, Reference
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.negotiation import charset_of
+from magicbyte.http.request import Request
 from registry import errors
 from registry.contract import Metadata, RuleSet
 from registry.decide import Registration, Tagging
@@ -20,27 +19,6 @@ from registry.http.request import flag
 from registry.json_text import load_json
 from registry.model import LATEST, MAX_VERSION, Content
 from registry.tags import FIELD, RECORD, SchemaEntity, Tags
-
-
-class WholeBodyRequest(Request):
-    """A request whose body is read at once, without the stream that Starlette reads it through."""
-
-    async def body(self) -> bytes:
-        """The body, kept for those who ask again.
-
-        Raises:
-            ClientDisconnect: The client has gone before it had sent all.
-        """
-        if not hasattr(self, "_body"):
-            message = await self.receive()
-            chunks = [message.get("body", b"")]
-            while message.get("more_body"):
-                message = await self.receive()
-                chunks.append(message.get("body", b""))
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnect
-            self._body = b"".join(chunks)
-        return self._body
 
 
 async def body_of(request: Request) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from magicbyte.errors import ApiError
+from magicbyte.http.request import Request
 from registry import errors
 from registry.decide import Registration, Terms
 from registry.decide.prepare import canonicalize
@@ -20,13 +21,10 @@ from registry.model import Version
 from registry.resolve import effective_config
 from registry.view import View
 
-router = APIRouter()
-
 #: Errors that a verbose answer tells as messages.
 _NO_SCHEMA = frozenset({errors.INVALID_SCHEMA, errors.EMPTY_SCHEMA, errors.UNKNOWN_SCHEMA_TYPE})
 
 
-@router.route("/compatibility/subjects/{subject}/versions/{version}", methods=["POST"])
 async def check_against_version(request: Request) -> Response:
     """Check a schema against one version; `latest` of an unknown subject is compatible with anything."""
     registry, subject, number = registry_of(request), subject_of(request), version_of(request)
@@ -41,7 +39,6 @@ async def check_against_version(request: Request) -> Response:
     return await _answer_verdict(request, subject, [version] if version else [])
 
 
-@router.route("/compatibility/subjects/{subject}/versions", methods=["POST"])
 async def check_against_all(request: Request) -> Response:
     """Check a schema against the live versions of a subject, by its level."""
     registry, subject = registry_of(request), subject_of(request)

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import orjson
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from compat.formats import FORMATS
 from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.request import Request
 from registry import errors
 from registry.changes import Change, TooOld, changes_since
 from registry.http.answers import answer
@@ -21,13 +21,10 @@ from registry.http.request import flag, page_bounds, prefix_of, registry_of
 from registry.search import Hit, Query
 from registry.view import View
 
-router = APIRouter()
-
 _LOOK_SECONDS = 0.2
 _HEARTBEAT_SECONDS = 15.0
 
 
-@router.route("/search", methods=["GET"])
 async def search_schemas(request: Request) -> Response:
     """The versions that have what the query names."""
     registry, parameters = registry_of(request), request.query_params
@@ -67,7 +64,6 @@ def _hit_object(hit: Hit) -> dict[str, Any]:
     return found | ({"fields": list(hit.fields)} if hit.fields else {})
 
 
-@router.route("/events", methods=["GET"])
 async def follow_changes(request: Request) -> Response:
     """Changes as server-sent events: those after `Last-Event-ID`, or from now on."""
     registry, asked = registry_of(request), request.headers.get("last-event-id")

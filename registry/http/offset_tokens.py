@@ -6,13 +6,14 @@ import asyncio
 import logging
 import re
 
-from fastapi import Request
+from starlette.responses import Response
 
 from magicbyte.errors import ApiError
-from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, list_header
+from magicbyte.http.asgi import list_header
+from magicbyte.http.request import Request
 from magicbyte.shared_call import SharedCall
 from registry import errors
-from registry.http.answers import error_response
+from registry.http.answers import LeadersAnswer
 from registry.log.port import LogError, Offset
 from registry.node import Node
 
@@ -82,6 +83,21 @@ class OffsetTokens:
                 highest = max(highest, int(offset))
         return highest
 
+    async def await_token(self, request: Request) -> None:
+        """Have a request wait for the offset of its token, if it has one.
+
+        Raises:
+            ApiError: As `wait`.
+        """
+        value = list_header(request.scope, OFFSET_HEADER)
+        if value is not None:
+            await self.wait(value)
+
+    def give_token(self, request: Request, response: Response) -> None:
+        """Put the node's token into answers to all but GET and HEAD; one of the leader's stays."""
+        if request.method not in _READS and not isinstance(response, LeadersAnswer):
+            response.raw_headers.append((OFFSET_HEADER, self.current()))
+
     async def _reach(self, offset: Offset) -> None:
         while True:
             try:
@@ -91,37 +107,3 @@ class OffsetTokens:
             if self._node.holds(offset):
                 return
             await asyncio.sleep(_PAUSE_SECONDS)
-
-
-class ReadYourWrites:
-    """Has requests wait for the offset of their token, and puts the node's token into answers to all but GET and HEAD.
-
-    The answer to a forwarded request keeps what the leader put there.
-    """
-
-    def __init__(self, app: ASGIApp, tokens: OffsetTokens) -> None:
-        self.app = app
-        self._tokens = tokens
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        value = list_header(scope, OFFSET_HEADER)
-        if value is not None:
-            try:
-                await self._tokens.wait(value)
-            except ApiError as error:
-                await error_response(Request(scope), error)(scope, receive, send)
-                return
-        if scope["method"] in _READS:
-            await self.app(scope, receive, send)
-            return
-
-        async def with_token(message: Message) -> None:
-            if message["type"] == "http.response.start" and "forwarded" not in scope.get("state", {}):
-                message = {**message, "headers": [*message["headers"], (OFFSET_HEADER, self._tokens.current())]}
-            await send(message)
-
-        await self.app(scope, receive, with_token)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote
 
-from fastapi import Request
-
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.request import Request
+from magicbyte.http.rows import Row
 from registry import errors
 from registry.model import (
     ALL_CONTEXTS,
@@ -20,10 +22,54 @@ from registry.model import (
     parse_subject,
 )
 from registry.resolve import resolve_alias, settings_key
-from registry.service import Registry
+from registry.service import Registry, WriteTexts
 
 #: A path segment that is a subject as it stands, in the context around it.
 _PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RegistryRow(Row):
+    """A route of the registry.
+
+    Attributes:
+        write: What the errors of its write say; None if it writes nothing.
+    """
+
+    write: WriteTexts | None = None
+
+
+#: What stands before the path of a route for the subjects of a context.
+_IN_CONTEXT = re.compile(r"/contexts/([^/]+)(/.*)")
+#: The parameter that such a path has, by a name that no template has.
+_AROUND = "/contexts/"
+
+
+def locate(path: str) -> tuple[str, Mapping[str, str]]:
+    """A path as it is looked up: without `/contexts/NAME` before it, which is a parameter, and slashes at its end.
+
+    Raises:
+        ApiError: 400 if the name holds a colon.
+    """
+    around: Mapping[str, str] = {}
+    match = _IN_CONTEXT.fullmatch(path) if path.startswith(_AROUND) else None
+    if match is not None:
+        around, path = {_AROUND: context_name(match[1])}, match[2]
+    # As in the reference, a slash at the end means nothing.
+    return (path.rstrip("/") or "/" if path.endswith("/") else path), around
+
+
+def context_name(encoded: str) -> str:
+    """The name of a context as a path gives it, with or without its leading dot.
+
+    Raises:
+        ApiError: 400 where it holds a colon.
+    """
+    name = unquote(encoded)
+    if ":" in name.removeprefix(":.").removesuffix(":"):
+        raise errors.CONTEXT_WITH_COLON(context=name)
+    bare = name.removeprefix(":").removesuffix(":")
+    return bare if bare.startswith(".") else f".{bare}"
 
 
 def registry_of(request: Request) -> Registry:
@@ -31,9 +77,17 @@ def registry_of(request: Request) -> Registry:
     return cast("Registry", request.app.state.registry)
 
 
+def write_of(request: Request) -> WriteTexts:
+    """What the errors of this request's write say, by its row."""
+    row = request.row
+    assert isinstance(row, RegistryRow)
+    assert row.write is not None
+    return row.write
+
+
 def context_of_request(request: Request) -> str:
     """The context that a /contexts/... prefix named, else the default one."""
-    return str(request.scope.get("state", {}).get("context", DEFAULT_CONTEXT))
+    return request.found.parameters.get(_AROUND, DEFAULT_CONTEXT)
 
 
 def prefix_of(request: Request) -> str:
@@ -60,14 +114,14 @@ def settings_subject_of(request: Request) -> str | None:
     Raises:
         ApiError: 42208.
     """
-    if "subject" not in request.path_params:
+    if "subject" not in request.found.parameters:
         context = context_of_request(request)
         return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
     return settings_key(_checked_subject(request, allow_global=True))
 
 
 def _checked_subject(request: Request, *, allow_global: bool) -> str:
-    given: str = request.path_params["subject"]
+    given: str = request.found.parameters["subject"]
     around = context_of_request(request)
     if around == DEFAULT_CONTEXT and _PLAIN_SUBJECT.fullmatch(given):
         return given
@@ -91,7 +145,7 @@ def version_of(request: Request) -> int | None:
     Raises:
         ApiError: 42202.
     """
-    raw = unquote(request.path_params["version"])
+    raw = unquote(request.found.parameters["version"])
     text = raw.strip()
     if text.lower() == "latest" or text == "-1":
         return None
@@ -102,7 +156,7 @@ def version_of(request: Request) -> int | None:
 
 def id_of(request: Request) -> int:
     """The schema id that the path names; anything but an integer is no route."""
-    raw = unquote(request.path_params["id"])
+    raw = unquote(request.found.parameters["id"])
     if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw) or abs(int(raw)) > MAX_VERSION:
         raise NOT_FOUND()
     return int(raw)

@@ -9,9 +9,10 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from compat.formats import FORMATS
+from magicbyte.http.request import Request
 from registry import errors
 from registry.http.answers import (
     ChunkedAnswer,
@@ -28,13 +29,10 @@ from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, SubjectName, Version, 
 from registry.resolve import resolve_alias
 from registry.view import View
 
-router = APIRouter()
-
 #: Lists are sent in parts of about this size.
 _BYTES_A_CHUNK = 256 * 1024
 
 
-@router.route("/schemas", methods=["GET"])
 async def list_schemas(request: Request) -> Response:
     """All versions of all subjects by prefix, sorted by subject and version."""
     registry = registry_of(request)
@@ -80,13 +78,11 @@ def _chunks(listed: Page) -> Iterator[bytes]:
     yield bytes(chunk) + b"]"
 
 
-@router.route("/schemas/types", methods=["GET"])
 async def list_types(request: Request) -> Response:
     """The schema types that are known."""
     return answer(request, list(FORMATS))
 
 
-@router.route("/schemas/ids/{id}", methods=["GET"])
 async def get_by_id(request: Request) -> Response:
     """What an id stands for, even where every version that carries it is soft deleted."""
     found = await _find_by_id(request)
@@ -99,37 +95,32 @@ async def get_by_id(request: Request) -> Response:
     return answer(request, await with_extras(request, found, value, more))
 
 
-@router.route("/schemas/ids/{id}/schema", methods=["GET"])
 async def get_text_by_id(request: Request) -> Response:
     """The bare schema text that an id stands for."""
     found = await _find_by_id(request)
     return Response(await text_in_form(request, found), media_type=media_type_of(request))
 
 
-@router.route("/schemas/ids/{id}/subjects", methods=["GET"])
 async def list_subjects_by_id(request: Request) -> Response:
     """The subjects that have a version with an id."""
     versions = await _versions_by_id(request)
     return answer(request, _page(request, sorted({each.subject for each in versions})))
 
 
-@router.route("/schemas/ids/{id}/versions", methods=["GET"])
 async def list_versions_by_id(request: Request) -> Response:
     """The subjects and versions that carry an id."""
     versions = sorted(await _versions_by_id(request), key=lambda each: (each.subject, each.number))
     return answer(request, _page(request, [{"subject": each.subject, "version": each.number} for each in versions]))
 
 
-@router.route("/schemas/guids/{guid}", methods=["GET"])
 async def get_by_guid(request: Request) -> Response:
     """The schema that a guid stands for."""
     found = next(iter((await _find_by_guid(request)).values()), None)
     if found is None:
-        raise errors.ID_NOT_FOUND(id=unquote(request.path_params["guid"]))
+        raise errors.ID_NOT_FOUND(id=unquote(request.found.parameters["guid"]))
     return answer(request, schema_string_object(found, await text_in_form(request, found), with_subject=False))
 
 
-@router.route("/schemas/guids/{guid}/ids", methods=["GET"])
 async def list_ids_by_guid(request: Request) -> Response:
     """The contexts that know a guid, each with its id."""
     found = await _find_by_guid(request)
@@ -138,7 +129,7 @@ async def list_ids_by_guid(request: Request) -> Response:
 
 async def _find_by_guid(request: Request) -> dict[str, Version]:
     """The versions that carry the guid of the path, one for each context."""
-    registry, guid = registry_of(request), unquote(request.path_params["guid"])
+    registry, guid = registry_of(request), unquote(request.found.parameters["guid"])
     # The first to ask by guid waits for the index; other requests go on.
     await registry.index_digests()
     return await registry.find(lambda view: _with_guid(view, guid) or None) or {}

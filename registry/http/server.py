@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from importlib import resources
 
-from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.responses import Response
 
 from magicbyte import __version__
+from magicbyte.http.request import Request
 from registry.http.answers import answer
 from registry.http.bodies import body_of
 from registry.http.request import registry_of
 from registry.node import Status
 
-router = APIRouter()
-
 _DOCS = resources.files("registry.http") / "docs.html"
 
 
-@router.route("/", methods=["GET"])
 async def root(request: Request) -> Response:
     """Answers, which is all it says."""
     return answer(request, {})
 
 
-@router.route("/", methods=["POST"])
 async def post_root(request: Request) -> Response:
     """Takes any JSON object and does nothing with it."""
     await body_of(request)
     return answer(request, {})
 
 
-@router.route("/v1/metadata/id", methods=["GET"])
 async def cluster_id(request: Request) -> Response:
     """The ids of the Kafka cluster and of the registry cluster."""
     registry = registry_of(request)
@@ -42,39 +38,33 @@ async def cluster_id(request: Request) -> Response:
     return answer(request, {"scope": {"path": [], "clusters": clusters}})
 
 
-@router.route("/v1/metadata/version", methods=["GET"])
 async def version(request: Request) -> Response:
     """The version of the server."""
     return answer(request, {"version": __version__, "commitId": ""})
 
 
-@router.route("/v1/metadata/deployment", methods=["GET"])
 async def deployment(request: Request) -> Response:
     """Attributes of the deployment, from the settings."""
     listed = registry_of(request).settings.deployment_attributes.split(",")
     return answer(request, {"attributes": [each.strip() for each in listed if each.strip()]})
 
 
-@router.route("/health/live", methods=["GET"])
 async def live(request: Request) -> Response:
     """The server's event loop turns."""
     return answer(request, {"status": "UP"})
 
 
-@router.route("/health/ready", methods=["GET"])
 async def ready(request: Request) -> Response:
     """Whether reads are up to date and writes have somewhere to go; says what is wrong where not."""
     status = await registry_of(request).status()
     return answer(request, _status_object(status), 200 if status.ready else 503)
 
 
-@router.route("/health/startup", methods=["GET"])
 async def startup(request: Request) -> Response:
     """Whether the log has been read once; the server answers nothing before that."""
     return answer(request, {"status": "UP"})
 
 
-@router.route("/_health", methods=["GET"])
 async def health(request: Request) -> Response:
     """The same as `/health/ready`, by Karapace's path and names."""
     registry = registry_of(request)
@@ -94,7 +84,6 @@ async def health(request: Request) -> Response:
     return answer(request, value, 200 if status.ready else 503)
 
 
-@router.route("/master_available", methods=["GET"])
 async def master_available(request: Request) -> Response:
     """Whether writes have somewhere to go, by Karapace's path and name."""
     leader = await registry_of(request).leader_url()
@@ -112,19 +101,16 @@ def _status_object(status: Status) -> dict[str, object]:
     }
 
 
-@router.route("/metrics", methods=["GET"])
 async def metrics(request: Request) -> Response:
     """The server's metrics in Prometheus' text format."""
     return Response(await request.app.state.metrics.render(), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.route("/docs", methods=["GET"])
 async def docs(_request: Request) -> Response:
     """The API's description for people, with a form for each request; all that it needs is in this package."""
     return Response(_DOCS.read_text(encoding="utf-8"), media_type="text/html")
 
 
-@router.route("/openapi.json", methods=["GET"])
 async def openapi(request: Request) -> Response:
     """The API's description."""
     return answer(request, request.app.openapi())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from urllib.parse import unquote
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from magicbyte.http.errors import MALFORMED_BODY
-from registry import errors, operations
+from magicbyte.http.request import Request
+from registry import errors
 from registry.decide import (
     decide_delete_config,
     decide_delete_context,
@@ -18,15 +18,11 @@ from registry.decide import (
 )
 from registry.http.answers import answer, config_object, config_update_object
 from registry.http.bodies import body_of
-from registry.http.request import flag, page, registry_of, settings_subject_of
+from registry.http.request import context_name, flag, page, registry_of, settings_subject_of, write_of
 from registry.model import DEFAULT_CONTEXT, Config
 from registry.resolve import effective_config, effective_mode
 
-router = APIRouter()
 
-
-@router.route("/config", methods=["GET"])
-@router.route("/config/{subject}", methods=["GET"])
 async def get_config(request: Request) -> Response:
     """The config of a subject or context; with defaultToGlobal, the one that holds for it."""
     registry, subject = registry_of(request), settings_subject_of(request)
@@ -39,27 +35,21 @@ async def get_config(request: Request) -> Response:
     return answer(request, config_object(found))
 
 
-@router.route("/config", methods=["PUT"])
-@router.route("/config/{subject}", methods=["PUT"])
 async def put_config(request: Request) -> Response:
     """Change the config of a subject or context; answers all of what is stored then."""
     command = partial(decide_put_config, subject=settings_subject_of(request), update=await body_of(request))
-    config: Config = await registry_of(request).write(operations.UPDATE_CONFIG, command)
+    config: Config = await registry_of(request).write(write_of(request), command)
     return answer(request, config_update_object(config))
 
 
-@router.route("/config", methods=["DELETE"])
-@router.route("/config/{subject}", methods=["DELETE"])
 async def delete_config(request: Request) -> Response:
     """Remove the config of a subject or context; answers what it was."""
     registry = registry_of(request)
     command = partial(decide_delete_config, subject=settings_subject_of(request), terms=registry.terms)
-    config: Config = await registry.write(operations.DELETE_CONFIG, command)
+    config: Config = await registry.write(write_of(request), command)
     return answer(request, config_object(config))
 
 
-@router.route("/mode", methods=["GET"])
-@router.route("/mode/{subject}", methods=["GET"])
 async def get_mode(request: Request) -> Response:
     """The mode of a subject or context; with defaultToGlobal, the one that holds for it."""
     registry, subject = registry_of(request), settings_subject_of(request)
@@ -71,8 +61,6 @@ async def get_mode(request: Request) -> Response:
     return answer(request, {"mode": found})
 
 
-@router.route("/mode", methods=["PUT"])
-@router.route("/mode/{subject}", methods=["PUT"])
 async def put_mode(request: Request) -> Response:
     """Set the mode of a subject or context; null clears it. Answers the request's own words."""
     registry, body = registry_of(request), await body_of(request)
@@ -86,21 +74,18 @@ async def put_mode(request: Request) -> Response:
         terms=registry.terms,
         force=flag(request, "force"),
     )
-    set_mode: str | None = await registry.write(operations.UPDATE_MODE, command)
+    set_mode: str | None = await registry.write(write_of(request), command)
     return answer(request, {} if set_mode is None else {"mode": set_mode})
 
 
-@router.route("/mode", methods=["DELETE"])
-@router.route("/mode/{subject}", methods=["DELETE"])
 async def delete_mode(request: Request) -> Response:
     """Remove the mode of a subject or context; answers what it was."""
     subject, recursive = settings_subject_of(request), flag(request, "recursive")
     command = partial(decide_delete_mode, subject=subject, terms=registry_of(request).terms, recursive=recursive)
-    removed: str | None = await registry_of(request).write(operations.DELETE_MODE, command)
+    removed: str | None = await registry_of(request).write(write_of(request), command)
     return answer(request, {} if removed is None else {"mode": removed})
 
 
-@router.route("/contexts", methods=["GET"])
 async def list_contexts(request: Request) -> Response:
     """The contexts, the default one first."""
     registry = registry_of(request)
@@ -111,22 +96,8 @@ async def list_contexts(request: Request) -> Response:
     return answer(request, page(request, found, **limits))
 
 
-@router.route("/contexts/{context}", methods=["DELETE"])
 async def delete_context(request: Request) -> Response:
     """Forget an empty context."""
-    context = context_name(request.path_params["context"])
-    await registry_of(request).write(operations.DELETE_CONTEXT, partial(decide_delete_context, context=context))
+    context = context_name(request.found.parameters["context"])
+    await registry_of(request).write(write_of(request), partial(decide_delete_context, context=context))
     return Response(status_code=204)
-
-
-def context_name(encoded: str) -> str:
-    """The name of a context as a path gives it, with or without its leading dot.
-
-    Raises:
-        ApiError: 400 where it holds a colon.
-    """
-    name = unquote(encoded)
-    if ":" in name.removeprefix(":.").removesuffix(":"):
-        raise errors.CONTEXT_WITH_COLON(context=name)
-    bare = name.removeprefix(":").removesuffix(":")
-    return bare if bare.startswith(".") else f".{bare}"

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from typing import BinaryIO
 
-from fastapi import Request
-
 from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.request import Request
 from registry import errors
 
 #: How much is written at once: enough that the way to another thread does not count.

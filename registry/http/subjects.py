@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from fastapi import APIRouter, Request, Response
 from msgspec.structs import replace
+from starlette.responses import Response
 
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
-from registry import errors, operations
+from magicbyte.http.request import Request
+from registry import errors
 from registry.decide import (
     Terms,
     decide_delete_subject,
@@ -29,15 +30,13 @@ from registry.http.request import (
     registry_of,
     subject_of,
     version_of,
+    write_of,
 )
 from registry.lookup import find_version, with_other_contexts
 from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
 from registry.view import View, named
 
-router = APIRouter()
 
-
-@router.route("/subjects", methods=["GET"])
 async def list_subjects(request: Request) -> Response:
     """Subjects by prefix; a subject counts as deleted only where all its versions are."""
     registry = registry_of(request)
@@ -57,7 +56,6 @@ async def list_subjects(request: Request) -> Response:
     return answer(request, page(request, found, **limits))
 
 
-@router.route("/subjects/{subject}", methods=["POST"])
 async def look_up_schema(request: Request) -> Response:
     """The version of a subject that holds the schema of the body."""
     registry, subject = registry_of(request), subject_of(request)
@@ -85,14 +83,12 @@ async def look_up_schema(request: Request) -> Response:
     return answer(request, await version_object(request, found))
 
 
-@router.route("/subjects/{subject}", methods=["DELETE"])
 async def delete_subject(request: Request) -> Response:
     """Delete all versions of a subject."""
     command = partial(decide_delete_subject, subject=subject_of(request), permanent=flag(request, "permanent"))
-    return answer(request, await registry_of(request).write(operations.DELETE_SUBJECT, command))
+    return answer(request, await registry_of(request).write(write_of(request), command))
 
 
-@router.route("/subjects/{subject}/versions", methods=["GET"])
 async def list_versions(request: Request) -> Response:
     """The numbers of a subject's versions."""
     registry, subject = registry_of(request), subject_of(request)
@@ -113,7 +109,6 @@ async def list_versions(request: Request) -> Response:
     return answer(request, page(request, numbers, **limits))
 
 
-@router.route("/subjects/{subject}/versions", methods=["POST"])
 async def register_schema(request: Request) -> Response:
     """Register a schema under a subject; the version that holds it already is answered without a write."""
     registry, subject = registry_of(request), subject_of(request)
@@ -126,19 +121,17 @@ async def register_schema(request: Request) -> Response:
         wanted = replace(wanted, expected_latest=int(match[1]))
     version = await registry.compute(lambda terms: registered_already(registry.view, wanted, terms))
     if version is None:
-        version = await registry.decide(operations.REGISTER, partial(decide_register, request=wanted))
+        version = await registry.decide(write_of(request), partial(decide_register, request=wanted))
     text = await text_in_form(request, version, form_sent(wanted.content))
     return answer(request, registered_object(version, text))
 
 
-@router.route("/subjects/{subject}/versions/{version}", methods=["GET"])
 async def get_version(request: Request) -> Response:
     """One version of a subject."""
     found = await find_in_contexts(request)
     return answer(request, await version_object(request, found))
 
 
-@router.route("/subjects/{subject}/versions/{version}/schema", methods=["GET"])
 async def get_version_schema(request: Request) -> Response:
     """The bare schema text of one version."""
     found = await find_in_contexts(request)
@@ -165,7 +158,6 @@ async def find_in_contexts(request: Request) -> Version:
     return found or find_version(registry.view, subject, number, include_deleted=include_deleted)
 
 
-@router.route("/subjects/{subject}/versions/{version}", methods=["DELETE"])
 async def delete_version(request: Request) -> Response:
     """Delete one version."""
     command = partial(
@@ -174,10 +166,9 @@ async def delete_version(request: Request) -> Response:
         number=version_of(request),
         permanent=flag(request, "permanent"),
     )
-    return answer(request, await registry_of(request).write(operations.DELETE_VERSION, command))
+    return answer(request, await registry_of(request).write(write_of(request), command))
 
 
-@router.route("/subjects/{subject}/versions/{version}/tags", methods=["POST"])
 async def tag_version(request: Request) -> Response:
     """Register a new version made of an old one, with other tags, metadata or rules."""
     registry, subject, number = registry_of(request), subject_of(request), version_of(request)
@@ -191,11 +182,10 @@ async def tag_version(request: Request) -> Response:
 
     found = await registry.find(look_up)
     wanted = await tagging_of(request, subject if found is None else found.subject, number)
-    version = await registry.decide(operations.REGISTER, partial(decide_tag, request=wanted))
+    version = await registry.decide(write_of(request), partial(decide_tag, request=wanted))
     return answer(request, registered_object(version))
 
 
-@router.route("/subjects/{subject}/versions/{version}/referencedby", methods=["GET"])
 async def list_referrers(request: Request) -> Response:
     """The ids of the schemas that refer to a version, which may itself be soft deleted."""
     registry, subject, number = registry_of(request), subject_of(request), version_of(request)
@@ -212,7 +202,6 @@ async def list_referrers(request: Request) -> Response:
     return answer(request, page(request, ids, **limits))
 
 
-@router.route("/subjects/{subject}/metadata", methods=["GET"])
 async def get_latest_with_metadata(request: Request) -> Response:
     """The newest version whose metadata has all the properties of the query, keys and values paired by position."""
     registry, subject = registry_of(request), subject_of(request)
@@ -236,10 +225,8 @@ async def get_latest_with_metadata(request: Request) -> Response:
     return answer(request, await version_object(request, found))
 
 
-@router.route("/subjects/{subject}/undelete", methods=["POST"])
-@router.route("/subjects/{subject}/versions/{version}/undelete", methods=["POST"])
 async def undelete(request: Request) -> Response:
     """Make soft-deleted versions live again: one, or all of a subject."""
-    number = version_of(request) if "version" in request.path_params else None
+    number = version_of(request) if "version" in request.found.parameters else None
     command = partial(decide_undelete, subject=subject_of(request), number=number)
-    return answer(request, await registry_of(request).write(operations.UNDELETE, command))
+    return answer(request, await registry_of(request).write(write_of(request), command))

@@ -8,27 +8,22 @@ from contextlib import closing
 from functools import partial
 from itertools import islice
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from magicbyte.errors import ApiError
-from registry import operations
+from magicbyte.http.request import Request
 from registry.decide import Decision, Line, Report, Terms, decide_load
 from registry.forward import Forwarder
 from registry.http.answers import answer
-from registry.http.request import context_of_request, flag, prefix_of, registry_of
+from registry.http.request import context_of_request, flag, prefix_of, registry_of, write_of
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import LogEntry, NotLeader
-from registry.service import Registry
 from registry.transfer import batches, check_lines, export_lines, parsed_lines
 from registry.view import View
-
-router = APIRouter()
 
 _LINES_IN_CHUNK = 100
 
 
-@router.route("/export", methods=["GET"])
 async def export(request: Request) -> Response:
     """All versions, configs and modes as lines of JSON."""
     deleted = request.query_params.get("deleted", "true").lower() == "true"
@@ -42,14 +37,13 @@ async def _chunks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
         await asyncio.sleep(0)
 
 
-@router.route("/import", methods=["POST"])
 async def import_lines(request: Request) -> Response:
     """Take the lines of an export with their ids; those that are refused are named, the others stay."""
     with closing(await SpooledBody.receive(request)) as body:
         await asyncio.to_thread(check_lines, body.lines(), closed=not flag(request, "lines"))
         load = _try if flag(request, "dryRun") else _load
         try:
-            report = await load(registry_of(request), body, context_of_request(request))
+            report = await load(request, body, context_of_request(request))
         except NotLeader as error:
             # The next leader passes over the lines that are there already.
             forwarder: Forwarder = request.app.state.forwarder
@@ -58,26 +52,27 @@ async def import_lines(request: Request) -> Response:
     return answer(request, {"imported": report.taken, "known": report.known, "refused": refused})
 
 
-async def _load(registry: Registry, body: SpooledBody, context: str) -> Report:
+async def _load(request: Request, body: SpooledBody, context: str) -> Report:
     """Write the lines in batches; who sends them again after an error goes on where it stopped.
 
     Raises:
         ApiError: As writing does; the answer says up to which line all is written.
         NotLeader: Another node takes writes.
     """
-    report, written = Report(), 0
+    registry, report, written = registry_of(request), Report(), 0
     waiting = batches(parsed_lines(body.lines()))
     while batch := await asyncio.to_thread(next, waiting, None):
         try:
-            report.add(await registry.decide(operations.IMPORT, partial(decide_load, lines=batch, context=context)))
+            report.add(await registry.decide(write_of(request), partial(decide_load, lines=batch, context=context)))
         except ApiError as error:
             raise error.with_extra(importedLines=written) from error
         written = batch[-1][0]
     return report
 
 
-async def _try(registry: Registry, body: SpooledBody, context: str) -> Report:
+async def _try(request: Request, body: SpooledBody, context: str) -> Report:
     """Find out what would come of the lines."""
+    registry = registry_of(request)
     await registry.catch_up()
     report, overlay = Report(), View(registry.view)
     waiting = batches(parsed_lines(body.lines()))

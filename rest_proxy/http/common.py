@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
-from fastapi import Request, Response
+from starlette.responses import Response
 
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.request import Request
+from magicbyte.http.response import WholeResponse
 from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
+from rest_proxy.http.negotiation import PLAIN
 from rest_proxy.proxy import Proxy
 
 _MAX_PARTITION = 2**31 - 1
@@ -21,24 +24,25 @@ def proxy_of(request: Request) -> Proxy:
     return proxy
 
 
-def segment(text: str) -> str:
+def segment(request: Request, parameter: str) -> str:
     """A path segment as the client meant it; they arrive percent-encoded.
 
     Raises:
         ApiError: INVALID_ENTITY for a null character, which no name in Kafka can hold.
     """
-    name = unquote(text)
+    name = unquote(request.found.parameters[parameter])
     if "\0" in name:
         raise INVALID_ENTITY(detail="a name must not hold a null character")
     return name
 
 
-def partition_segment(text: str) -> int:
-    """A path segment that is a partition's number.
+def partition_segment(request: Request) -> int:
+    """The path segment that is a partition's number.
 
     Raises:
         ApiError: NOT_FOUND, as for any path that the API does not have.
     """
+    text = request.found.parameters["partition"]
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) > _MAX_PARTITION or text.startswith("-"):
         raise NOT_FOUND()
@@ -51,7 +55,7 @@ def long_query(request: Request, name: str) -> int | None:
     Raises:
         ApiError: INVALID_ENTITY naming it. The reference answers 404 to what is no number.
     """
-    text = request.query_params.get(name)
+    text = _query(request, name)
     if text is None or text == "":
         return None
     digits = text[1:] if text[0] in "+-" else text
@@ -80,7 +84,7 @@ def choice_query(request: Request, name: str, allowed: dict[str, str], default: 
     Raises:
         ApiError: INVALID_ENTITY naming it and the words.
     """
-    text = request.query_params.get(name)
+    text = _query(request, name)
     if text is None:
         return default
     if text.lower() not in allowed:
@@ -88,9 +92,14 @@ def choice_query(request: Request, name: str, allowed: dict[str, str], default: 
     return allowed[text.lower()]
 
 
-def json_response(content: bytes, media_type: str, status: int = 200) -> Response:
-    """An answer of this API."""
-    return Response(content, status, media_type=media_type)
+def _query(request: Request, name: str) -> str | None:
+    # Most requests have no query, and to look is faster than to parse one.
+    return request.query_params.get(name) if request.scope["query_string"] else None
+
+
+def json_response(request: Request, content: bytes, status: int = 200) -> Response:
+    """An answer in the media type that was chosen, which is plain JSON if the route has no choice."""
+    return WholeResponse(content, status, request.media_type or PLAIN)
 
 
 def no_content() -> Response:

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
+from magicbyte.http.request import Request
 from magicbyte.kafka import may_be_group
 from rest_proxy import requests
 from rest_proxy.buffer import Place, Position
@@ -17,13 +18,11 @@ from rest_proxy.consumers import PolledConsumer
 from rest_proxy.dialect import V1
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
-from rest_proxy.http.negotiation import answer_type, dialect_of, json_bytes, wanted_format
+from rest_proxy.http.negotiation import json_bytes, spoken
 from rest_proxy.http.urls import base_url
 from rest_proxy.instances import Instance
 from rest_proxy.patterns import to_posix
 from rest_proxy.proxy import Proxy
-
-router = APIRouter()
 
 _CONFIG = requests.reader_of(requests.ConsumerConfig | None)
 _SUBSCRIPTION = requests.reader_of(requests.Subscription)
@@ -33,16 +32,14 @@ _PLACES = requests.reader_of(requests.Places)
 _MAX_OFFSET = 2**63 - 1
 
 
-@router.post("/consumers/{group}")
-async def create(request: Request, group: str) -> Response:
+async def create(request: Request) -> Response:
     """Make an instance; it joins its group when it is subscribed."""
-    dialect = dialect_of(request)
-    media_type = answer_type(request, dialect, embedded=True)
+    dialect = spoken(request).dialect
     proxy = proxy_of(request)
     asked: requests.ConsumerConfig = (
         requests.read(_CONFIG, await request.body() or b"null") or requests.ConsumerConfig()
     )
-    group_id = segment(group)
+    group_id = segment(request, "group")
     if not may_be_group(group_id):
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
     config = instance_config(asked, proxy.settings, first_version=dialect is V1)
@@ -63,23 +60,19 @@ async def create(request: Request, group: str) -> Response:
     base_uri = (
         f"{base_url(request, proxy.settings)}/consumers/{quote(group_id, safe='')}/instances/{quote(name, safe='')}"
     )
-    return json_response(json_bytes({"instance_id": name, "base_uri": base_uri}), media_type)
+    return json_response(request, json_bytes({"instance_id": name, "base_uri": base_uri}))
 
 
-@router.delete("/consumers/{group}/instances/{instance}")
-async def delete(request: Request, group: str, instance: str) -> Response:
+async def delete(request: Request) -> Response:
     """Close an instance; with auto-commit, what was delivered is committed."""
-    answer_type(request, dialect_of(request), embedded=True)
-    await proxy_of(request).instances.remove(segment(group), segment(instance))
+    await proxy_of(request).instances.remove(segment(request, "group"), segment(request, "instance"))
     return no_content()
 
 
-@router.post("/consumers/{group}/instances/{instance}/subscription")
-async def subscribe(request: Request, group: str, instance: str) -> Response:
+async def subscribe(request: Request) -> Response:
     """Subscribe to topics or to a pattern; to neither does nothing, and topics win, as in the reference."""
-    answer_type(request, dialect_of(request), embedded=True)
     wanted = requests.read(_SUBSCRIPTION, await request.body())
-    found = instance_of(request, group, instance)
+    found = instance_of(request)
     if wanted.topics:
         topics = list(dict.fromkeys(wanted.topics))
         # The reference takes them and fails with this at the first read.
@@ -94,28 +87,23 @@ async def subscribe(request: Request, group: str, instance: str) -> Response:
     return no_content()
 
 
-@router.get("/consumers/{group}/instances/{instance}/subscription")
-async def subscription(request: Request, group: str, instance: str) -> Response:
+async def subscription(request: Request) -> Response:
     """The topics that the instance is subscribed to, those that its pattern matches included."""
-    media_type = answer_type(request, dialect_of(request), embedded=True)
-    found = instance_of(request, group, instance)
+    found = instance_of(request)
     topics = await found.in_turn(lambda consumer: consumer.subscription())
-    return json_response(json_bytes({"topics": topics}), media_type)
+    return json_response(request, json_bytes({"topics": topics}))
 
 
-@router.delete("/consumers/{group}/instances/{instance}/subscription")
-async def unsubscribe(request: Request, group: str, instance: str) -> Response:
+async def unsubscribe(request: Request) -> Response:
     """Leave all topics, or the partitions assigned by hand."""
-    answer_type(request, dialect_of(request), embedded=True)
-    await instance_of(request, group, instance).in_turn(lambda consumer: consumer.unsubscribe())
+    await instance_of(request).in_turn(lambda consumer: consumer.unsubscribe())
     return no_content()
 
 
-@router.get("/consumers/{group}/instances/{instance}/records")
-async def records(request: Request, group: str, instance: str) -> Response:
+async def records(request: Request) -> Response:
     """The next records; with `token`, the last ones again where it is the token they were read with."""
-    media_type, form = wanted_format(request)
-    found = instance_of(request, group, instance)
+    form = spoken(request).form
+    found = instance_of(request)
     timeout_ms = long_query(request, "timeout")
     max_bytes = long_query(request, "max_bytes")
     settings = proxy_of(request).settings
@@ -125,50 +113,44 @@ async def records(request: Request, group: str, instance: str) -> Response:
         max_bytes=shorter(max_bytes, settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
     )
-    return json_response(body, media_type)
+    return json_response(request, body)
 
 
-@router.post("/consumers/{group}/instances/{instance}/offsets")
-async def commit(request: Request, group: str, instance: str) -> Response:
+async def commit(request: Request) -> Response:
     """Commit the records of these offsets, or all that were delivered; `async=true` does not wait for the brokers."""
-    dialect = dialect_of(request)
-    media_type = answer_type(request, dialect, embedded=True)
+    dialect = spoken(request).dialect
     body = await request.body()
     asked = None if requests.is_null(body) else requests.read(_OFFSETS, body).offsets
-    found = instance_of(request, group, instance)
+    found = instance_of(request)
     if dialect is V1:
-        return json_response(json_bytes(_as_v1(await found.commit(None))), media_type)
+        return json_response(request, json_bytes(_as_v1(await found.commit(None))))
     # An offset in the body is that of a record, which counts as read; Kafka's is that of the next (spec section 4).
     positions = None if asked is None else [_position(one, after=1) for one in asked]
     wait = (request.query_params.get("async") or "false").lower() != "true"
     await found.commit(positions, wait=wait)
-    return json_response(b"[]", media_type)
+    return json_response(request, b"[]")
 
 
-@router.get("/consumers/{group}/instances/{instance}/offsets")
-async def committed(request: Request, group: str, instance: str) -> Response:
+async def committed(request: Request) -> Response:
     """The committed offsets of the partitions in the body; those never committed are left out."""
-    media_type = answer_type(request, dialect_of(request), embedded=True)
     body = await request.body()
     if requests.is_null(body):
         raise PARTITION_NOT_FOUND()
     places = _places(requests.read(_PLACES, body))
-    found = instance_of(request, group, instance)
+    found = instance_of(request)
     offsets = [
         {"topic": one.topic, "partition": one.partition, "offset": one.offset, "metadata": one.metadata}
         for one in (await found.committed(places) if places else ())
     ]
-    return json_response(json_bytes({"offsets": offsets}), media_type)
+    return json_response(request, json_bytes({"offsets": offsets}))
 
 
-@router.post("/consumers/{group}/instances/{instance}/positions")
-async def seek(request: Request, group: str, instance: str) -> Response:
+async def seek(request: Request) -> Response:
     """Continue at these offsets and times."""
-    answer_type(request, dialect_of(request), embedded=True)
     asked = requests.read(_POSITIONS, await request.body())
     positions = [_position(one) for one in asked.offsets or ()]
     instants = [_instant(one) for one in asked.timestamps or ()]
-    found = instance_of(request, group, instance)
+    found = instance_of(request)
     if positions:
         await found.in_turn(lambda consumer: consumer.seek(positions))
     if instants:
@@ -176,43 +158,35 @@ async def seek(request: Request, group: str, instance: str) -> Response:
     return no_content()
 
 
-@router.post("/consumers/{group}/instances/{instance}/positions/beginning")
-async def seek_to_beginning(request: Request, group: str, instance: str) -> Response:
+async def seek_to_beginning(request: Request) -> Response:
     """Continue at the first records there are."""
-    return await _with_places(request, group, instance, PolledConsumer.seek_to_beginning)
+    return await _with_places(request, PolledConsumer.seek_to_beginning)
 
 
-@router.post("/consumers/{group}/instances/{instance}/positions/end")
-async def seek_to_end(request: Request, group: str, instance: str) -> Response:
+async def seek_to_end(request: Request) -> Response:
     """Continue after the last records there are."""
-    return await _with_places(request, group, instance, PolledConsumer.seek_to_end)
+    return await _with_places(request, PolledConsumer.seek_to_end)
 
 
-@router.post("/consumers/{group}/instances/{instance}/assignments")
-async def assign(request: Request, group: str, instance: str) -> Response:
+async def assign(request: Request) -> Response:
     """Read these partitions and no others."""
-    return await _with_places(request, group, instance, PolledConsumer.assign)
+    return await _with_places(request, PolledConsumer.assign)
 
 
 async def _with_places(
     request: Request,
-    group: str,
-    instance: str,
     operation: Callable[[PolledConsumer, list[Place]], Awaitable[None]],
 ) -> Response:
-    answer_type(request, dialect_of(request), embedded=True)
     places = _places(requests.read(_PLACES, await request.body()))
-    await instance_of(request, group, instance).in_turn(lambda consumer: operation(consumer, places))
+    await instance_of(request).in_turn(lambda consumer: operation(consumer, places))
     return no_content()
 
 
-@router.get("/consumers/{group}/instances/{instance}/assignments")
-async def assignments(request: Request, group: str, instance: str) -> Response:
+async def assignments(request: Request) -> Response:
     """The partitions that are read now."""
-    media_type = answer_type(request, dialect_of(request), embedded=True)
-    found = await instance_of(request, group, instance).in_turn(lambda consumer: consumer.assignment())
+    found = await instance_of(request).in_turn(lambda consumer: consumer.assignment())
     body = {"partitions": [{"topic": topic, "partition": partition} for topic, partition in found]}
-    return json_response(json_bytes(body), media_type)
+    return json_response(request, json_bytes(body))
 
 
 def _own_name(proxy: Proxy, group: str) -> str:
@@ -231,9 +205,9 @@ def _as_v1(committed: Sequence[Position]) -> list[dict[str, object]]:
     ]
 
 
-def instance_of(request: Request, group: str, instance: str) -> Instance:
+def instance_of(request: Request) -> Instance:
     """The instance that a path names."""
-    return proxy_of(request).instances.get(segment(group), segment(instance))
+    return proxy_of(request).instances.get(segment(request, "group"), segment(request, "instance"))
 
 
 def shorter(asked: int | None, bound: int) -> int:

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from prometheus_client import generate_latest
+from starlette.responses import Response
 
-from rest_proxy.http.common import proxy_of
-from rest_proxy.http.metrics import Metrics
+from magicbyte.http.request import Request
+from rest_proxy.http.common import json_response, proxy_of
 from rest_proxy.http.negotiation import json_bytes
-
-router = APIRouter()
 
 _READY_SECONDS = 2.0
 
 
-@router.get("/health/live")
-async def live() -> Response:
+async def live(request: Request) -> Response:
     """Answer as long as the process serves at all."""
-    return Response(json_bytes({"status": "live"}), media_type="application/json")
+    return json_response(request, json_bytes({"status": "live"}))
 
 
-@router.get("/health/ready")
 async def ready(request: Request) -> Response:
     """Tell whether a broker answers: 200, else 503."""
     if await proxy_of(request).cluster.reachable(_READY_SECONDS):
-        return Response(json_bytes({"status": "ready"}), media_type="application/json")
+        return json_response(request, json_bytes({"status": "ready"}))
     body = json_bytes({"status": "not ready", "reason": "no broker answers"})
-    return Response(body, 503, media_type="application/json")
+    return json_response(request, body, 503)
 
 
-@router.get("/openapi.json")
 async def contract(request: Request) -> Response:
     """The OpenAPI document of this API."""
-    return Response(json_bytes(request.app.openapi()), media_type="application/json")
+    return json_response(request, json_bytes(request.app.openapi()))
 
 
-@router.get("/metrics")
 async def metrics(request: Request) -> Response:
     """All metrics in Prometheus' text form."""
-    found: Metrics = request.app.state.metrics
-    return Response(found.text(), media_type="text/plain; version=0.0.4")
+    return Response(generate_latest(request.app.state.metrics), media_type="text/plain; version=0.0.4")

@@ -5,105 +5,85 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from magicbyte.errors import ApiError
+from magicbyte.http.request import Request
 from rest_proxy import requests
 from rest_proxy.cluster import Partition, partition_body
-from rest_proxy.dialect import V1, Dialect
+from rest_proxy.dialect import V1
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.http.common import json_response, partition_segment, proxy_of, segment
-from rest_proxy.http.negotiation import answer_type, dialect_of, json_bytes
+from rest_proxy.http.negotiation import json_bytes, spoken
 
 T = TypeVar("T")
-
-router = APIRouter()
 
 _STRING_MAP = requests.reader_of(dict[str, str] | None)
 
 
-@router.get("/")
 async def root(request: Request) -> Response:
     """Answer that the proxy is there."""
-    return json_response(b"{}", answer_type(request, dialect_of(request)))
+    return json_response(request, b"{}")
 
 
-@router.post("/")
 async def post_root(request: Request) -> Response:
     """Answer that the proxy is there, whatever string map is sent."""
-    media_type = answer_type(request, dialect_of(request))
     requests.read(_STRING_MAP, await request.body() or b"null")
-    return json_response(b"{}", media_type)
+    return json_response(request, b"{}")
 
 
-@router.get("/brokers")
 async def brokers(request: Request) -> Response:
     """The brokers' ids."""
-    media_type = answer_type(request, dialect_of(request))
-    return json_response(json_bytes({"brokers": await proxy_of(request).cluster.broker_ids()}), media_type)
+    return json_response(request, json_bytes({"brokers": await proxy_of(request).cluster.broker_ids()}))
 
 
-@router.get("/topics")
 async def topics(request: Request) -> Response:
     """The names of the topics."""
-    media_type = answer_type(request, dialect_of(request))
-    return json_response(json_bytes(await proxy_of(request).cluster.topic_names()), media_type)
+    return json_response(request, json_bytes(await proxy_of(request).cluster.topic_names()))
 
 
-@router.get("/topics/{topic}")
-async def topic(request: Request, topic: str) -> Response:
+async def topic(request: Request) -> Response:
     """A topic with its configuration and partitions."""
-    dialect = dialect_of(request)
-    media_type = answer_type(request, dialect)
     cluster = proxy_of(request).cluster
-    name = segment(topic)
-    partitions = await existing(dialect, cluster.partitions(name))
-    configs = await existing(dialect, cluster.configs(name))
+    name = segment(request, "topic")
+    partitions = await existing(request, cluster.partitions(name))
+    configs = await existing(request, cluster.configs(name))
     body = {"name": name, "configs": configs, "partitions": [partition_body(one) for one in partitions]}
-    return json_response(json_bytes(body), media_type)
+    return json_response(request, json_bytes(body))
 
 
-@router.get("/topics/{topic}/partitions")
-async def partitions(request: Request, topic: str) -> Response:
+async def partitions(request: Request) -> Response:
     """A topic's partitions."""
-    dialect = dialect_of(request)
-    media_type = answer_type(request, dialect)
-    found = await existing(dialect, proxy_of(request).cluster.partitions(segment(topic)))
-    return json_response(json_bytes([partition_body(one) for one in found]), media_type)
+    found = await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic")))
+    return json_response(request, json_bytes([partition_body(one) for one in found]))
 
 
-@router.get("/topics/{topic}/partitions/{partition}")
-async def partition(request: Request, topic: str, partition: str) -> Response:
+async def partition(request: Request) -> Response:
     """One partition."""
-    dialect = dialect_of(request)
-    media_type = answer_type(request, dialect)
-    found = await _one(request, dialect, topic, partition)
-    return json_response(json_bytes(partition_body(found)), media_type)
+    found = await _one(request)
+    return json_response(request, json_bytes(partition_body(found)))
 
 
-@router.get("/topics/{topic}/partitions/{partition}/offsets")
-async def offsets(request: Request, topic: str, partition: str) -> Response:
+async def offsets(request: Request) -> Response:
     """A partition's first offset and the one after its last."""
-    dialect = dialect_of(request)
-    media_type = answer_type(request, dialect)
-    found = await _one(request, dialect, topic, partition)
-    beginning, end = await proxy_of(request).cluster.offsets(segment(topic), found.partition)
-    return json_response(json_bytes({"beginning_offset": beginning, "end_offset": end}), media_type)
+    found = await _one(request)
+    beginning, end = await proxy_of(request).cluster.offsets(segment(request, "topic"), found.partition)
+    return json_response(request, json_bytes({"beginning_offset": beginning, "end_offset": end}))
 
 
-async def _one(request: Request, dialect: Dialect, topic: str, partition: str) -> Partition:
-    number = partition_segment(partition)
-    for found in await existing(dialect, proxy_of(request).cluster.partitions(segment(topic))):
+async def _one(request: Request) -> Partition:
+    number = partition_segment(request)
+    for found in await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic"))):
         if found.partition == number:
             return found
     raise PARTITION_NOT_FOUND()
 
 
-async def existing(dialect: Dialect, answer: Awaitable[T]) -> T:
+async def existing(request: Request, answer: Awaitable[T]) -> T:
     """What an answer about a topic is, with the oldest API's error where there is no such topic."""
     try:
         return await answer
     except ApiError as error:
-        if dialect is V1 and error.kind is UNKNOWN_TOPIC_OR_PARTITION:
+        if spoken(request).dialect is V1 and error.kind is UNKNOWN_TOPIC_OR_PARTITION:
             raise TOPIC_NOT_FOUND() from None
         raise

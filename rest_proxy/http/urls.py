@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from fastapi import Request
-
+from magicbyte.http.request import Request
 from rest_proxy.settings import RestProxySettings
 
 

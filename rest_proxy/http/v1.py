@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from magicbyte.errors import ApiError
+from magicbyte.http.request import Request
 from rest_proxy.buffer import Position
 from rest_proxy.codecs import TAGGED
-from rest_proxy.dialect import V1
 from rest_proxy.errors import (
     ALREADY_SUBSCRIBED,
     BAD_REQUEST,
@@ -18,20 +18,17 @@ from rest_proxy.errors import (
 from rest_proxy.formats import BINARY
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
 from rest_proxy.http.consumers import instance_of, shorter
-from rest_proxy.http.negotiation import v1_format
+from rest_proxy.http.negotiation import spoken
 from rest_proxy.http.topics import existing
 from rest_proxy.reading import render
-
-router = APIRouter()
 
 _MAX_COUNT = 100_000
 _MAX_OFFSET = 2**63 - 1
 
 
-@router.get("/topics/{topic}/partitions/{partition}/messages")
-async def messages(request: Request, topic: str, partition: str) -> Response:
+async def messages(request: Request) -> Response:
     """Records of a partition from an offset or an instant on, up to `count` or the end of the log."""
-    media_type, form = v1_format(request)
+    form = spoken(request).form or BINARY
     proxy = proxy_of(request)
     offset = long_query(request, "offset")
     instant = request.query_params.get("timestamp") or None
@@ -42,26 +39,23 @@ async def messages(request: Request, topic: str, partition: str) -> Response:
         raise INVALID_ENTITY(detail=f"offset must be between 0 and {_MAX_OFFSET - 1} (was {offset})")
     if count is not None and not 1 <= count <= _MAX_COUNT:
         raise INVALID_ENTITY(detail=f"count must be between 1 and {_MAX_COUNT} (was {count})")
-    name, number = segment(topic), partition_segment(partition)
-    await existing(V1, proxy.cluster.require_partition(name, number))
+    name, number = segment(request, "topic"), partition_segment(request)
+    await existing(request, proxy.cluster.require_partition(name, number))
     async with proxy.simple.borrow() as consumer:
         if instant is not None:
             offset = await consumer.offset_at(Position(name, number, milliseconds_of(instant)))
         seconds = proxy.settings.consumer_request_timeout_ms / 1000
         records = await consumer.read_at(Position(name, number, offset or 0), count or 1, seconds)
-        rendered = await render(
-            records, form or BINARY, proxy.schemas, TAGGED, report_errors=True, blocking=proxy.blocking
-        )
-    return json_response(rendered.body, media_type)
+        rendered = await render(records, form, proxy.schemas, TAGGED, report_errors=True, blocking=proxy.blocking)
+    return json_response(request, rendered.body)
 
 
-@router.get("/consumers/{group}/instances/{instance}/topics/{topic}")
-async def read_topic(request: Request, group: str, instance: str, topic: str) -> Response:
+async def read_topic(request: Request) -> Response:
     """The next records of a topic; an instance reads the topic it was first asked for and no other."""
-    media_type, form = v1_format(request)
-    found = instance_of(request, group, instance)
+    form = spoken(request).form or BINARY
+    found = instance_of(request)
     proxy = proxy_of(request)
-    name = segment(topic)
+    name = segment(request, "topic")
     if found.consumer.subscribed != [name]:
         if found.consumer.mode is not None:
             raise ALREADY_SUBSCRIBED()
@@ -73,9 +67,9 @@ async def read_topic(request: Request, group: str, instance: str, topic: str) ->
             raise
         await found.in_turn(lambda consumer: consumer.subscribe([name]))
     body = await found.read(
-        form or BINARY,
+        form,
         timeout_ms=found.config.request_timeout_ms,
         max_bytes=shorter(long_query(request, "max_bytes"), proxy.settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
     )
-    return json_response(body, media_type)
+    return json_response(request, body)

@@ -27,7 +27,8 @@ HTTP = ("magicbyte.http", "registry.http", "fastapi", "starlette", "httpx")
 
 #: Library -> the files and folders that may import it.
 FENCES = {
-    "fastapi": """
+    "fastapi": "magicbyte/http/ registry/app.py rest_proxy/app.py",
+    "starlette": """
         magicbyte/http/ registry/http/ registry/app.py registry/forward.py rest_proxy/http/ rest_proxy/app.py
     """,
     "confluent_kafka": """

@@ -1,0 +1,90 @@
+"""Who asks, what a route needs, and the seam that decides whether the one may have the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+
+from magicbyte.http.asgi import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who sends a request, by Kafka's form of names (`User:alice`)."""
+
+    name: str
+
+
+ANONYMOUS = Principal("User:ANONYMOUS")
+#: Tells the principal of a request from its head.
+Identify = Callable[[Scope], Principal]
+
+
+def anonymous(_scope: Scope) -> Principal:
+    """Everybody is anonymous: nobody has to sign in."""
+    return ANONYMOUS
+
+
+class Operation(Flag):
+    """Kafka's operations on a resource; several together stand for any one of them."""
+
+    #: No sign-in is needed.
+    NOTHING = 0
+    #: Whoever has signed in may.
+    SIGN_IN = auto()
+    READ = auto()
+    WRITE = auto()
+    CREATE = auto()
+    DELETE = auto()
+    ALTER = auto()
+    DESCRIBE = auto()
+    DESCRIBE_CONFIGS = auto()
+    ALTER_CONFIGS = auto()
+
+
+class Resource(Enum):
+    """What an operation is on; which one of its kind, the parameters of the path say."""
+
+    SERVER = auto()
+    REGISTRY = auto()
+    SUBJECT = auto()
+    CLUSTER = auto()
+    TOPIC = auto()
+    GROUP = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a route needs.
+
+    Attributes:
+        operation: Any one of these suffices.
+        resource: What the operation is on.
+        filters: The answer leaves out what the principal may not see; nobody is refused.
+        also: What is needed as well.
+    """
+
+    operation: Operation
+    resource: Resource
+    filters: bool = False
+    also: Access | None = None
+
+
+OPEN = Access(Operation.NOTHING, Resource.SERVER)
+SIGNED_IN = Access(Operation.SIGN_IN, Resource.SERVER)
+
+
+class Decision(Enum):
+    """What the seam decided. Refusals are raised."""
+
+    ALLOWED = auto()
+
+
+#: The seam: decides for a principal, what its route needs, and the parameters of the path; raises ApiError to refuse.
+Decide = Callable[[Principal, Access, Mapping[str, str]], Decision | None]
+
+
+def allow_all(_principal: Principal, _access: Access, _parameters: Mapping[str, str]) -> Decision:
+    """Allow everything: there are no rules yet."""
+    return Decision.ALLOWED

@@ -1,0 +1,87 @@
+"""A request on its way through a server."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as StarletteRequest
+
+from magicbyte.http.access import Decision, Principal
+from magicbyte.http.asgi import Receive, Scope, header
+from magicbyte.http.limits import limited
+
+if TYPE_CHECKING:
+    from magicbyte.http.rows import Row
+    from magicbyte.http.table import Found
+
+#: A request id that a client may choose; another is replaced, so that it cannot forge lines of a log.
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+
+
+class Request(StarletteRequest):
+    """Starlette's request with what the way to the handler has found out.
+
+    Attributes:
+        found: The row that answers it, and what its path says.
+        principal: Who sends it.
+        decision: What the access seam decided; None if nothing.
+        media_type: The answer's media type; None before it is chosen.
+        negotiated: What else the media types say, as the server's `Negotiate` left it.
+    """
+
+    def __init__(
+        self, scope: Scope, receive: Receive, found: Found, principal: Principal, decision: Decision | None
+    ) -> None:
+        super().__init__(scope, receive)
+        self.found = found
+        self.principal = principal
+        self.decision = decision
+        self.media_type: str | None = None
+        self.negotiated: Any = None
+        self._id: str | None = None
+
+    def limit_body(self, most_bytes: int) -> None:
+        """Refuse the body if it is larger.
+
+        Raises:
+            ApiError: 413 if it is declared to be; receiving it raises the same if it comes to be.
+        """
+        self._receive = limited(self.scope, self._receive, most_bytes)
+
+    @property
+    def row(self) -> Row:
+        """The row that answers it."""
+        return self.found.row
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request in logs: the client's own if it is well formed."""
+        if self._id is None:
+            asked = header(self.scope, b"x-request-id")
+            self._id = asked if asked and _REQUEST_ID.fullmatch(asked) else secrets.token_hex(16)
+        return self._id
+
+    @property
+    def has_id(self) -> bool:
+        """Tell whether the client has sent an id."""
+        return header(self.scope, b"x-request-id") is not None
+
+    async def body(self) -> bytes:
+        """The whole body, read at once; kept for later callers.
+
+        Raises:
+            ClientDisconnect: The client has gone before it had sent all.
+        """
+        if not hasattr(self, "_body"):
+            message = await self.receive()
+            chunks = [message.get("body", b"")]
+            while message.get("more_body"):
+                message = await self.receive()
+                chunks.append(message.get("body", b""))
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            self._body = b"".join(chunks)
+        return self._body

@@ -1,0 +1,57 @@
+"""A route is a row: what a server has to know of one route stands in one value."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum, auto
+
+from starlette.responses import Response
+
+from magicbyte.http.access import Access
+from magicbyte.http.request import Request
+
+Handler = Callable[[Request], Awaitable[Response]]
+#: Chooses the media type of the answer and sets it in the request; raises 406 or 415.
+Negotiate = Callable[[Request], None]
+
+
+class BodyLimit(Enum):
+    """Which of the server's limits holds for a body; their sizes are settings."""
+
+    USUAL = auto()
+    BULK = auto()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One route of a server.
+
+    Attributes:
+        method: The HTTP method; a GET that is safe answers HEAD too.
+        path: The template: a segment in braces is a parameter.
+        operation_id: The contract's name for it.
+        access: What a principal needs.
+        handler: Answers a request.
+        media_types: Chooses the answer's media type, and refuses bodies of types that are not read.
+        body_limit: Which limit its bodies have.
+        has_deadline: The server's deadline holds; else an answer takes as long as it takes.
+        streams: Body and answer are as slow as the client wants; the times of connections do not bind them.
+        is_remembered: The answer depends on the request and the state alone, and may be given again from memory.
+        is_quiet: Successes are so many that only a log that tells all (`debug`) has a line for each.
+        is_safe: It changes nothing, if it is a GET.
+    """
+
+    method: str
+    path: str
+    operation_id: str
+    access: Access
+    handler: Handler
+    media_types: Negotiate
+    _: KW_ONLY
+    body_limit: BodyLimit = BodyLimit.USUAL
+    has_deadline: bool = True
+    streams: bool = False
+    is_remembered: bool = False
+    is_quiet: bool = False
+    is_safe: bool = True

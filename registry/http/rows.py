@@ -1,0 +1,135 @@
+"""The registry's routes: a row for each. All but those of the server also work behind `/contexts/NAME`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from magicbyte.http.access import OPEN, SIGNED_IN, Access, Operation, Resource
+from magicbyte.http.rows import BodyLimit, Row
+from registry.http import compatibility, extensions, schemas, server, settings, subjects, transfer
+from registry.http.answers import negotiated, negotiated_lines, unnegotiated
+from registry.http.request import RegistryRow
+from registry.service import WriteTexts
+
+_SUBJECT, _REGISTRY = partial(Access, resource=Resource.SUBJECT), partial(Access, resource=Resource.REGISTRY)
+_READ, _DELETE, _DESCRIBE = (_SUBJECT(each) for each in (Operation.READ, Operation.DELETE, Operation.DESCRIBE))
+_WRITE = _SUBJECT(Operation.WRITE)
+#: Whoever may register a schema learns by it whether it is there.
+_READ_OR_WRITE = _SUBJECT(Operation.READ | Operation.WRITE)
+_READ_AND_WRITE = _SUBJECT(Operation.READ, also=_WRITE)
+_UNDELETE = _SUBJECT(Operation.WRITE, also=_DELETE)
+_LIST, _LIST_READABLE = _SUBJECT(Operation.DESCRIBE, filters=True), _SUBJECT(Operation.READ, filters=True)
+#: The rights are those of each line.
+_IMPORT = _SUBJECT(Operation.WRITE, filters=True, also=_SUBJECT(Operation.ALTER_CONFIGS, filters=True))
+_READ_SETTINGS, _CHANGE_SETTINGS = _SUBJECT(Operation.DESCRIBE_CONFIGS), _SUBJECT(Operation.ALTER_CONFIGS)
+_READ_DEFAULTS, _CHANGE_DEFAULTS = _REGISTRY(Operation.DESCRIBE_CONFIGS), _REGISTRY(Operation.ALTER_CONFIGS)
+_DESCRIBE_REGISTRY = _REGISTRY(Operation.DESCRIBE)
+
+
+def _schemas(name: str, writing: str, forwarded: str = "register schema", *, is_repeatable: bool = True) -> WriteTexts:
+    """The texts of a write of schemas."""
+    failed = f"{writing} operation failed while writing to {{store}}"
+    return WriteTexts(f"{name} operation timed out", failed, forwarded, is_repeatable=is_repeatable)
+
+
+def _settings(verb: str, noun: str, forwarded: str) -> WriteTexts:
+    """The texts of a write of settings."""
+    failed = f"Failed to {verb} {noun}"
+    name = f"{verb} {noun}".capitalize()
+    return WriteTexts(f"{name} operation timed out", failed, forwarded, failed, is_repeatable=verb == "update")
+
+
+_REGISTER = _schemas("Register", "Register schema")
+_UNDELETING = _schemas("Undelete", "Undelete")
+_UPDATE_CONFIG = _settings("update", "compatibility level", "update config")
+_DELETE_CONFIG = _settings("delete", "compatibility level", "delete config")
+_UPDATE_MODE, _DELETE_MODE = _settings("update", "mode", "update mode"), _settings("delete", "mode", "delete mode")
+_DELETE_SUBJECT = _schemas("Delete subject", "Delete subject", "delete subject", is_repeatable=False)
+_DELETE_VERSION = _schemas(
+    "Delete Schema Version", "Delete Schema Version", "delete schema version", is_repeatable=False
+)
+_DELETE_CONTEXT = _schemas("Delete context", "Delete context", "delete subject", is_repeatable=False)
+_IMPORTING = _schemas("Import", "Import")
+
+_read = partial(Row, "GET", media_types=negotiated)
+_remembered = partial(Row, "GET", media_types=negotiated, is_remembered=True)
+_ask = partial(Row, "POST", media_types=negotiated)
+_post, _put, _delete = (partial(RegistryRow, method, media_types=negotiated) for method in ("POST", "PUT", "DELETE"))
+_VERSIONS = "/subjects/{subject}/versions"
+_VERSION = f"{_VERSIONS}/{{version}}"
+
+ROWS: tuple[Row, ...] = (
+    _read("/subjects", "listSubjects", _LIST, subjects.list_subjects),
+    _ask("/subjects/{subject}", "lookUpSchema", _READ_OR_WRITE, subjects.look_up_schema, is_remembered=True),
+    _delete("/subjects/{subject}", "deleteSubject", _DELETE, subjects.delete_subject, write=_DELETE_SUBJECT),
+    _remembered(_VERSIONS, "listVersions", _DESCRIBE, subjects.list_versions),
+    _post(_VERSIONS, "registerSchema", _WRITE, subjects.register_schema, write=_REGISTER),
+    _remembered(_VERSION, "getVersion", _READ, subjects.get_version),
+    _delete(_VERSION, "deleteVersion", _DELETE, subjects.delete_version, write=_DELETE_VERSION),
+    _post(f"{_VERSION}/tags", "tagVersion", _READ_AND_WRITE, subjects.tag_version, write=_REGISTER),
+    _remembered(f"{_VERSION}/schema", "getVersionText", _READ, subjects.get_version_schema),
+    _remembered(f"{_VERSION}/referencedby", "listReferrers", _DESCRIBE, subjects.list_referrers),
+    _remembered("/subjects/{subject}/metadata", "getLatestWithMetadata", _READ, subjects.get_latest_with_metadata),
+    _post("/subjects/{subject}/undelete", "undeleteSubject", _UNDELETE, subjects.undelete, write=_UNDELETING),
+    _post(f"{_VERSION}/undelete", "undeleteVersion", _UNDELETE, subjects.undelete, write=_UNDELETING),
+    _read("/schemas", "listSchemas", _LIST_READABLE, schemas.list_schemas),
+    _read("/schemas/types", "listTypes", SIGNED_IN, schemas.list_types),
+    _remembered("/schemas/ids/{id}", "getById", _READ, schemas.get_by_id),
+    _remembered("/schemas/ids/{id}/schema", "getTextById", _READ, schemas.get_text_by_id),
+    _remembered("/schemas/ids/{id}/subjects", "listSubjectsById", _LIST_READABLE, schemas.list_subjects_by_id),
+    _remembered("/schemas/ids/{id}/versions", "listVersionsById", _LIST_READABLE, schemas.list_versions_by_id),
+    _read("/schemas/guids/{guid}", "getByGuid", _READ, schemas.get_by_guid),
+    _read("/schemas/guids/{guid}/ids", "listIdsByGuid", _LIST_READABLE, schemas.list_ids_by_guid),
+    _ask(f"/compatibility{_VERSION}", "checkAgainstVersion", _READ, compatibility.check_against_version),
+    _ask(f"/compatibility{_VERSIONS}", "checkAgainstAll", _READ, compatibility.check_against_all),
+    _read("/config", "getGlobalConfig", _READ_DEFAULTS, settings.get_config),
+    _put("/config", "putGlobalConfig", _CHANGE_DEFAULTS, settings.put_config, write=_UPDATE_CONFIG),
+    _delete("/config", "deleteGlobalConfig", _CHANGE_DEFAULTS, settings.delete_config, write=_DELETE_CONFIG),
+    _read("/config/{subject}", "getSubjectConfig", _READ_SETTINGS, settings.get_config),
+    _put("/config/{subject}", "putSubjectConfig", _CHANGE_SETTINGS, settings.put_config, write=_UPDATE_CONFIG),
+    _delete("/config/{subject}", "deleteSubjectConfig", _CHANGE_SETTINGS, settings.delete_config, write=_DELETE_CONFIG),
+    _read("/mode", "getGlobalMode", _READ_DEFAULTS, settings.get_mode),
+    _put("/mode", "putGlobalMode", _CHANGE_DEFAULTS, settings.put_mode, write=_UPDATE_MODE),
+    _delete("/mode", "deleteGlobalMode", _CHANGE_DEFAULTS, settings.delete_mode, write=_DELETE_MODE),
+    _read("/mode/{subject}", "getSubjectMode", _READ_SETTINGS, settings.get_mode),
+    _put("/mode/{subject}", "putSubjectMode", _CHANGE_SETTINGS, settings.put_mode, write=_UPDATE_MODE),
+    _delete("/mode/{subject}", "deleteSubjectMode", _CHANGE_SETTINGS, settings.delete_mode, write=_DELETE_MODE),
+    _read("/contexts", "listContexts", _LIST, settings.list_contexts),
+    _delete("/contexts/{context}", "deleteContext", _DELETE, settings.delete_context, write=_DELETE_CONTEXT),
+    _read("/search", "searchSchemas", _LIST_READABLE, extensions.search_schemas),
+    Row(
+        "GET",
+        "/events",
+        "followChanges",
+        _LIST_READABLE,
+        extensions.follow_changes,
+        unnegotiated,
+        has_deadline=False,
+        streams=True,
+    ),
+    Row("GET", "/export", "exportAll", _LIST_READABLE, transfer.export, unnegotiated, has_deadline=False),
+    RegistryRow(
+        "POST",
+        "/import",
+        "importAll",
+        _IMPORT,
+        transfer.import_lines,
+        negotiated_lines,
+        body_limit=BodyLimit.BULK,
+        has_deadline=False,
+        write=_IMPORTING,
+    ),
+    _read("/", "root", SIGNED_IN, server.root),
+    _ask("/", "postRoot", SIGNED_IN, server.post_root),
+    _read("/v1/metadata/id", "getClusterId", SIGNED_IN, server.cluster_id),
+    _read("/v1/metadata/version", "getServerVersion", SIGNED_IN, server.version),
+    _read("/v1/metadata/deployment", "getDeployment", _DESCRIBE_REGISTRY, server.deployment),
+    _read("/health/live", "live", OPEN, server.live),
+    _read("/health/ready", "ready", OPEN, server.ready),
+    _read("/health/startup", "startup", OPEN, server.startup),
+    _read("/_health", "health", OPEN, server.health),
+    _read("/master_available", "masterAvailable", OPEN, server.master_available),
+    Row("GET", "/metrics", "metrics", _DESCRIBE_REGISTRY, server.metrics, unnegotiated),
+    Row("GET", "/docs", "docs", SIGNED_IN, server.docs, unnegotiated),
+    _read("/openapi.json", "openapi", SIGNED_IN, server.openapi),
+)

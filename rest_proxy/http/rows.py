@@ -1,0 +1,98 @@
+"""The REST proxy's routes: a row for each."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from magicbyte.http.access import OPEN, SIGNED_IN, Access, Operation, Resource
+from magicbyte.http.request import Request
+from magicbyte.http.rows import Handler, Negotiate, Row
+from rest_proxy.http import consumers, operations, produce, topics, v1
+from rest_proxy.http.common import proxy_of
+from rest_proxy.http.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
+from rest_proxy.http.negotiation import produce as produced
+
+_DESCRIBE_CLUSTER = Access(Operation.DESCRIBE, Resource.CLUSTER)
+_LIST_TOPICS = Access(Operation.DESCRIBE, Resource.TOPIC, filters=True)
+_DESCRIBE_TOPIC = Access(Operation.DESCRIBE, Resource.TOPIC)
+_READ_TOPIC = Access(Operation.READ, Resource.TOPIC)
+_WRITE_TOPIC = Access(Operation.WRITE, Resource.TOPIC)
+_READ_GROUP = Access(Operation.READ, Resource.GROUP)
+#: The topics are those in the body, or those of the instance.
+_READ_BOTH = Access(Operation.READ, Resource.GROUP, also=_READ_TOPIC)
+_GROUP = "/consumers/{group}"
+_INSTANCE = f"{_GROUP}/instances/{{instance}}"
+
+
+def at_owner(handler: Handler) -> Handler:
+    """The handler on the node that holds the consumer instance: on another one, the request is passed on to it."""
+
+    async def handled_at_owner(request: Request) -> Response:
+        passing_on = proxy_of(request).passing_on
+        answered = None if passing_on is None else await passing_on.to_owner(request)
+        return await handler(request) if answered is None else answered
+
+    return handled_at_owner
+
+
+def _of_instance(
+    method: str,
+    path: str,
+    operation_id: str,
+    handler: Handler,
+    access: Access = _READ_GROUP,
+    media_types: Negotiate = generic_or_embedded,
+    *,
+    streams: bool = False,
+) -> Row:
+    """A route of an instance: even a GET may move it on."""
+    return Row(
+        method,
+        f"{_INSTANCE}{path}",
+        operation_id,
+        access,
+        at_owner(handler),
+        media_types,
+        is_safe=False,
+        streams=streams,
+    )
+
+
+ROWS = (
+    Row("GET", "/", "root", SIGNED_IN, topics.root, generic),
+    Row("POST", "/", "postRoot", SIGNED_IN, topics.post_root, generic),
+    Row("GET", "/brokers", "brokers", _DESCRIBE_CLUSTER, topics.brokers, generic),
+    Row("GET", "/topics", "topics", _LIST_TOPICS, topics.topics, generic),
+    Row("GET", "/topics/{topic}", "topic", _DESCRIBE_TOPIC, topics.topic, generic),
+    Row("GET", "/topics/{topic}/partitions", "partitions", _DESCRIBE_TOPIC, topics.partitions, generic),
+    Row("GET", "/topics/{topic}/partitions/{partition}", "partition", _DESCRIBE_TOPIC, topics.partition, generic),
+    Row("GET", "/topics/{topic}/partitions/{partition}/offsets", "offsets", _DESCRIBE_TOPIC, topics.offsets, generic),
+    Row("GET", "/topics/{topic}/partitions/{partition}/messages", "messages", _READ_TOPIC, v1.messages, v1_records),
+    Row("POST", "/topics/{topic}", "produceToTopic", _WRITE_TOPIC, produce.produce_to_topic, produced, is_quiet=True),
+    Row(
+        "POST",
+        "/topics/{topic}/partitions/{partition}",
+        "produceToPartition",
+        _WRITE_TOPIC,
+        produce.produce_to_partition,
+        produced,
+    ),
+    Row("POST", _GROUP, "createConsumer", _READ_GROUP, at_owner(consumers.create), generic_or_embedded),
+    _of_instance("DELETE", "", "deleteConsumer", consumers.delete),
+    _of_instance("POST", "/subscription", "subscribe", consumers.subscribe, _READ_BOTH),
+    _of_instance("GET", "/subscription", "subscription", consumers.subscription),
+    _of_instance("DELETE", "/subscription", "unsubscribe", consumers.unsubscribe),
+    _of_instance("GET", "/records", "records", consumers.records, _READ_BOTH, records, streams=True),
+    _of_instance("GET", "/topics/{topic}", "readTopic", v1.read_topic, _READ_BOTH, v1_records, streams=True),
+    _of_instance("POST", "/offsets", "commit", consumers.commit),
+    _of_instance("GET", "/offsets", "committed", consumers.committed, _READ_BOTH),
+    _of_instance("POST", "/positions", "seek", consumers.seek),
+    _of_instance("POST", "/positions/beginning", "seekToBeginning", consumers.seek_to_beginning),
+    _of_instance("POST", "/positions/end", "seekToEnd", consumers.seek_to_end),
+    _of_instance("POST", "/assignments", "assign", consumers.assign, _READ_BOTH),
+    _of_instance("GET", "/assignments", "assignments", consumers.assignments),
+    Row("GET", "/health/live", "live", OPEN, operations.live, unnegotiated),
+    Row("GET", "/health/ready", "ready", OPEN, operations.ready, unnegotiated),
+    Row("GET", "/openapi.json", "contract", SIGNED_IN, operations.contract, unnegotiated),
+    Row("GET", "/metrics", "metrics", _DESCRIBE_CLUSTER, operations.metrics, unnegotiated),
+)
