@@ -255,7 +255,10 @@ class Committer:
                 decided.append(_Decided(waiting, error=error))
                 continue
             for record in decision.records:
-                overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
+                # Nobody is decided after the last command; but what must be decoded shows here if memory is short, and
+                # not after the append.
+                if waiting is not batch[-1] or record.decoded is None:
+                    overlay.apply_record(record)
             records.extend(decision.records)
             decided.append(_Decided(waiting, decision.result))
         return decided, records
@@ -265,7 +268,8 @@ class Committer:
         first = last - len(records) + 1
         with self.applying:
             for index, record in enumerate(records):
-                self._apply(LogEntry(first + index, record.key, record.value, record.timestamp))
+                if first + index > self._view.offset:
+                    self._view.apply_record(record, first + index)
 
     def _found(self, records: Sequence[Record], after: int) -> bool:
         """Bring the view up to date and tell whether the records were the first that came."""

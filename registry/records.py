@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec.structs import replace
 
 from compat.schema import AVRO, Reference
 from registry.contract import Metadata, RuleSet
 from registry.json_text import load_json
+from registry.log.port import Record
 from registry.model import MAX_VERSION, Config, Content, Kept, Version, in_bounds, kept_form
 
 SCHEMA = "SCHEMA"
@@ -148,6 +150,16 @@ def encode_version(version: Version) -> bytes:
     }
     parts |= content_extras(content)
     return orjson.dumps(parts | {"schema": content.text, "deleted": version.deleted})
+
+
+def version_record(key: bytes, version: Version) -> Record:
+    """The SCHEMA record of a version, which it carries as decoding the record would give it."""
+    kept = version.kept
+    if isinstance(kept, Content):
+        kept = replace(kept, schema_type=sys.intern(kept.schema_type))
+    # A subject stands in each of its versions: keep it once.
+    decoded = replace(version, subject=sys.intern(version.subject), kept=kept)
+    return Record(key, encode_version(decoded), version.timestamp, decoded)
 
 
 def content_extras(content: Content) -> dict[str, Any]:

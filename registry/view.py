@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from registry import records
-from registry.log.port import BEGINNING, LogEntry, Offset
+from registry.log.port import BEGINNING, LogEntry, Offset, Record
 from registry.model import (
     DEFAULT_CONTEXT,
     MODES,
@@ -99,22 +99,32 @@ class View(Versions):
 
     # The mutator
 
-    def apply(self, entry: LogEntry) -> None:
+    def apply(self, entry: LogEntry, decoded: Version | None = None) -> None:
         """Take in the next entry of the log.
+
+        Args:
+            entry: The entry.
+            decoded: The version that it says, if its writer has it at hand: what decoding it would give.
 
         Raises:
             MemoryError: The view may hold a part of the entry; it is of no use any more.
         """
+        value: dict[str, Any] | None
         try:
-            key = records.decode_key(entry.key)
-            value = None if entry.value is None else records.decode_value(entry.value)
-            handler = _HANDLERS.get(key.keytype)
-            if handler:
-                handler(self, key, value, entry)
-            self._remember_key(key, entry.key)
-            if self._base is None:
+            if decoded is not None:
+                # The writer has taken the key's bytes from `key_bytes`, so there are no new ones to remember.
+                key, value = Key(records.SCHEMA, decoded.subject, decoded.number), _summary(decoded)
+                self._put_version(decoded, entry)
+            else:
+                key = records.decode_key(entry.key)
+                value = None if entry.value is None else records.decode_value(entry.value)
+                handler = _HANDLERS.get(key.keytype)
+                if handler:
+                    handler(self, key, value, entry)
+                self._remember_key(key, entry.key)
                 if value is not None:
                     value.pop("schema", None)
+            if self._base is None:
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
             self._count(error.reason, entry, f"passed over ({error.reason}): {error}")
@@ -125,6 +135,11 @@ class View(Versions):
             self._count("undecodable", entry, f"passed over (undecodable): {error!r}")
         # Last, so that whoever sees the offset sees all that it stands for.
         self.offset = entry.offset
+
+    def apply_record(self, record: Record, offset: Offset | None = None) -> None:
+        """Take in a record as it has been appended at an offset; without one as if it were the log's next."""
+        at = self.offset + 1 if offset is None else offset
+        self.apply(LogEntry(at, record.key, record.value, record.timestamp), record.decoded)
 
     def _remember_key(self, key: Key, raw: bytes | None) -> None:
         """Note the bytes of a key where they are not ours alone, the latest last."""
@@ -145,7 +160,10 @@ class View(Versions):
         if value is None:
             self._remove(key.subject, key.version)
             return
-        version = records.decode_version(key, value, entry.timestamp)
+        self._put_version(records.decode_version(key, value, entry.timestamp), entry)
+
+    def _put_version(self, version: Version, entry: LogEntry) -> None:
+        """Put a version in the place of the one with its number, if there is one."""
         replaced = self.version(version.subject, version.number)
         self._remove(version.subject, version.number)
         if self._contest(version):
@@ -242,6 +260,11 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
     records.ID_MARK: View._apply_id_mark,  # noqa: SLF001
     records.POSTED: View._apply_posted,  # noqa: SLF001
 }
+
+
+def _summary(version: Version) -> dict[str, Any]:
+    """What a version's record says besides its content."""
+    return {"id": version.schema_id, "schemaType": version.schema_type, "deleted": version.deleted}
 
 
 def named(subjects: Iterable[str], prefix: str) -> list[str]:

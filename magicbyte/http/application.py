@@ -188,7 +188,7 @@ class Application:
             is_whole = type(response).__call__ is Response.__call__
             if slot is not None and status == 200 and is_whole and self._remembered is not None:
                 self._remembered.add(slot, response)
-            if status >= 400 or not row.is_quiet or request.has_id:
+            if request.is_told(status):
                 response.raw_headers.append((b"x-request-id", request.request_id.encode()))
             if is_whole:
                 await send({"type": "http.response.start", "status": status, "headers": response.raw_headers})
@@ -198,7 +198,7 @@ class Application:
         finally:
             recorder.in_progress -= 1
             found.tallies.add(status, seconds := time.perf_counter() - started)
-            if status >= 400 or not row.is_quiet or access_log.isEnabledFor(logging.DEBUG):
+            if request.is_told(status) or access_log.isEnabledFor(logging.DEBUG):
                 recorder.log(scope, status, seconds, request.request_id)
 
     async def _handle(self, request: Request) -> Response:

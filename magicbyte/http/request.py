@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import random
 import re
-import secrets
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A request id that a client may choose; another is replaced, so that it cannot forge lines of a log.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+#: Makes request ids, which need not be secret: to ask the system for each would hand the interpreter to other threads.
+_random_bits = random.Random().getrandbits  # noqa: S311  as it says
 
 
 class Request(StarletteRequest):
@@ -61,13 +63,15 @@ class Request(StarletteRequest):
         """The id of the request in logs: the client's own if it is well formed."""
         if self._id is None:
             asked = header(self.scope, b"x-request-id")
-            self._id = asked if asked and _REQUEST_ID.fullmatch(asked) else secrets.token_hex(16)
+            self._id = asked if asked and _REQUEST_ID.fullmatch(asked) else f"{_random_bits(128):032x}"
         return self._id
 
-    @property
-    def has_id(self) -> bool:
-        """Tell whether the client has sent an id."""
-        return header(self.scope, b"x-request-id") is not None
+    def is_told(self, status: int) -> bool:
+        """Tell whether the answer has a request id and a line of the log: all but successes of quiet routes.
+
+        A client that sends an id asks for both.
+        """
+        return status >= 400 or not self.row.is_quiet or header(self.scope, b"x-request-id") is not None
 
     async def body(self) -> bytes:
         """The whole body, read at once; kept for later callers.

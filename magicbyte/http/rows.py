@@ -38,7 +38,7 @@ class Row:
         has_deadline: The server's deadline holds; else an answer takes as long as it takes.
         streams: Body and answer are as slow as the client wants; the times of connections do not bind them.
         is_remembered: The answer depends on the request and the state alone, and may be given again from memory.
-        is_quiet: Successes are so many that only a log that tells all (`debug`) has a line for each.
+        is_quiet: Successes are so many that a line of the log for each must be asked for: by `debug`, or by a request id.
         is_safe: It changes nothing, if it is a GET.
     """
 

@@ -79,7 +79,7 @@ def decide_undelete(view: View, now: int, *, subject: str, number: int | None) -
 
 def _rewritten(view: View, version: Version, *, deleted: bool, now: int) -> Record:
     key = view.key_bytes(Key(records.SCHEMA, version.subject, version.number))
-    return Record(key, records.encode_version(replace(version, deleted=deleted)), now)
+    return records.version_record(key, replace(version, deleted=deleted, timestamp=now))
 
 
 def _require_unreferenced(

@@ -18,7 +18,7 @@ from registry.decide.decision import Decision, Terms, require_valid_rules, requi
 from registry.decide.prepare import Registration, canonicalize
 from registry.decide.question import LITTLE_READING, Question, Unanswered
 from registry.identity import guid_of
-from registry.log.port import LogEntry, Record
+from registry.log.port import Record
 from registry.model import (
     DEFAULT_CONTEXT,
     MAX_VERSION,
@@ -96,7 +96,7 @@ def decide_load(
             questions += missing.questions
             continue
         for record in written:
-            overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
+            overlay.apply_record(record)
         found += written
         if written:
             report.taken[kind] = report.taken.get(kind, 0) + 1
@@ -149,7 +149,7 @@ def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list
     if present is not None and present.deleted == version.deleted:
         return []
     require_writable(view, subject)
-    found = [Record(view.key_bytes(key), records.encode_version(version), now)]
+    found = [records.version_record(view.key_bytes(key), version)]
     if context != DEFAULT_CONTEXT and context not in view.contexts():
         found.insert(0, Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
     return found

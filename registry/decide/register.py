@@ -220,11 +220,10 @@ def _write(
         if occupied.content != content and not terms.imports_overwrite:
             raise errors.VERSION_OVERWRITE(subject=subject, version=number)
     version = Version(subject, number, schema_id, kept_form(content), deleted=False, timestamp=now)
-    value = records.encode_version(version)
     found: list[Record] = []
     if context != DEFAULT_CONTEXT and context not in view.contexts():
         found.append(Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
-    found.append(Record(view.key_bytes(Key(records.SCHEMA, subject, number)), value, now))
+    found.append(records.version_record(view.key_bytes(Key(records.SCHEMA, subject, number)), version))
     superseded = [
         each
         for each in view.versions(subject)

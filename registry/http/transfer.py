@@ -17,7 +17,7 @@ from registry.forward import Forwarder
 from registry.http.answers import answer
 from registry.http.request import context_of_request, flag, prefix_of, registry_of, write_of
 from registry.http.spooled_body import SpooledBody
-from registry.log.port import LogEntry, NotLeader
+from registry.log.port import NotLeader
 from registry.transfer import batches, check_lines, export_lines, parsed_lines
 from registry.view import View
 
@@ -79,7 +79,7 @@ async def _try(request: Request, body: SpooledBody, context: str) -> Report:
     while batch := await asyncio.to_thread(next, waiting, None):
         decision = await registry.compute(_deciding(overlay, batch, context), in_thread=True)
         for record in decision.records:
-            overlay.apply(LogEntry(overlay.offset + 1, record.key, record.value, record.timestamp))
+            overlay.apply_record(record)
         report.add(decision.result)
     return report
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -15,11 +15,19 @@ BEGINNING: Offset = -1
 
 
 class Record(Struct, frozen=True, gc=False):
-    """A record to append; a value of None is a tombstone. `timestamp` is in ms since the epoch."""
+    """A record to append.
+
+    Attributes:
+        key: The key's bytes.
+        value: The value's bytes; None for a tombstone.
+        timestamp: In ms since the epoch.
+        decoded: What key and value say, if the writer has it at hand. A log does not keep it.
+    """
 
     key: bytes
     value: bytes | None
     timestamp: int
+    decoded: Any = None
 
 
 class LogEntry(Struct, frozen=True, gc=False):

@@ -241,6 +241,7 @@ def test_quiet_routes_log_their_failures_and_their_successes_when_the_log_tells_
         assert logged("GET", "/things/a") == ["GET /things/a 200"]
         assert logged("GET", "/things/a") == []  # remembered
         assert logged("POST", "/things/a") == []
+        assert logged("POST", "/things/a", headers={"x-request-id": "1"}) == ["POST /things/a 200"]
         assert logged("POST", "/refused") == ["POST /refused 404"]
         assert logged("POST", "/things/a", content=b"x" * 101) == ["POST /things/a 413"]
     with caplog.at_level(logging.DEBUG, "magicbyte.access"):

@@ -1,0 +1,82 @@
+"""Decisions carry the versions that their records say, so that nobody decodes what was just encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from compat.schema import Reference
+from registry import records, view
+from registry.changes import changes_since
+from registry.committer import Committer
+from registry.contract import Metadata, RuleSet
+from registry.decide import Decision, Registration, Terms, decide_delete_version, decide_load, decide_register
+from registry.decide.delete import decide_undelete
+from registry.log.memory import MemoryLog
+from registry.log.port import LogEntry
+from registry.model import Content
+from registry.view import View
+
+TERMS = Terms()
+PROTO = 'syntax = "proto3";\nmessage M {\n  string name = 1;\n}\n'
+RULES = {"domainRules": [{"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "true"}]}
+
+
+def register(subject: str, *content: Any, **fields: Any) -> Callable[[View, int], Decision[Any]]:
+    return partial(decide_register, request=Registration(subject, Content(*content), **fields), terms=TERMS)
+
+
+COMMANDS = [
+    register("plain", "AVRO", '"int"'),
+    register("plain", "AVRO", '"long"'),
+    register(":.context:other", "AVRO", '"int"'),
+    register("proto", "PROTOBUF", PROTO),
+    register("json", "JSON", '{"type":"object"}'),
+    register("e", "AVRO", '{"type":"enum","name":"E","symbols":["A"]}'),
+    register(
+        "refers", "AVRO", '{"type":"record","name":"R","fields":[{"name":"e","type":"E"}]}', (Reference("E", "e", 1),)
+    ),
+    register("meta", "AVRO", '"int"', (), Metadata.from_json({"properties": {"a": "b"}, "sensitive": []})),
+    register("rules", "AVRO", '"int"', (), None, RuleSet.from_json(RULES)),
+    register("emptyRules", "AVRO", '"int"', (), Metadata(), RuleSet()),
+    partial(decide_delete_version, subject="plain", number=1, permanent=False),
+    partial(decide_undelete, subject="plain", number=1),
+    partial(decide_load, lines=[(1, {"subject": "i", "version": 7, "id": 70, "schema": '"int"'})], terms=TERMS),
+]
+
+
+def test_what_a_decision_carries_is_what_its_records_say() -> None:
+    carrying, decoding = View(), View()
+    carried = 0
+    for now, command in enumerate(COMMANDS):
+        decision = command(carrying, now)
+        assert decision.records, command
+        for record in decision.records:
+            key = records.decode_key(record.key)
+            if key.keytype == records.SCHEMA and record.value is not None:
+                value = records.decode_value(record.value)
+                assert record.decoded == records.decode_version(key, value, record.timestamp)
+                carried += 1
+            carrying.apply_record(record)
+            decoding.apply(LogEntry(decoding.offset + 1, record.key, record.value, record.timestamp))
+    assert carried == len(COMMANDS)
+    assert carrying.subjects() == decoding.subjects()
+    for subject in decoding.subjects():
+        assert list(carrying.versions(subject)) == list(decoding.versions(subject))
+    assert changes_since(carrying, -1) == changes_since(decoding, -1)
+
+
+def test_nobody_decodes_the_versions_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_again(*_: object) -> None:
+        raise AssertionError("decoded")
+
+    committer = Committer(MemoryLog(), View())
+    # All in one batch: each is decided on what the ones before it left.
+    futures = [committer.submit(register("s", "AVRO", f'"{name}"')) for name in ("int", "long", "float", "double")]
+    monkeypatch.setattr(view.records, "decode_version", not_again)
+    committer.start()
+    assert [future.result(10).number for future in futures] == [1, 2, 3, 4]
+    committer.stop()
