@@ -43,14 +43,6 @@ def _as_it_is(path: str) -> tuple[str, Mapping[str, str]]:
     return path, {}
 
 
-async def _nothing_first(_request: Request) -> None:
-    return None
-
-
-def _nothing_more(_request: Request, _response: Response) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
     """What is a server's own on the way of its requests.
@@ -83,8 +75,8 @@ class Api:
     timed_out: ErrorKind = GATEWAY_TIMEOUT
     locate: Locate = _as_it_is
     on_errors: Mapping[type[Exception], OnError] = field(default_factory=dict)
-    before_handling: Callable[[Request], Awaitable[None]] = _nothing_first
-    after_handling: Callable[[Request, Response], None] = _nothing_more
+    before_handling: Callable[[Request], Awaitable[None]] | None = None
+    after_handling: Callable[[Request, Response], None] | None = None
     remembered: RememberedAnswers | None = None
     identify: Identify = anonymous
     decide: Decide = allow_all
@@ -160,7 +152,9 @@ class Application:
         except ApiError as error:
             decision, found = None, found._replace(error=error)
         if row.is_remembered and decision is not None and remembered is not None and scope["method"] == row.method:
-            slot, receive = await remembered.slot(principal, scope, receive)
+            slot = remembered.slot(principal, scope)
+            if slot is not None and row.method != "GET":
+                slot, receive = await remembered.with_body(slot, scope, receive)
             if slot is not None and (known := remembered.find(slot)) is not None:
                 await send(known.start)
                 await send(known.body)
@@ -173,7 +167,7 @@ class Application:
     async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
         """Answer anew; count and log the answer."""
         scope, found, recorder = request.scope, request.found, self.recorder
-        row, status = found.row, 500
+        row, status, is_told = found.row, 500, True
         scope["app"], scope["path"], scope["path_params"] = self.fastapi, found.path, found.parameters
         recorder.in_progress += 1
         try:
@@ -188,7 +182,8 @@ class Application:
             is_whole = type(response).__call__ is Response.__call__
             if slot is not None and status == 200 and is_whole and self._remembered is not None:
                 self._remembered.add(slot, response)
-            if request.is_told(status):
+            is_told = request.is_told(status)
+            if is_told:
                 response.raw_headers.append((b"x-request-id", request.request_id.encode()))
             if is_whole:
                 await send({"type": "http.response.start", "status": status, "headers": response.raw_headers})
@@ -198,7 +193,7 @@ class Application:
         finally:
             recorder.in_progress -= 1
             found.tallies.add(status, seconds := time.perf_counter() - started)
-            if request.is_told(status) or access_log.isEnabledFor(logging.DEBUG):
+            if is_told or access_log.isEnabledFor(logging.DEBUG):
                 recorder.log(scope, status, seconds, request.request_id)
 
     async def _handle(self, request: Request) -> Response:
@@ -212,12 +207,15 @@ class Application:
         return await self._handle_in_turn(request)
 
     async def _handle_in_turn(self, request: Request) -> Response:
-        await self._api.before_handling(request)
+        api = self._api
+        if api.before_handling is not None:
+            await api.before_handling(request)
         try:
             response = await request.row.handler(request)
         except Exception as error:  # noqa: BLE001  as above
             response = await self._on_error(request, error)
-        self._api.after_handling(request, response)
+        if api.after_handling is not None:
+            api.after_handling(request, response)
         return response
 
     async def _on_error(self, request: Request, error: Exception) -> Response:

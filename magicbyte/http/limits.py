@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from magicbyte.errors import ApiError, ErrorKind
-from magicbyte.http.asgi import Message, Receive, Scope, header
+from magicbyte.http.asgi import Message, Receive, Scope
 from magicbyte.http.errors import BODY_TOO_LARGE
 
 T = TypeVar("T")
@@ -28,11 +28,16 @@ def limited(scope: Scope, receive: Receive, most_bytes: int) -> Receive:
     Raises:
         EarlyError: 413 if the body is declared to be larger; receiving raises it if it comes to be.
     """
-    declared = header(scope, b"content-length")
-    if declared is not None and declared.isdigit():
+    declared, is_whole = b"", True
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            declared = value
+        elif name == b"transfer-encoding":
+            is_whole = False
+    if declared.isdigit():
         if int(declared) > most_bytes:
             raise _too_large()
-        if header(scope, b"transfer-encoding") is None:
+        if is_whole:
             # The server passes on no more than was declared.
             return receive
     received = 0

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from starlette.responses import Response
 
 from magicbyte.http.access import Principal
-from magicbyte.http.asgi import Message, Receive, Scope
+from magicbyte.http.asgi import Message, Receive, Scope, header
 
 #: Principal, raw path, query string, Accept, Content-Type, and the body of a POST.
 Key = tuple[str, bytes, bytes, bytes, bytes, bytes]
 #: About what an answer takes in memory besides its bytes.
 _OVERHEAD = 1500
-
-
-class Slot(NamedTuple):
-    """All that an answer depends on: the request, and the state when it came."""
-
-    key: Key
-    state: int
+#: All that an answer depends on: the request, and the state when it came.
+Slot = tuple[Key, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +53,15 @@ class RememberedAnswers:
         """
         self._state = state
         self._conditions = {b"x-request-id": _never, **conditions}
-        self._looked_at = frozenset({b"accept", b"content-type", b"content-length", *self._conditions})
+        self._looked_at = frozenset({b"accept", b"content-type", *self._conditions})
         self._most_bytes = most_bytes
         self._longest = longest
         self._bytes = 0
         self._answers: OrderedDict[Key, RememberedAnswer] = OrderedDict()
 
-    async def slot(self, principal: Principal, scope: Scope, receive: Receive) -> tuple[Slot | None, Receive]:
-        """What the answer to a request depends on, and the means to receive its body (again).
-
-        None if the request must be answered anew: for its headers, or for a body that is long or comes in parts.
-        """
-        accept = content_type = body = b""
-        length = None
+    def slot(self, principal: Principal, scope: Scope) -> Slot | None:
+        """What the answer to a request depends on besides its body; None if its headers want it answered anew."""
+        accept = content_type = b""
         for name, value in scope["headers"]:
             if name not in self._looked_at:
                 continue
@@ -79,37 +69,41 @@ class RememberedAnswers:
                 accept += b"," + value
             elif name == b"content-type":
                 content_type = value
-            elif name == b"content-length":
-                length = value
             elif not self._conditions[name](value.decode("latin-1")):
-                return None, receive
-        if scope["method"] != "GET":
-            if length is None or not length.isdigit() or int(length) > self._longest:
-                return None, receive
-            first = await receive()
-            receive = _again(first, receive)
-            if first["type"] != "http.request" or first.get("more_body"):
-                return None, receive
-            # An empty body must not be taken for that of a GET.
-            body = first.get("body", b"") or b" "
-        key = (principal.name, scope["raw_path"], scope["query_string"], accept, content_type, body)
-        return Slot(key, self._state()), receive
+                return None
+        key = (principal.name, scope["raw_path"], scope["query_string"], accept, content_type, b"")
+        return key, self._state()
+
+    async def with_body(self, slot: Slot, scope: Scope, receive: Receive) -> tuple[Slot | None, Receive]:
+        """As `slot`, with the body, and the means to receive it again; None if it is long or comes in parts."""
+        length = header(scope, b"content-length")
+        if length is None or not length.isdigit() or int(length) > self._longest:
+            return None, receive
+        first = await receive()
+        receive = _again(first, receive)
+        if first["type"] != "http.request" or first.get("more_body"):
+            return None, receive
+        # An empty body must not be taken for that of a GET.
+        body = first.get("body", b"") or b" "
+        key, state = slot
+        return ((*key[:5], body), state), receive
 
     def find(self, slot: Slot) -> RememberedAnswer | None:
         """What was answered before, in the same state."""
-        known = self._answers.get(slot.key)
-        return known if known is not None and known.state == slot.state else None
+        key, state = slot
+        known = self._answers.get(key)
+        return known if known is not None and known.state == state else None
 
     def add(self, slot: Slot, response: Response) -> None:
         """Remember an answer as it is now: headers that are added later are of one request alone."""
-        length, key = len(response.body), slot.key
+        length, (key, state) = len(response.body), slot
         if length > self._longest:
             return
         start = {"type": "http.response.start", "status": 200, "headers": list(response.raw_headers)}
         body = {"type": "http.response.body", "body": response.body}
         size = length + sum(map(len, key)) + _OVERHEAD
         self._forget(self._answers.pop(key, None))
-        self._answers[key] = RememberedAnswer(slot.state, start, body, size)
+        self._answers[key] = RememberedAnswer(state, start, body, size)
         self._bytes += size
         while self._bytes > self._most_bytes:
             self._forget(self._answers.popitem(last=False)[1])

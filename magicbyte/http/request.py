@@ -28,6 +28,7 @@ class Request(StarletteRequest):
 
     Attributes:
         found: The row that answers it, and what its path says.
+        row: The row.
         principal: Who sends it.
         decision: What the access seam decided; None if nothing.
         media_type: The answer's media type; None before it is chosen.
@@ -39,6 +40,7 @@ class Request(StarletteRequest):
     ) -> None:
         super().__init__(scope, receive)
         self.found = found
+        self.row: Row = found.row
         self.principal = principal
         self.decision = decision
         self.media_type: str | None = None
@@ -52,11 +54,6 @@ class Request(StarletteRequest):
             ApiError: 413 if it is declared to be; receiving it raises the same if it comes to be.
         """
         self._receive = limited(self.scope, self._receive, most_bytes)
-
-    @property
-    def row(self) -> Row:
-        """The row that answers it."""
-        return self.found.row
 
     @property
     def request_id(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass
-from enum import Enum, auto
+from enum import IntEnum, auto
 
 from starlette.responses import Response
 
@@ -16,7 +16,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 Negotiate = Callable[[Request], None]
 
 
-class BodyLimit(Enum):
+class BodyLimit(IntEnum):
     """Which of the server's limits holds for a body; their sizes are settings."""
 
     USUAL = auto()
@@ -38,7 +38,7 @@ class Row:
         has_deadline: The server's deadline holds; else an answer takes as long as it takes.
         streams: Body and answer are as slow as the client wants; the times of connections do not bind them.
         is_remembered: The answer depends on the request and the state alone, and may be given again from memory.
-        is_quiet: Successes are so many that a line of the log for each must be asked for: by `debug`, or by a request id.
+        is_quiet: Successes are so many that a line of the log must be asked for, by `debug` or by a request id.
         is_safe: It changes nothing, if it is a GET.
     """
 

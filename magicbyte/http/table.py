@@ -111,7 +111,7 @@ class Table:
         found = self._kept.get((method, raw_path))
         if found is None:
             found = self._find(method, raw_path)
-            if found.row.is_remembered and len(raw_path) <= _LONGEST_KEPT:
+            if (found.row.is_remembered or found.row.is_quiet) and len(raw_path) <= _LONGEST_KEPT:
                 if len(self._kept) >= _KEPT:
                     self._kept.clear()
                 self._kept[method, raw_path] = found

@@ -131,11 +131,19 @@ def generic_or_embedded(request: Request) -> None:
 
 def produce(request: Request) -> None:
     """The body's type says version and format; v2 has to name a format, v1 means binary without."""
-    asked = speaks(header(request.scope, b"content-type"))
+    content_type, accept = header(request.scope, b"content-type"), header(request.scope, b"accept")
+    request.negotiated, request.media_type = _produced(content_type, accept)
+
+
+@lru_cache(maxsize=256)
+def _produced(content_type: str | None, accept: str | None) -> tuple[Spoken, str]:
+    asked = speaks(content_type)
     if asked is None or (asked.dialect is V2 and asked.form is None):
         raise UNSUPPORTED_MEDIA_TYPE()
-    request.negotiated = Spoken(asked.dialect, asked.form or BINARY)
-    _choose(request, _GENERIC[asked.dialect])
+    chosen = choose(accept, _GENERIC[asked.dialect])
+    if chosen is None:
+        raise NOT_ACCEPTABLE()
+    return Spoken(asked.dialect, asked.form or BINARY), chosen
 
 
 def records(request: Request) -> None:
