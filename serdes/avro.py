@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-import orjson
-
-from compat.schema import AVRO, Dependencies, InvalidSchema, SchemaText
+from compat.avro.nodes import PRIMITIVE_TYPES
+from compat.json_text import InvalidJson, loads
+from compat.schema import AVRO, Dependencies, SchemaText
 from serdes.client import AsyncRegistryClient, BaseClient
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
 from serdes.config import AvroSerializerConfig, DeserializerConfig
@@ -19,8 +20,6 @@ from serdes.serialization import Context
 from serdes.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
-
-_PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 
 
 class AvroSerializer(Serializer):
@@ -53,20 +52,20 @@ class AvroSerializer(Serializer):
         config = AvroSerializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
         own = schema.text if schema else None
-        _compile_early(own)
+        make = partial(
+            compile_codec,
+            strict=config.validate_strict,
+            strict_allow_default=config.validate_strict_allow_default and not config.validate_strict,
+        )
+        _compile_early(own, make)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
             return own
 
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
-            if config.validate_strict or config.validate_strict_allow_default:
-                from serdes.fastavro_codec import strict_encoder  # noqa: PLC0415  # fastavro is slow to import
-
-                return Encoder(strict_encoder(schema, dependencies, allow_default=not config.validate_strict))
-            if _is_bytes(schema.text):
-                return Encoder(_raw)
-            return Encoder(_codec(schema, dependencies).encode)
+            codec = compiled(schema, dependencies, make=make)
+            return Encoder(_raw if codec.is_raw else codec.encode)
 
         form = WriterFormat(
             AVRO, record_name(own) if own else None, own_schema, encoder, (EncodeError, _NotBytes), _explain
@@ -102,20 +101,13 @@ class AvroDeserializer(Deserializer):
         refuse_rule_arguments(rule_conf, rule_registry)
         schema = as_schema(schema_str, AVRO)
         reader = schema.text if schema else None
-        _compile_early(reader)
+        make = partial(compile_codec, record_names=return_record_name)
+        _compile_early(reader, make)
 
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
             assert writer is not None
-            text, needed = writer
-            if _is_bytes(text.text):
-                return lambda message, offset: message[offset:]
-            if return_record_name:
-                from serdes.fastavro_codec import record_name_decoder  # noqa: PLC0415  # as above
-
-                return record_name_decoder(writer, reader)
-            if reader is None:
-                return _codec(text, needed).decode
-            return _codec(text, needed, reader).decode
+            codec = compiled(*writer, reader, make=make)
+            return (lambda message, offset: message[offset:]) if codec.is_raw else codec.decode
 
         form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain)
         super().__init__(schema_registry_client, form, DeserializerConfig.load(conf), reader, from_dict)
@@ -147,13 +139,50 @@ def record_name(schema: SchemaText) -> str | None:
     Raises:
         SchemaCompileError: the text is not JSON.
     """
-    node = _json(schema.text)
+    try:
+        node = loads(schema.text, comments=True)
+    except InvalidJson as error:
+        raise SchemaCompileError(AVRO, f"the schema is not JSON: {error}") from error
     if isinstance(node, str):
-        return None if node in _PRIMITIVES else node
+        return None if node in PRIMITIVE_TYPES else node
     if not isinstance(node, dict) or not isinstance(name := node.get("name"), str):
         return None
     namespace = node.get("namespace")
     return f"{namespace}.{name}" if namespace and "." not in name else name
+
+
+def compiled(
+    schema: SchemaText,
+    dependencies: Dependencies,
+    reader: Resolved | None = None,
+    *,
+    make: Callable[..., AvroCodec] = compile_codec,
+) -> AvroCodec:
+    """The codec of a schema and of what it refers to; each of writer and reader has its own versions of a name.
+
+    Args:
+        schema: The writer's schema.
+        dependencies: What it refers to.
+        reader: The reader's schema, if there is one, and what it refers to.
+        make: `compile_codec` with its other arguments.
+
+    Raises:
+        SchemaCompileError: one of them is no schema.
+    """
+    named = [dependency.text for dependency in dependencies]
+    try:
+        if reader is None:
+            return make(schema.text, None, named)
+        reader_named = [dependency.text for dependency in reader[1]]
+        return make(schema.text, reader[0].text, named, reader_named=reader_named)
+    except SchemaError as error:
+        raise SchemaCompileError(AVRO, str(error)) from error
+
+
+def _compile_early(schema: SchemaText | None, make: Callable[..., AvroCodec]) -> None:
+    """Refuses a schema at once where that needs nothing of the registry; the codec is kept for the first message."""
+    if schema is not None and not schema.references:
+        compiled(schema, (), make=make)
 
 
 class _NotBytes(Exception):
@@ -164,48 +193,6 @@ def _raw(datum: Any) -> bytes:
     if not isinstance(datum, bytes | bytearray | memoryview):
         raise _NotBytes
     return bytes(datum)
-
-
-def _is_bytes(text: str) -> bool:
-    node = _json(text)
-    return node == "bytes" or (isinstance(node, dict) and node.get("type") == "bytes" and "logicalType" not in node)
-
-
-def _json(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except ValueError as error:
-        if text.strip() in _PRIMITIVES:
-            return text.strip()
-        raise SchemaCompileError(AVRO, f"the schema is not JSON: {error}") from error
-
-
-def _codec(schema: SchemaText, dependencies: Dependencies, reader: Resolved | None = None) -> AvroCodec:
-    try:
-        if reader is None:
-            return compile_codec(schema.text, None, [dependency.text for dependency in dependencies])
-        # The two may refer to different versions of a name, so that each must hold its own.
-        return compile_codec(_whole(schema, dependencies), _whole(*reader))
-    except SchemaError as error:
-        raise SchemaCompileError(AVRO, str(error)) from error
-
-
-def _compile_early(schema: SchemaText | None) -> None:
-    """Refuses a schema at once where that needs nothing of the registry; the codec is kept for the first message."""
-    if schema is not None and not schema.references:
-        _codec(schema, ())
-
-
-def _whole(schema: SchemaText, dependencies: Dependencies) -> str:
-    """The schema's text with everything in it that it refers to."""
-    if not dependencies:
-        return schema.text
-    from compat.formats import parse  # noqa: PLC0415  # only for schemas with references
-
-    try:
-        return parse(schema, dependencies).rendered("resolved")
-    except InvalidSchema as error:
-        raise SchemaCompileError(AVRO, error.detail) from error
 
 
 def _explain(error: Exception, datum: Any = None) -> Exception:

@@ -20,6 +20,8 @@ _LOGICAL_TYPES = {
     "decimal": ("bytes", "fixed"),
 }
 _FIXED_SIZES = {"uuid": 16, "duration": 12}
+#: Java keeps a precision as an int, and ignores a decimal with a larger one.
+_MAX_PRECISION = 2**31 - 1
 
 
 def has_logical_type(node: Node) -> bool:
@@ -36,7 +38,9 @@ def has_logical_type(node: Node) -> bool:
 
 def _is_decimal(node: Primitive | Fixed) -> bool:
     precision, scale = node.props.get("precision"), node.props.get("scale", 0)
-    if precision.__class__ is not int or scale.__class__ is not int or not 0 <= scale <= precision or precision < 1:
+    if precision.__class__ is not int or scale.__class__ is not int:
+        return False
+    if not 0 <= scale <= precision or not 1 <= precision <= _MAX_PRECISION:
         return False
     # So many decimal digits surely fit in two's complement of the fixed's size.
     return not isinstance(node, Fixed) or precision <= (8 * node.size - 1) * 0.30103

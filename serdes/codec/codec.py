@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+from compat.json_text import loads
 from serdes.codec import decode_walk, encode_walk
 from serdes.codec.errors import DecodeError, SchemaError
 from serdes.codec.form import Form, data_form, json_form
@@ -50,7 +50,7 @@ class AvroCodec:
         if (
             source.reader
             and source.named == source.reader_named
-            and json.loads(source.reader) == json.loads(source.writer)
+            and loads(source.reader, comments=True) == loads(source.writer, comments=True)
         ):
             # As fastavro: what is equal is not resolved, so each branch of a union stays itself.
             reader = None
@@ -63,6 +63,11 @@ class AvroCodec:
             self.plan = resolve(self.schema, reader)
         except RecursionError:
             raise SchemaError("the schema is nested too deeply") from None
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether a message's payload is the value as it stands: a schema of bytes has no length (wire format)."""
+        return self.schema.kind == "bytes" and self.schema.logical is None
 
     @cached_property
     def encode(self) -> Callable[..., bytes]:

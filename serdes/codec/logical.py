@@ -1,17 +1,18 @@
 """Logical types: Python values to and from what Avro stores, as fastavro converts them.
 
 A table of factories, one per logical type. Each makes, for a node, the function that prepares a value for writing (a
-value that is stored already passes through) and the one that presents what was read. uuid and decimal cost more to
-import than the rest of the codecs, so a factory imports what it needs when a schema asks for it.
+value that is stored already passes through) and the one that presents what was read.
 """
-
-# ruff: noqa: PLC0415  (imports inside the factories are this module's purpose)
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as time_of_day
+from decimal import Context, Decimal
 from typing import Any
+from uuid import UUID
 
 from serdes.codec.schema import Node
 
@@ -26,8 +27,6 @@ MAX_POWER = 10_000
 
 def _timestamp(unit: int, *, local: bool) -> tuple[Convert, Convert]:
     """Instants in units of `unit` microseconds; a naive datetime is in the machine's zone, or as it is where local."""
-    from datetime import UTC, datetime, timedelta
-
     epoch = datetime(1970, 1, 1) if local else datetime(1970, 1, 1, tzinfo=UTC)  # noqa: DTZ001
     step = timedelta(microseconds=unit)
     per_second = 1_000_000 // unit
@@ -49,8 +48,6 @@ def _timestamp(unit: int, *, local: bool) -> tuple[Convert, Convert]:
 
 def _date() -> tuple[Convert, Convert]:
     """Days since 1970-01-01; a text in ISO form is taken too, as fastavro does."""
-    from datetime import date
-
     shift = date(1970, 1, 1).toordinal()
     of_ordinal = date.fromordinal
 
@@ -67,7 +64,6 @@ def _date() -> tuple[Convert, Convert]:
 
 def _time(unit: int, per_day: int) -> tuple[Convert, Convert]:
     """Times of day in units of `unit` microseconds."""
-    from datetime import time as time_of_day
 
     def prepare(value: Any) -> Any:
         if not isinstance(value, time_of_day):
@@ -86,8 +82,6 @@ def _time(unit: int, per_day: int) -> tuple[Convert, Convert]:
 
 def _decimal(node: Node) -> tuple[Convert, Convert]:
     """Unscaled two's complement integers, of minimal width in bytes and of full width in fixed."""
-    from decimal import Context, Decimal
-
     scale, precision, width = node.scale, node.precision, node.size if node.kind == "fixed" else None
     # The context is this codec's own: what it rounds and flags is no business of the caller's.
     context = Context(prec=precision)
@@ -120,8 +114,6 @@ def _decimal(node: Node) -> tuple[Convert, Convert]:
 
 
 def _uuid() -> tuple[Convert, Convert]:
-    from uuid import UUID
-
     def prepare(value: Any) -> Any:
         return str(value) if isinstance(value, UUID) else value
 
@@ -153,16 +145,10 @@ def presenter(node: Node) -> Convert:
 
 def python_types(node: Node) -> frozenset[type]:
     """The exact types that the node's logical type takes beside those that are stored."""
-    import datetime as dt
-
     if node.logical == "decimal":
-        from decimal import Decimal
-
         return frozenset({Decimal})
     if node.logical == "uuid":
-        from uuid import UUID
-
         return frozenset({UUID})
     if node.logical == "date":
-        return frozenset({dt.date, dt.datetime, str})
-    return frozenset({dt.time if str(node.logical).startswith("time-") else dt.datetime})
+        return frozenset({date, datetime, str})
+    return frozenset({time_of_day if str(node.logical).startswith("time-") else datetime})

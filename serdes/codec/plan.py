@@ -3,6 +3,15 @@
 Rules are those of the Avro specification ("Schema Resolution") in fastavro's reading: named types match by unqualified
 name or alias, a reader's union gives its first branch that matches, and a writer's logical type is what is presented.
 Where no reader is given every part is read as it was written.
+
+The product resolves schemas in three ways, because users compare what they read with three readers that differ:
+
+- This module resolves as fastavro does, for serializers, the REST proxy and the console tools: confluent-kafka decodes
+  with fastavro, and a program that moves to our serializers must read the same data.
+- `java_plan` resolves as the Avro library for Java does, for Spark's Python workers: they decode columns that Spark's
+  own reader, which is Java's, cannot decode, and both must present the same values.
+- `spark_avro.resolution` resolves nothing by itself. It writes the reader's schema for each writer, so that Spark's JVM
+  reader, which ignores logical types, does not take milliseconds for microseconds.
 """
 
 from __future__ import annotations

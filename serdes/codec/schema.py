@@ -1,14 +1,19 @@
-"""An Avro schema as a graph of nodes: names resolved, recursion tied, logical types kept where they apply."""
+"""An Avro schema as a graph of nodes for codecs, made of compat's nodes: whatever the registry accepts has a codec.
+
+compat reads the text, resolves names and decides which logical types count. A codec's node adds what the hot paths look
+up: the full name, the aliases in both spellings, and which logical type is converted.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from compat.avro import nodes
+from compat.avro.logical_types import has_logical_type
+from compat.avro.parser import Parser
+from compat.schema import InvalidSchema
 from serdes.codec.errors import SchemaError
-
-PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 
 #: The logical types that are converted, as (Avro type, logical type): those of fastavro. Any other is left raw.
 LOGICAL_TYPES = frozenset(
@@ -26,21 +31,7 @@ LOGICAL_TYPES = frozenset(
     },
 )
 
-#: The others of Avro's specification: what they are on is left raw, and `Node.meaning` tells that they are there.
-OTHER_LOGICAL_TYPES = frozenset(
-    {
-        ("long", "timestamp-nanos"),
-        ("long", "local-timestamp-nanos"),
-        ("bytes", "big-decimal"),
-        ("fixed", "uuid"),
-        ("fixed", "duration"),
-    }
-)
-
-#: Java's Avro keeps a decimal's precision as an int; a larger one is no decimal.
-MAX_PRECISION = (1 << 31) - 1
-
-MISSING: Any = object()
+MISSING: Any = nodes.NO_DEFAULT
 
 
 class Field:
@@ -106,164 +97,74 @@ def parse(text: str, named: Sequence[str] = ()) -> Node:
     """The schema of a text, the types of the texts in `named` (in dependency order) being known to it.
 
     Raises:
-        SchemaError: A text is not JSON, not a schema, or mentions a name that is nowhere defined.
+        SchemaError: A text is not a schema, or mentions a name that is nowhere defined.
     """
-    parser = _Parser()
-    for dependency in named:
-        parser.text(dependency)
-    return parser.text(text)
+    parser = Parser()
+    try:
+        for dependency in named:
+            parser.parse(dependency, strict=False)
+        return _Graph().node(parser.parse(text, strict=False))
+    except InvalidSchema as error:
+        raise SchemaError(error.detail) from None
+    except RecursionError:
+        raise SchemaError("the schema is nested too deeply") from None
 
 
-def _told(text: str, error: json.JSONDecodeError) -> str:
-    """What is wrong with a text and where, in words that do not depend on the interpreter."""
-    from compat.json_fault import fault_of  # noqa: PLC0415  a start does without
-    from compat.json_text import position  # noqa: PLC0415  as above
-
-    fault = fault_of(text, error)
-    at = position(text, fault.offset)
-    return f"{fault.detail}: line {at.line} column {at.column} (char {fault.offset})"
-
-
-class _Parser:
-    """The names known so far, and the walk over the schema's JSON."""
+class _Graph:
+    """The nodes made so far: a named type is one node, wherever it is mentioned."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Node] = {}
+        self._made: dict[int, Node] = {}
 
-    def text(self, text: str) -> Node:
-        try:
-            return self.node(json.loads(text), "")
-        except RecursionError:
-            raise SchemaError("the schema is nested too deeply") from None
-        except json.JSONDecodeError as error:
-            raise SchemaError(f"the schema is not JSON: {_told(text, error)}") from error
+    def node(self, source: nodes.Node) -> Node:
+        made = self._made.get(id(source))
+        if made is None:
+            made = self._made[id(source)] = Node(source.type, _full_name(source))
+            self._fill(made, source)
+        return made
 
-    def node(self, schema: Any, namespace: str) -> Node:
-        if isinstance(schema, str):
-            return self.mention(schema, namespace)
-        if isinstance(schema, list):
-            union = Node("union")
-            union.branches = tuple(self.node(branch, namespace) for branch in schema)
-            return union
-        if not isinstance(schema, dict):
-            raise SchemaError(f"a schema is a name, an object or an array, not {json.dumps(schema)}")
-        kind = schema.get("type")
-        if not isinstance(kind, str):
-            raise SchemaError(f"no type: {json.dumps(schema)[:200]}")
-        if kind in PRIMITIVES:
-            return _with_logical(Node(kind), schema)
-        complex_type = _COMPLEX.get(kind)
-        return complex_type(self, schema, namespace) if complex_type else self.mention(kind, namespace)
-
-    def mention(self, name: str, namespace: str) -> Node:
-        if name in PRIMITIVES:
-            return Node(name)
-        # A name without a dot means the enclosing namespace; Java's parser then tries the null namespace.
-        found = self.names.get(f"{namespace}.{name}") if namespace and "." not in name else None
-        found = found or self.names.get(name)
-        if found is None:
-            raise SchemaError(f"unknown type: {name}")
-        return found
-
-    def define(self, schema: dict[str, Any], namespace: str) -> tuple[Node, str]:
-        """A named type's node under its full name, and the namespace that it encloses."""
-        kind = schema["type"]
-        name = _required(schema, "name", kind)
-        if not isinstance(name, str):
-            raise SchemaError(f"the name of a {kind} is a string, not {json.dumps(name)}")
-        space = name.rpartition(".")[0] if "." in name else schema.get("namespace", namespace) or ""
-        node = Node("record" if kind == "error" else kind, _full(name, space))
-        if node.name in self.names:
-            raise SchemaError(f"{node.name} is defined twice")
-        aliases = schema.get("aliases") or ()
-        # As written, too: fastavro matches an alias without a namespace with a name of any namespace.
-        node.aliases = tuple(
-            form for alias in aliases if isinstance(alias, str) for form in (alias, _full(alias, space))
-        )
-        self.names[node.branch] = node
-        return node, space
-
-    def record(self, schema: dict[str, Any], namespace: str) -> Node:
-        node, space = self.define(schema, namespace)
-        fields = _required(schema, "fields", "record")
-        if not isinstance(fields, list):
-            raise SchemaError(f"the fields of {node.name} are not an array")
-        node.fields = tuple(self.field(field, node, space) for field in fields)
-        names = [field.name for field in node.fields]
-        if len(set(names)) < len(names):
-            raise SchemaError(f"{node.name} has two fields of one name")
-        return node
-
-    def field(self, field: Any, record: Node, namespace: str) -> Field:
-        if not isinstance(field, dict) or not isinstance(field.get("name"), str):
-            raise SchemaError(f"a field of {record.name} has no name")
-        if "type" not in field:
-            raise SchemaError(f"field {field['name']} of {record.name} has no type")
-        aliases = tuple(alias for alias in field.get("aliases") or () if isinstance(alias, str))
-        return Field(field["name"], self.node(field["type"], namespace), field.get("default", MISSING), aliases)
-
-    def collection(self, schema: dict[str, Any], namespace: str) -> Node:
-        node = Node(schema["type"])
-        node.item = self.node(_required(schema, "items" if node.kind == "array" else "values", node.kind), namespace)
-        return node
-
-    def enum(self, schema: dict[str, Any], namespace: str) -> Node:
-        node, _ = self.define(schema, namespace)
-        symbols = _required(schema, "symbols", "enum")
-        if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
-            raise SchemaError(f"the symbols of {node.name} are not an array of strings")
-        node.symbols = tuple(symbols)
-        if len(set(symbols)) < len(symbols):
-            raise SchemaError(f"{node.name} has two symbols of one name")
-        node.default = schema.get("default") if schema.get("default") in symbols else None
-        return node
-
-    def fixed(self, schema: dict[str, Any], namespace: str) -> Node:
-        node, _ = self.define(schema, namespace)
-        size = _required(schema, "size", "fixed")
-        if type(size) is not int or size < 0:
-            raise SchemaError(f"the size of {node.name} is not a number of bytes")
-        node.size = size
-        return _with_logical(node, schema)
+    def _fill(self, node: Node, source: nodes.Node) -> None:
+        if isinstance(source, nodes.NAMED):
+            node.aliases = _aliases(source)
+        match source:
+            case nodes.Record():
+                node.fields = tuple(
+                    Field(field.name, self.node(field.type), field.default, field.aliases) for field in source.fields
+                )
+            case nodes.Union():
+                node.branches = tuple(map(self.node, source.branches))
+            case nodes.Array():
+                node.item = self.node(source.items)
+            case nodes.Map():
+                node.item = self.node(source.values)
+            case nodes.Enum():
+                node.symbols, node.default = source.symbols, source.default
+            case nodes.Fixed():
+                node.size = source.size
+                _add_logical_type(node, source)
+            case nodes.Primitive():
+                _add_logical_type(node, source)
 
 
-_COMPLEX = {
-    "record": _Parser.record,
-    "error": _Parser.record,
-    "enum": _Parser.enum,
-    "fixed": _Parser.fixed,
-    "array": _Parser.collection,
-    "map": _Parser.collection,
-}
+def _full_name(source: nodes.Node) -> str | None:
+    return source.name.full if isinstance(source, nodes.NAMED) else None
 
 
-def _full(name: str, namespace: str) -> str:
-    return name if "." in name or not namespace else f"{namespace}.{name}"
+def _aliases(source: nodes.Named) -> tuple[str, ...]:
+    """The full aliases, and those of the type's own namespace without it: fastavro takes these for any namespace."""
+    forms = [
+        form
+        for alias in source.aliases
+        for form in ((alias.name, alias.full) if alias.space == source.name.space else (alias.full,))
+    ]
+    return tuple(forms)
 
 
-def _required(schema: dict[str, Any], key: str, kind: str) -> Any:
-    if key not in schema:
-        raise SchemaError(f"{key} is missing from the {kind}: {json.dumps(schema)[:200]}")
-    return schema[key]
-
-
-def _with_logical(node: Node, schema: dict[str, Any]) -> Node:
-    """The node with its logical type; an unknown one, or a decimal that makes no sense, is ignored (Avro spec)."""
-    logical = schema.get("logicalType")
-    if not isinstance(logical, str):
-        return node
-    if (node.kind, logical) not in LOGICAL_TYPES:
-        node.meaning = logical if (node.kind, logical) in OTHER_LOGICAL_TYPES else None
-        return node
-    if logical == "decimal":
-        precision, scale = schema.get("precision"), schema.get("scale") or 0
-        if (
-            type(precision) is not int
-            or type(scale) is not int
-            or not 0 <= scale <= precision <= MAX_PRECISION
-            or precision < 1
-        ):
-            return node
-        node.precision, node.scale = precision, scale
-    node.logical = node.meaning = logical
-    return node
+def _add_logical_type(node: Node, source: nodes.Primitive | nodes.Fixed) -> None:
+    if not has_logical_type(source):
+        return
+    node.meaning = source.props["logicalType"]
+    if (node.kind, node.meaning) in LOGICAL_TYPES:
+        node.logical = node.meaning
+    if node.meaning == "decimal":
+        node.precision, node.scale = source.props["precision"], source.props.get("scale", 0)

@@ -274,9 +274,28 @@ def test_validate_strict(client: RegistryClient):
     strict = AvroSerializer(client, USER2, conf={"validate.strict": True})
     lax = AvroSerializer(client, USER2, conf={"validate.strict.allow.default": True})
     assert lax({"name": "ada"}, VALUE) == b"\x00\x00\x00\x00\x01\x06ada\x0e"
-    for serialize, datum in ((strict, {"name": "ada"}), (lax, {"name": "ada", "x": 1})):
-        with pytest.raises(DatumMismatch, match="strictly"):
+    missing, unknown = r"\$.age is nothing, expected int \(the field is missing\)", r"\$.x is int, .*an unknown field"
+    for serialize, datum, text in (
+        (strict, {"name": "ada"}, missing),
+        (strict, {"name": "ada", "age": 7, "x": 1}, unknown),
+        (lax, {"name": "ada", "x": 1}, unknown),
+    ):
+        with pytest.raises(DatumMismatch, match=text):
             serialize(datum, VALUE)
+
+
+@pytest.mark.parametrize("setting", ["validate.strict", "validate.strict.allow.default"])
+def test_strict_bytes_have_no_length_either(client: RegistryClient, setting: str):
+    message = AvroSerializer(client, '"bytes"', conf={setting: True})(b"ab", VALUE)
+    assert message == b"\x00\x00\x00\x00\x01ab"
+    assert AvroDeserializer(client)(message, VALUE) == b"ab"
+
+
+def test_a_schema_with_a_comment(client: RegistryClient):
+    schema = '{"type": "record", "name": "C", /* one field */ "fields": [{"name": "x", "type": "int"}]}'
+    message = AvroSerializer(client, schema, conf={"subject.name.strategy": "RecordNameStrategy"})({"x": 1}, VALUE)
+    assert message == b"\x00\x00\x00\x00\x01\x02"
+    assert client.version("C").schema.text == '{"type":"record","name":"C","fields":[{"name":"x","type":"int"}]}'
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fastavro.read import SchemaResolutionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from serdes.codec import DecodeError, codec, compile_codec, decode_walk, encode_walk, form
+from serdes.codec import DecodeError, SchemaError, codec, compile_codec, decode_walk, encode_walk, form
 
 _SPEC = importlib.util.spec_from_file_location("fuzz_codec", Path(__file__).parents[1] / "fuzz" / "fuzz_codec.py")
 assert _SPEC
@@ -171,6 +171,12 @@ def check_resolution(chooser: Any) -> None:
         # What the evolver dropped was a definition that is mentioned elsewhere.
         return
     content = compile_codec(json.dumps(writer)).encode(maker.datum(writer))
+    try:
+        compile_codec(json.dumps(reader))
+    except SchemaError as error:
+        # fastavro takes what Avro does not: the evolver made two branches of a union one type.
+        assert "Duplicate in union" in str(error)  # noqa: PT017
+        return
     fuzz.check_damage(chooser, compile_codec(json.dumps(writer), json.dumps(reader)), content)
     resolving = codec.AvroCodec(codec.Source(json.dumps(writer), json.dumps(reader), (), (), False, False))
     try:
@@ -194,7 +200,13 @@ def test_generated_code_agrees_with_the_step_by_step_codec(data: st.DataObject) 
     made = compile_codec(json.dumps(schema))
     content = made.encode(datum)
     assert encode_walk.encode(made.schema, datum, form.DATA) == content
-    walked = decode_walk.decode(made.plan, content, 0, form.DATA)
+    try:
+        walked = decode_walk.decode(made.plan, content, 0, form.DATA)
+    except DecodeError:
+        # A union of an int and a time of day takes any int for a time.
+        with pytest.raises(DecodeError):
+            made.decode(content)
+        return
     assert fuzz.same(made.decode(content), walked)
     plain = compile_codec(json.dumps(schema), plain_unions=True)
     for each in (made, plain):
