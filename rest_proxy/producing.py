@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from compat.schema import Reference
 from rest_proxy import requests
 from rest_proxy.beside import Beside, in_time
 from rest_proxy.cluster import Cluster
-from rest_proxy.codecs import TAGGED, DataError, InvalidSchemaText, MayTakeLong, Options
+from rest_proxy.codecs import TAGGED, DataError, Options
 from rest_proxy.dialect import Dialect
 from rest_proxy.errors import (
     BAD_REQUEST,
@@ -28,16 +28,15 @@ from rest_proxy.errors import (
 )
 from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome, Producers, Record, Sending, unknown_outcome
-from rest_proxy.schemas import Schemas, Side, Source, Writer
-from serdes.error import ValidationUnavailable
+from rest_proxy.schemas import Schemas, Side, Source
+from rest_proxy.writers import Encode, MayTakeLong, Writer
+from serdes.error import SchemaCompileError, ValidationUnavailable
 
 #: Takes nothing but what it says: to a lenient one "null", which is base64, would be null.
 _BYTES_REQUEST = Decoder(requests.BytesProduceRequest)
 _RAW_REQUEST: Decoder[requests.RawProduceRequest] = requests.reader_of(requests.RawProduceRequest)
 _DATA_REQUEST: Decoder[requests.DataProduceRequest] = requests.reader_of(requests.DataProduceRequest)
 _MAX_PARTITION = 2**31 - 1
-
-Encode = Callable[[Any], bytes | None]
 
 
 class Produce(NamedTuple):
@@ -105,8 +104,8 @@ class Producing:
                 return _encode(request, records, _quick(key_writer), _quick(value_writer))
         try:
             return await self.beside.run(lambda: _encode(request, records, in_time(encode_key), in_time(encode_value)))
-        except InvalidSchemaText as error:
-            raise INVALID_SCHEMA(detail=str(error)) from None
+        except SchemaCompileError as error:
+            raise INVALID_SCHEMA(detail=error.detail) from None
         except ValidationUnavailable as error:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 

@@ -115,10 +115,10 @@ def _render(
         if data is None:
             return NULL
         schema_id, framed, offset = _frame(data, headers, is_key=is_key)
-        codec = schemas.known_reader(form, schema_id, options)
-        if codec is None:
+        read = schemas.known_reader(form, schema_id, options)
+        if read is None:
             raise unusable.get(schema_id) or DataError("", f"schema {schema_id} is not available")
-        return codec.decode(framed, offset)
+        return read(framed, offset)
 
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []

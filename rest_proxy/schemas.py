@@ -1,16 +1,15 @@
-"""Schemas as the proxy uses them: resolved with the registry once, kept as compiled codecs."""
+"""Schemas as the proxy uses them: settled once by the serializers' and deserializers' flows, and kept."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from compat.schema import Dependencies, Reference, SchemaText
-from rest_proxy.codecs import DataError, InvalidSchemaText, Options, PayloadCodec
+from compat.schema import Reference, SchemaText
+from rest_proxy.codecs import DataError, Options
 from rest_proxy.errors import (
     INVALID_PAYLOAD,
     INVALID_SCHEMA,
@@ -19,27 +18,37 @@ from rest_proxy.errors import (
     SERIALIZING_FAILED,
 )
 from rest_proxy.formats import EmbeddedFormat
-from serdes import wire
-from serdes.client import AsyncRegistryClient
+from rest_proxy.writers import Writer, reading, writing
+from serdes.client import AsyncRegistryClient, BaseClient
+from serdes.deserializer import Deserializer
 from serdes.error import (
     RegistryError,
     RulesNotSupported,
+    SchemaCompileError,
     SchemaRefused,
     SerdesError,
+    SerializationError,
     SubjectNotFound,
     VersionNotFound,
+    WrongSchemaType,
 )
-from serdes.models import RegisteredSchema
-from serdes.schema import Ruled, refuse_to_read, refuse_to_write
+from serdes.flow import Flow, called
+from serdes.models import RegisteredSchema, SchemaInfo
+from serdes.rules import Ruled, before_encoding
+from serdes.serialization import SerializationContext
+from serdes.serializer import Chosen, Serializer
+from serdes.subject import Naming
+from serdes.text import TextOptions, deserializing, serializing, text_form
+from serdes.wire import Frame
 
 #: How many codecs are kept in each direction; the one unused for longest goes first.
 CACHED = 1000
-#: Schemas of more characters are compiled beside the event loop.
-_LONGEST_INLINE = 10_000
 
 V = TypeVar("V")
 #: What a message names its schema by.
 SchemaId = int | UUID
+#: From a message and the offset of its payload to JSON text; it raises DataError.
+Read = Callable[[bytes, int], bytes]
 
 
 class Source(NamedTuple):
@@ -58,48 +67,25 @@ class Side(NamedTuple):
     field: str
 
 
-#: The subject of keys or values; None where it is named after the schema's record, which has no name or is not known.
-Naming = Callable[[Side, str | None], str | None]
-
-
-class QuickWriter(NamedTuple):
-    """How a writer that may take long encodes on the event loop; see `Quick` of the codecs."""
-
-    covers: Callable[[int, int], bool]
-    encode: Callable[[Any], bytes | None]
-
-
-class Writer(NamedTuple):
-    """A schema that a request's keys or values are written with; without `quick`, `encode` never takes long."""
-
-    schema_id: int
-    encode: Callable[[Any], bytes | None]
-    quick: QuickWriter | None = None
-
-
 class Schemas:
     """Finds writers and readers; every answer of the registry that cannot change is asked for once."""
 
     def __init__(
-        self,
-        client: AsyncRegistryClient | None,
-        naming: Mapping[str, Naming],
-        *,
-        null_is_always_tombstone: bool = False,
+        self, client: AsyncRegistryClient | None, naming: Naming, *, null_is_always_tombstone: bool = False
     ) -> None:
         """Nothing is asked yet.
 
         Args:
             client: Of the registry; None without one.
-            naming: How the subjects of `key` and `value` are named.
+            naming: How subjects are named.
             null_is_always_tombstone: Also where the schema takes null.
         """
         self._client = client
         self._naming = naming
         self._null_is_always_tombstone = null_is_always_tombstone
         self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
-        self._readers: OrderedDict[Hashable, PayloadCodec] = OrderedDict()
-        self._thread = ThreadPoolExecutor(1, "schemas")
+        self._readers: OrderedDict[Hashable, Read] = OrderedDict()
+        self._deserializers: dict[Hashable, Deserializer] = {}
 
     async def writer(self, form: EmbeddedFormat, side: Side, source: Source, options: Options) -> Writer:
         """The writer for keys or values; a text that their subject does not hold yet is registered.
@@ -114,45 +100,68 @@ class Schemas:
         if known is not None:
             return known
         try:
-            schema_id, codec = await self._resolve(form, side, source, options)
+            chosen = await self._chosen(form, side, source, options)
         except RulesNotSupported as error:
             raise SERIALIZING_FAILED(detail=str(error)) from None
-        prefix = wire.prefix(schema_id)
-        null_is_tombstone = self._null_is_always_tombstone
+        writer = writing(chosen, null_is_tombstone=self._null_is_always_tombstone)
+        return _keep(self._writers, key, writer)
 
-        def framing(encode: Callable[..., bytes]) -> Callable[[Any], bytes | None]:
-            def frame(value: Any) -> bytes | None:
-                if value is None and (null_is_tombstone or not codec.takes_null()):
-                    return None
-                return encode(value, prefix)
-
-            return frame
-
-        quick = codec.quick and QuickWriter(codec.quick.covers, framing(codec.quick.encode))
-        return _keep(self._writers, key, Writer(schema_id, framing(codec.encode), quick))
-
-    async def _resolve(
-        self, form: EmbeddedFormat, side: Side, source: Source, options: Options
-    ) -> tuple[int, PayloadCodec]:
-        name = self._naming[side.field]
-        hint = name(side, None)
+    async def _chosen(self, form: EmbeddedFormat, side: Side, source: Source, options: Options) -> Chosen:
+        registry = self._registry()
+        strategy = self._naming.key if side.field == "key" else self._naming.value
+        assert strategy is not None
+        assert form.schema_type is not None
+        context = SerializationContext(*side)
+        hint = strategy(context, None)
         schema = await self._given(form, hint, source)
-        codec = await self._compile(form, schema, options, hint)
-        subject = name(side, codec.record_name)
-        if subject is None:
+        try:
+            return await registry.drive(self._settled(registry, schema, source, options, context))
+        except SchemaRefused as error:
+            raise INVALID_SCHEMA(detail=error.message) from None
+        except SchemaCompileError as error:
+            raise INVALID_SCHEMA(detail=error.detail) from None
+        except RulesNotSupported:
+            raise
+        except SerializationError:
             raise SERIALIZATION(
                 detail=f"The subject of {side.field}s is named after their record, and the schema has none."
-            )
-        held = await self._held(form, subject, schema, source)
-        refuse_to_write(Ruled(f"the schema of subject {subject}", schema, held.rule_set))
-        return held.id, codec
+            ) from None
+        except SerdesError as error:
+            what = f"format = {form.schema_type}, subject = {hint}, schema = {schema.text}"
+            raise _failed(f"Error when registering schema. {what}", error) from None
 
-    def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> PayloadCodec | None:
-        """The codec for an id or guid, if it was resolved before."""
+    def _settled(
+        self,
+        registry: AsyncRegistryClient,
+        schema: SchemaText,
+        source: Source,
+        options: Options,
+        context: SerializationContext,
+    ) -> Flow[Chosen]:
+        # Even to find the name in a long schema takes long.
+        serializer = yield from called(lambda: _Serializer(registry, self._naming, schema, source.schema_id, options))
+        return (yield from serializer.chosen(context))
+
+    async def _given(self, form: EmbeddedFormat, subject: str | None, source: Source) -> SchemaText:
+        assert form.schema_type is not None
+        if source.text is not None:
+            return SchemaText(form.schema_type, source.text, source.references)
+        assert source.schema_id is not None
+        try:
+            info = await self._registry().schema_by_id(source.schema_id, subject)
+        except SerdesError as error:
+            raise _failed(f"Error when fetching schema by id. schemaId = {source.schema_id}", error) from None
+        if info.schema.schema_type != form.schema_type:
+            text = f"Schema {source.schema_id} is of type {info.schema.schema_type}, not {form.schema_type}."
+            raise SERIALIZING_FAILED(detail=text)
+        return before_encoding(Ruled(f"schema {source.schema_id}", info.schema, info.rule_set), info.schema)
+
+    def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> Read | None:
+        """The decoder for an id or guid, if it was resolved before."""
         return _recent(self._readers, (form.name, schema_id, options))
 
-    async def reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> PayloadCodec:
-        """The codec for the schema of an id or guid.
+    async def reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> Read:
+        """The decoder for the schema of an id or guid.
 
         Raises:
             DataError: The registry has no such schema, or one of another type, or one with rules that the proxy would
@@ -161,117 +170,86 @@ class Schemas:
         known = self.known_reader(form, schema_id, options)
         if known is not None:
             return known
+        frame = Frame(schema_id, None, 0) if isinstance(schema_id, int) else Frame(None, schema_id, 0)
+        name = f"schema {schema_id}"
         try:
-            registry = self._registry()
-            if isinstance(schema_id, int):
-                info = await registry.schema_by_id(schema_id)
-            else:
-                info = await registry.schema_by_guid(str(schema_id))
-            schema = info.schema
-            refuse_to_read(Ruled(f"schema {schema_id}", schema, info.rule_set))
-            if schema.schema_type != form.schema_type:
-                raise DataError("", f"schema {schema_id} is of type {schema.schema_type}, not {form.schema_type}")
-            dependencies = await self._registry().dependencies(schema)
-            assert form.compile is not None
-            codec = await self._compiling(form.compile, schema, dependencies, options)
+            decode = await self._registry().drive(self._deserializer(form, options).decoder(frame, None))
+        except WrongSchemaType as error:
+            raise DataError("", f"{name} is of type {error.schema_type}, not {form.schema_type}") from None
         except RulesNotSupported as error:
-            raise DataError("", str(error)) from None
+            raise DataError("", str(RulesNotSupported(name, error.rules))) from None
+        except SchemaCompileError as error:
+            raise DataError("", f"{name} cannot be used: {error.detail}") from None
         except SerdesError as error:
-            raise DataError("", f"schema {schema_id}: {error}") from None
-        except InvalidSchemaText as error:
-            raise DataError("", f"schema {schema_id} cannot be used: {error}") from None
-        return _keep(self._readers, (form.name, schema_id, options), codec)
+            raise DataError("", f"{name}: {error}") from None
+        return _keep(self._readers, (form.name, schema_id, options), reading(decode))
+
+    def _deserializer(self, form: EmbeddedFormat, options: Options) -> Deserializer:
+        """The flow that finds the schemas of messages; what is read was checked when it was written."""
+        key = (form.name, options)
+        if key not in self._deserializers:
+            assert form.schema_type is not None
+            config = text_form(form.schema_type).reading.load({"validate": False} if form.schema_type == "JSON" else {})
+            part = deserializing(form.schema_type, config, _text_options(options))
+            self._deserializers[key] = _Deserializer(self._registry(), part, config)
+        return self._deserializers[key]
 
     def _registry(self) -> AsyncRegistryClient:
         if self._client is None:
             raise INVALID_PAYLOAD(detail="Schema Registry must be configured when using schemas.")
         return self._client
 
-    async def _given(self, form: EmbeddedFormat, subject: str | None, source: Source) -> SchemaText:
-        assert form.schema_type is not None
-        if source.text is not None:
-            self._registry()
-            return SchemaText(form.schema_type, source.text, source.references)
-        assert source.schema_id is not None
-        try:
-            info = await self._registry().schema_by_id(source.schema_id, subject)
-        except SerdesError as error:
-            raise _failed(f"Error when fetching schema by id. schemaId = {source.schema_id}", error) from None
-        schema = info.schema
-        refuse_to_write(Ruled(f"schema {source.schema_id}", schema, info.rule_set))
-        if schema.schema_type != form.schema_type:
-            text = f"Schema {source.schema_id} is of type {schema.schema_type}, not {form.schema_type}."
-            raise SERIALIZING_FAILED(detail=text)
-        return schema
-
-    async def _compile(
-        self, form: EmbeddedFormat, schema: SchemaText, options: Options, subject: str | None
-    ) -> PayloadCodec:
-        assert form.compile is not None
-        try:
-            dependencies = await self._registry().dependencies(schema, subject) if schema.references else ()
-            return await self._compiling(form.compile, schema, dependencies, options)
-        except SerdesError as error:
-            raise _failed(_registering(form, subject, schema), error) from None
-        except InvalidSchemaText as error:
-            raise INVALID_SCHEMA(detail=str(error)) from None
-
-    async def _compiling(
-        self,
-        compile_: Callable[[SchemaText, Dependencies, Options], PayloadCodec],
-        schema: SchemaText,
-        dependencies: Dependencies,
-        options: Options,
-    ) -> PayloadCodec:
-        """The codec of a schema; long ones are compiled beside the event loop, one at a time."""
-        if len(schema.text) + sum(len(dependency.text) for dependency in dependencies) <= _LONGEST_INLINE:
-            return compile_(schema, dependencies, options)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, compile_, schema, dependencies, options)
-
-    async def _held(self, form: EmbeddedFormat, subject: str, schema: SchemaText, source: Source) -> RegisteredSchema:
-        registry = self._registry()
-        if source.text is not None:
-            await self._refuse_latest_rules(form, subject, schema)
-        try:
-            return await registry.lookup(subject, schema)
-        except RegistryError as missing:
-            if source.text is None:
-                text = f"Error when fetching schema version. subject = {subject}, schemaId = {source.schema_id}"
-                raise _failed(text, missing) from None
-        except SerdesError as error:
-            raise _failed(_registering(form, subject, schema), error) from None
-        try:
-            return await registry.register(subject, schema)
-        except SchemaRefused as error:
-            raise INVALID_SCHEMA(detail=error.message) from None
-        except SerdesError as error:
-            raise _failed(_registering(form, subject, schema), error) from None
-
-    async def _refuse_latest_rules(self, form: EmbeddedFormat, subject: str, schema: SchemaText) -> None:
-        """Stop at rules of the subject's latest version: a text that is registered without rules inherits them.
-
-        A look-up alone would find the text in an earlier version, from before the rules.
-        """
-        registry = self._registry()
-        registry.clear_latest_caches()
-        try:
-            latest = await registry.version(subject)
-        except (SubjectNotFound, VersionNotFound):
-            return
-        except SerdesError as error:
-            raise _failed(_registering(form, subject, schema), error) from None
-        refuse_to_write(Ruled(f"the latest version of subject {subject}", latest.schema, latest.rule_set))
-
     async def close(self) -> None:
         """Close the connections to the registry."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
         if self._client is not None:
             await self._client.close()
 
 
-def _registering(form: EmbeddedFormat, subject: str | None, schema: SchemaText) -> str:
-    return f"Error when registering schema. format = {form.schema_type}, subject = {subject}, schema = {schema.text}"
+class _Serializer(Serializer):
+    """The serializers' flow for a schema of a request; by id, the subject must hold it already."""
+
+    client_type: type[BaseClient] = AsyncRegistryClient
+
+    def __init__(
+        self, client: AsyncRegistryClient, naming: Naming, schema: SchemaText, schema_id: int | None, options: Options
+    ) -> None:
+        config = replace(text_form(schema.schema_type).writing(), naming=naming)
+        super().__init__(client, serializing(schema, schema.schema_type, config, _text_options(options)), config)
+        self._schema_id = schema_id
+
+    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+        """The subject's version of the schema: looked up first, so that most requests write nothing."""
+        assert own is not None
+        endpoints = self.client.endpoints
+        if self._schema_id is None:
+            yield from self._refuse_latest_rules(subject)
+        try:
+            return (yield from endpoints.lookup(subject, own))
+        except RegistryError as missing:
+            if self._schema_id is not None:
+                what = f"subject = {subject}, schemaId = {self._schema_id}"
+                raise _failed(f"Error when fetching schema version. {what}", missing) from None
+        return (yield from endpoints.register(subject, own))
+
+    def _refuse_latest_rules(self, subject: str) -> Flow[None]:
+        """Stop at rules of the subject's latest version: a text that is registered without rules inherits them.
+
+        A look-up alone would find the text in an earlier version, from before the rules.
+        """
+        self.client.clear_latest_caches()
+        try:
+            latest = yield from self.client.endpoints.version(subject)
+        except (SubjectNotFound, VersionNotFound):
+            return
+        before_encoding(Ruled(f"the latest version of subject {subject}", latest.schema, latest.rule_set), None)
+
+
+class _Deserializer(Deserializer):
+    client_type: type[BaseClient] = AsyncRegistryClient
+
+
+def _text_options(options: Options) -> TextOptions:
+    return TextOptions(plain_unions=options.plain_unions, holds_up_others=True)
 
 
 def _failed(what: str, error: SerdesError) -> Exception:

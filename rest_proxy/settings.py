@@ -11,7 +11,7 @@ from pydantic import Field
 from magicbyte import kafka
 from magicbyte.http.settings import HttpSettings
 from magicbyte.settings import SettingsError
-from rest_proxy.schemas import Naming
+from serdes.subject import STRATEGIES, Naming, Strategy
 
 #: How long Java's producer tries.
 _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
@@ -20,11 +20,7 @@ _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buff
 #: What keeps somebody out in kafka-rest, and how it is switched off there: not to be ignored in silence.
 _GUARDS = {"authentication.method": "NONE", "api.endpoints.allowlist": "", "api.endpoints.blocklist": ""}
 #: Java's strategies by the name of their class, without its package.
-_STRATEGIES: dict[str, Naming] = {
-    "TopicNameStrategy": lambda side, _: f"{side.topic}-{side.field}",
-    "RecordNameStrategy": lambda _, record: record,
-    "TopicRecordNameStrategy": lambda side, record: record and f"{side.topic}-{record}",
-}
+_STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
 
 
 class RestProxySettings(HttpSettings):
@@ -94,16 +90,16 @@ class RestProxySettings(HttpSettings):
             raise SettingsError("peers.self: say which of the peers this node is")
         return settings.model_copy(update={"properties": dict(properties)})
 
-    def naming(self) -> dict[str, Naming]:
-        """How the subjects of `key` and `value` are named.
+    def naming(self) -> Naming:
+        """How subjects are named.
 
         Raises:
             SettingsError: There is no strategy of that name.
         """
-        return {
-            "key": _naming("schema.registry.key.subject.name.strategy", self.key_naming),
-            "value": _naming("schema.registry.value.subject.name.strategy", self.value_naming),
-        }
+        return Naming(
+            _strategy("schema.registry.key.subject.name.strategy", self.key_naming),
+            _strategy("schema.registry.value.subject.name.strategy", self.value_naming),
+        )
 
     @property
     def host_names(self) -> list[str]:
@@ -156,7 +152,7 @@ class RestProxySettings(HttpSettings):
         return {field.alias or name for name, field in cls.model_fields.items()}
 
 
-def _naming(name: str, value: str) -> Naming:
+def _strategy(name: str, value: str) -> Strategy:
     strategy = _STRATEGIES.get(value.strip().rpartition(".")[2])
     if strategy is None:
         raise SettingsError(f"{name}: there is no {value}, only {', '.join(_STRATEGIES)}")

@@ -1,6 +1,6 @@
 """Metadata, rules and configs as confluent-kafka's users write them: values with the API's JSON on either side.
 
-Rules are stored, and refused where a client would have to carry them out; see `serdes.schema.refuse_rules`.
+Rules are stored, and refused where a client would have to carry them out; see `serdes.rules`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from serdes.config import CONFIG, DUAL, DeserializerConfig, checked_client, chec
 from serdes.error import ConfigError, WrongSchemaType
 from serdes.flow import Flow, Later, called, finish, finished
 from serdes.models import RegisteredSchema, SchemaInfo
-from serdes.schema import Ruled, refuse_to_read
+from serdes.rules import Ruled, after_decoding
 from serdes.serialization import Context
 
 FromDict = Callable[[Any, Any], Any]
@@ -135,7 +135,7 @@ class Deserializer:
             frame = wire.read_dual(data, ctx.headers, is_key=is_key)
         else:
             frame = wire.read_prefix(data)
-        decode = yield from self._decoder(frame, ctx)
+        decode = yield from self.decoder(frame, ctx)
         if self._form.indexed and frame.offset == 0:
             data = frame.rest + data
         try:
@@ -152,7 +152,8 @@ class Deserializer:
         rest = wire.write_indexes((0,)) if self._form.indexed else b""
         return wire.Frame(self._config.use_schema_id, None if guid is None else UUID(guid), 0, rest)
 
-    def _decoder(self, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
+    def decoder(self, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
+        """The decoder of messages with a frame, settled as by the first of them."""
         topic, field = (None, None) if ctx is None else (ctx.topic, ctx.field)
         key = (topic, field, frame.guid if frame.schema_id is None else frame.schema_id)
         known = self._known.get(key)
@@ -194,18 +195,18 @@ class Deserializer:
             info = yield from endpoints.schema_by_guid(str(frame.guid))
         if info.schema.schema_type != self._form.schema_type:
             raise WrongSchemaType(name, info.schema.schema_type, self._form.schema_type)
-        ruled = Ruled(name, info.schema, info.rule_set)
-        refuse_to_read(ruled)
-        needed = (yield from endpoints.dependencies(info.schema, asked)) if self._form.needs_references else ()
-        writer = (info.schema, needed)
-        reader: Resolved | None = None
+        ruled, latest = Ruled(name, info.schema, info.rule_set), None
+        reader, subject = self._reader, asked
         if self._config.uses_latest:
             held = yield from self._latest(client, ctx, info)
-            refuse_to_read(ruled, Ruled(f"the latest version of subject {held.subject}", held.schema, held.rule_set))
-            reader = (held.schema, (yield from endpoints.dependencies(held.schema, held.subject)))
-        elif self._reader is not None:
-            reader = (self._reader, (yield from endpoints.dependencies(self._reader, asked)))
-        return (yield from called(lambda: self._form.decoder(writer, reader)))
+            latest = Ruled(f"the latest version of subject {held.subject}", held.schema, held.rule_set)
+            reader, subject = held.schema, held.subject
+        needed = (yield from endpoints.dependencies(info.schema, asked)) if self._form.needs_references else ()
+        resolved: Resolved | None = None
+        if reader is not None:
+            resolved = (reader, (yield from endpoints.dependencies(reader, subject)))
+        decode = yield from called(lambda: self._form.decoder((info.schema, needed), resolved))
+        return after_decoding(ruled, latest, decode)
 
     def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
         endpoints, config = client.endpoints, self._config

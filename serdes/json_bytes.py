@@ -6,12 +6,14 @@ import json
 import re
 from typing import Any
 
+import msgspec
 import orjson
 
 from compat.json_fault import fault_of
 
 #: orjson reads integers beyond 64 bits as floats; a text that may hold one is read by the standard library.
 _LARGE = re.compile(r"\d{19}")
+_is_json = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def _refuse(constant: str) -> Any:
@@ -43,3 +45,33 @@ def dumps(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def compact(text: bytes) -> bytes:
+    """JSON text without the whitespace between its tokens; numbers and strings stay as they were written.
+
+    A text that is no JSON comes back as it is: its reader will say what is wrong with it.
+    """
+    if b" " in text or b"\n" in text or b"\t" in text or b"\r" in text:
+        try:
+            return msgspec.json.format(text, indent=-1)
+        except (ValueError, RecursionError):
+            return text
+    return text
+
+
+def compacted(text: bytes) -> bytes:
+    """The same of a text that must be JSON in UTF-8; no bytes are null.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    if not text:
+        return b"null"
+    try:
+        _is_json(text)
+        if not text.isascii():
+            text.decode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+    return compact(text)

@@ -67,22 +67,7 @@ class JSONSerializer(Serializer):
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if not config.validate:
                 return Encoder(to_text)
-            validator = make(schema, dependencies)
-            accepts = validator.accepts
-            longest = validator.longest
-
-            def encode(datum: Any) -> Any:
-                payload = to_text(datum)
-                if len(payload) <= longest and accepts(datum):
-                    return payload
-
-                def checked() -> bytes:
-                    validator.check(datum, payload)
-                    return payload
-
-                return Later(checked) if is_awaited else checked()
-
-            return Encoder(encode)
+            return encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
 
         errors = (ValueError, TypeError, RecursionError)
         name = title(own) if own else None
@@ -190,6 +175,25 @@ def title(schema: SchemaText) -> str | None:
     parsed = _parse(schema.text)
     name = parsed.get("title") if isinstance(parsed, dict) else None
     return name if isinstance(name, str) else None
+
+
+def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_awaited: bool) -> Encoder:
+    """The encoder of data that a validator accepts; what may take long is a Later if encoding is awaited."""
+    accepts = validator.accepts
+    longest = validator.longest
+
+    def encode(datum: Any) -> Any:
+        payload = to_text(datum)
+        if len(payload) <= longest and accepts(datum):
+            return payload
+
+        def checked() -> bytes:
+            validator.check(datum, payload)
+            return payload
+
+        return Later(checked) if is_awaited else checked()
+
+    return Encoder(encode, covers=validator.covers)
 
 
 def _validators(

@@ -1,22 +1,16 @@
-"""Schemas as confluent-kafka's users write them down, and the rules that a registry may attach to them."""
+"""Schemas as confluent-kafka's users write them down."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from compat.schema import AVRO, Reference, SchemaText
-from serdes.error import ConfigError, RulesNotSupported
+from serdes.error import ConfigError
 
 #: confluent-kafka's name.
 SchemaReference = Reference
-
-WRITE = frozenset({"WRITE", "WRITEREAD"})
-READ = frozenset({"READ", "WRITEREAD"})
-MIGRATE = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
-#: Values of a rule set's `enableAt` that leave clients out.
-_NOT_AT_CLIENTS = frozenset({"NONE", "SERVER", "GATEWAY"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,64 +64,6 @@ def as_schema(schema: Any, schema_type: str) -> Schema | None:
         getattr(schema, "metadata", None),
         getattr(schema, "rule_set", None),
     )
-
-
-def refuse_rules(name: str, rule_set: Mapping[str, Any] | None, modes: frozenset[str]) -> None:
-    """Stops at rules that a client must carry out on messages: passing over ENCRYPT would publish what is secret.
-
-    Raises:
-        RulesNotSupported: an enabled rule of these modes stands in the rule set.
-    """
-    if not rule_set or rule_set.get("enableAt") in _NOT_AT_CLIENTS:
-        return
-    names = tuple(
-        str(rule.get("name"))
-        for phase in ("migrationRules", "domainRules", "encodingRules")
-        for rule in rule_set.get(phase) or ()
-        if rule.get("mode") in modes and not rule.get("disabled")
-    )
-    if names:
-        raise RulesNotSupported(name, names)
-
-
-@dataclass(frozen=True, slots=True)
-class Ruled:
-    """A schema and the rules that the registry has for it.
-
-    Attributes:
-        name: What errors call the schema.
-        schema: Its text.
-        rule_set: The rules as the API has them; None without.
-    """
-
-    name: str
-    schema: SchemaText
-    rule_set: Mapping[str, Any] | None = field(default=None, hash=False)
-
-
-def refuse_to_write(writer: Ruled) -> None:
-    """Stops at rules that a client must carry out on messages that it writes.
-
-    Raises:
-        RulesNotSupported: the schema has such rules.
-    """
-    refuse_rules(writer.name, writer.rule_set, WRITE)
-
-
-def refuse_to_read(writer: Ruled, reader: Ruled | None = None) -> None:
-    """Stops at rules that a client must carry out on messages that it reads.
-
-    Args:
-        writer: The schema that a message was written with.
-        reader: The schema of the registry that it is read as, if there is one.
-
-    Raises:
-        RulesNotSupported: one of the schemas has such rules.
-    """
-    refuse_rules(writer.name, writer.rule_set, READ)
-    if reader is not None:
-        modes = READ if reader.schema == writer.schema else READ | MIGRATE
-        refuse_rules(reader.name, reader.rule_set, modes)
 
 
 def refuse_rule_arguments(rule_conf: object, rule_registry: object) -> None:

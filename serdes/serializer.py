@@ -14,7 +14,8 @@ from serdes.config import SerializerConfig, checked_client, checked_function
 from serdes.error import ConfigError, SerializationError, WrongSchemaType
 from serdes.flow import Flow, Later, called
 from serdes.models import RegisteredSchema, SchemaInfo
-from serdes.schema import Ruled, Schema, refuse_to_write
+from serdes.rules import Ruled, before_encoding
+from serdes.schema import Schema
 from serdes.serialization import Context
 
 ToDict = Callable[[Any, Any], Any]
@@ -22,13 +23,18 @@ ToDict = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """The function from a datum to its payload, and Protobuf's message indexes as bytes.
+    """How data of a schema are encoded.
 
-    For an asynchronous client `encode` may return a Later in place of the payload.
+    Attributes:
+        encode: From a datum to its payload; for an asynchronous client also to a Later in its place.
+        indexes: Protobuf's message indexes as bytes.
+        covers: Whether so many data, of so many bytes of JSON together, surely give no Later but for what is refused;
+            None if there is never one.
     """
 
     encode: Callable[[Any], Any]
     indexes: bytes = b""
+    covers: Callable[[int, int], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +61,18 @@ class WriterFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class Chosen:
     """The schema that a subject's messages are written with."""
 
     id: int | None
     guid: str | None
     encoder: Encoder
+
+    @property
+    def prefix(self) -> bytes:
+        """What stands before the payload, where the schema's id does: the id, and Protobuf's message indexes."""
+        assert self.id is not None
+        return wire.prefix(self.id) + self.encoder.indexes
 
 
 class Serializer:
@@ -85,13 +97,14 @@ class Serializer:
         self._config = config
         self._to_dict = checked_function("to_dict", to_dict)
         self._metadata = schema.metadata_json if schema else None
-        self._rule_set = schema.rule_set_json if schema else None
+        #: The rules of the serializer's own schema, as the API has them.
+        self.rule_set = schema.rule_set_json if schema else None
         #: What is needed for each message whose frame goes before the payload, by topic and field.
         self._ready: dict[str, dict[str, tuple[bytes, Callable[[Any], bytes]]]] = {}
         #: When the first of these must be asked for again, on the monotonic clock; None for never.
         self._stale_at: float | None = None
         #: The same for frames of any place, each with the time of its end.
-        self._chosen: dict[tuple[str | None, str | None], tuple[_Chosen, float | None]] = {}
+        self._chosen: dict[tuple[str | None, str | None], tuple[Chosen, float | None]] = {}
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
         """The message's bytes; None, a tombstone, stays None.
@@ -126,7 +139,7 @@ class Serializer:
     def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
         """The message's bytes, as of a call; asks the registry for what is not known yet."""
         is_key = ctx is not None and ctx.field == "key"
-        chosen = yield from self._choose(ctx)
+        chosen = yield from self.chosen(ctx)
         in_header = self._config.in_header(is_key=is_key)
         if in_header and (ctx is None or ctx.headers is None):
             raise SerializationError("the schema's guid goes into a header: the context needs a list of headers")
@@ -140,7 +153,7 @@ class Serializer:
             raise self._form.explain(error, obj) from error
         assert isinstance(payload, bytes)
         if not in_header:
-            return _prefix(chosen) + payload
+            return chosen.prefix + payload
         if chosen.guid is None:
             raise SerializationError("the registry gives no guid, which the header mode of the wire format needs")
         assert ctx is not None
@@ -148,11 +161,8 @@ class Serializer:
         wire.write_header(ctx.headers, wire.header_name(is_key=is_key), header)
         return payload
 
-    def prepared(self, ctx: Context) -> Flow[None]:
-        """Settles the schema of a topic's keys or values, as the first message would."""
-        yield from self._choose(ctx)
-
-    def _choose(self, ctx: Context | None) -> Flow[_Chosen]:
+    def chosen(self, ctx: Context | None) -> Flow[Chosen]:
+        """The schema of a topic's keys or values, settled as by the first message."""
         key = (None, None) if ctx is None else (ctx.topic, ctx.field)
         known = self._chosen.get(key)
         if known is not None and (known[1] is None or monotonic() < known[1]):
@@ -166,7 +176,7 @@ class Serializer:
         end = self._config.believed_until(self.client.latest_ttl)
         self._chosen[key] = (chosen, end)
         if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
-            self._ready.setdefault(ctx.topic, {})[ctx.field] = (_prefix(chosen), chosen.encoder.encode)
+            self._ready.setdefault(ctx.topic, {})[ctx.field] = (chosen.prefix, chosen.encoder.encode)
             if end is not None:
                 self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
         return chosen
@@ -176,46 +186,53 @@ class Serializer:
         self._stale_at = None
         self._ready.clear()
 
-    def _resolve(self, ctx: Context | None) -> Flow[_Chosen]:
+    def _resolve(self, ctx: Context | None) -> Flow[Chosen]:
         endpoints, config = self.client.endpoints, self._config
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
         own = yield from self._form.own(ctx, subject)
-        held: RegisteredSchema | SchemaInfo
-        if config.registers or not config.names_schema:
-            if own is None:
-                raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
-            if config.registers:
-                held = yield from endpoints.register(
-                    subject,
-                    own,
-                    normalize=config.normalize,
-                    metadata=self._metadata,
-                    rule_set=self._rule_set,
-                    propagate_schema_tags=config.propagate_tags,
-                    format=config.schema_format,
-                )
-            else:
-                held = yield from endpoints.lookup(
-                    subject, own, normalize=config.normalize, format=config.schema_format
-                )
-            used = own
-        else:
-            held = yield from self._named(subject)
+        used = None if config.names_schema and not config.registers else own
+        # Made first: what cannot be encoded is not registered.
+        encoder = (yield from self._encoder(used, subject, own)) if used is not None else None
+        held = yield from self.held(subject, own)
+        if used is None or encoder is None:
             used = held.schema
-        name = f"the schema of subject {subject}"
-        if used.schema_type != self._form.schema_type:
-            raise WrongSchemaType(name, used.schema_type, self._form.schema_type)
-        refuse_to_write(Ruled(name, used, held.rule_set))
-        dependencies = yield from self._dependencies(used, subject, is_own=used is own)
-        if used is not own and own is not None and own != used:
-            yield from self._check(name, used, dependencies, own, subject)
+            encoder = yield from self._encoder(used, subject, own)
+        encoder = before_encoding(Ruled(_named(subject), used, held.rule_set), encoder)
         schema_id = held.id
         if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
             schema_id = (yield from endpoints.lookup(subject, used)).id
-        encoder = yield from called(lambda: self._form.encoder(used, dependencies))
-        return _Chosen(schema_id, held.guid, encoder)
+        return Chosen(schema_id, held.guid, encoder)
 
-    def _named(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
+    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+        """The version that a subject's messages are written under: registered, looked up, or named by a setting."""
+        endpoints, config = self.client.endpoints, self._config
+        if config.names_schema and not config.registers:
+            return (yield from self._version(subject))
+        if own is None:
+            raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
+        if not config.registers:
+            return (yield from endpoints.lookup(subject, own, normalize=config.normalize, format=config.schema_format))
+        return (
+            yield from endpoints.register(
+                subject,
+                own,
+                normalize=config.normalize,
+                metadata=self._metadata,
+                rule_set=self.rule_set,
+                propagate_schema_tags=config.propagate_tags,
+                format=config.schema_format,
+            )
+        )
+
+    def _encoder(self, used: SchemaText, subject: str, own: SchemaText | None) -> Flow[Encoder]:
+        if used.schema_type != self._form.schema_type:
+            raise WrongSchemaType(_named(subject), used.schema_type, self._form.schema_type)
+        dependencies = yield from self._dependencies(used, subject, is_own=used is own)
+        if used is not own and own is not None and own != used:
+            yield from self._check(_named(subject), used, dependencies, own, subject)
+        return (yield from called(lambda: self._form.encoder(used, dependencies)))
+
+    def _version(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
         endpoints, config = self.client.endpoints, self._config
         if config.use_schema_id is not None:
             return (yield from endpoints.schema_by_id(config.use_schema_id, subject))
@@ -269,6 +286,6 @@ class AsyncSerializer:
         return None if obj is None else await client.drive(self._serializer.message(obj, ctx))
 
 
-def _prefix(chosen: _Chosen) -> bytes:
-    assert chosen.id is not None
-    return wire.prefix(chosen.id) + chosen.encoder.indexes
+def _named(subject: str) -> str:
+    """What errors call the schema that a subject's messages are written with."""
+    return f"the schema of subject {subject}"

@@ -72,7 +72,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
 
 def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
     """The parts of a column whose values are the texts of their Avro JSON."""
-    reader = chosen.reader.rendered("resolved") if chosen.explicit else None
+    reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
     batch = avro_json_decoder(_known(chosen), reader, chosen.origin, asked)
     return decoded_by(batch, payload, spark.StringType())
 
@@ -88,7 +88,7 @@ def decoded_in_python(
         reader: The tree of the reader's schema, if a part of it.
         asked: The registry to ask for other ids; None if these are errors.
     """
-    tree = trees.tree(chosen.reader, chosen.label, reader=True) if reader is None else reader
+    tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
     batch = avro_decoder(_known(chosen), reader_text(tree), chosen.origin, asked)
     return decoded_by(batch, payload, spark_type(tree))
 

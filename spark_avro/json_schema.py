@@ -15,8 +15,9 @@ from spark_avro.errors import PlanError
 from spark_avro.json_types import json_schema_of, json_type
 from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.plan import MALFORMED, Branch, Decoded, Decoding, reason, schema_id
-from spark_avro.registry import Chosen, Registry, choose, client_of, register_or_look_up, subject_of
+from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.resolution import Resolved
+from spark_avro.selection import Selection, select_versions
 from spark_avro.udf import asked_by_workers, decoded_by
 from spark_avro.workers import json_decoder
 
@@ -54,8 +55,14 @@ def from_confluent_json(
         NoSubject, PlanError, UnsupportedSchema, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
-    chosen = choose(
-        registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key, has_own_type=data_type is not None
+    chosen = select_versions(
+        registry=registry,
+        schema_type=JSON,
+        subject=subject,
+        topic=topic,
+        ids=ids,
+        is_key=is_key,
+        as_written=data_type is not None,
     )
     readable = tuple(number for number, schema in chosen.known.items() if schema.refusal is None)
     unreadable = {number: schema.refusal for number, schema in chosen.known.items() if schema.refusal is not None}
@@ -90,8 +97,14 @@ def confluent_json_udf(
     errors are those of `from_confluent_json`.
     """
     payload = messages(column)
-    chosen = choose(
-        registry, JSON, subject=subject, topic=topic, ids=ids, is_key=is_key, has_own_type=data_type is not None
+    chosen = select_versions(
+        registry=registry,
+        schema_type=JSON,
+        subject=subject,
+        topic=topic,
+        ids=ids,
+        is_key=is_key,
+        as_written=data_type is not None,
     )
     asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
     batch = json_decoder(chosen.known, chosen.origin, asked)
@@ -146,9 +159,9 @@ def to_confluent_json(
     return F.concat(F.lit(wire.prefix(held.id)), F.to_json(payload).cast("binary"))
 
 
-def _kind(chosen: Chosen, data_type: spark.DataType | str | None) -> spark.DataType:
+def _kind(chosen: Selection, data_type: spark.DataType | str | None) -> spark.DataType:
     if data_type is None:
-        return json_type(chosen.reader)
+        return json_type(chosen.reader.known)
     return data_type if isinstance(data_type, spark.DataType) else spark._parse_datatype_string(data_type)  # noqa: SLF001 - pyspark has no other parser of DDL without a session
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compat.schema import Dependencies, SchemaText
-from serdes.error import RulesNotSupported
-from serdes.schema import Ruled, refuse_to_read
 
 #: What is said of a frame with the schema's guid (V1), which is told from others but not read.
 GUID = "0x01, a schema guid's (V1), where only a schema id's 0x00 is read"
@@ -25,17 +23,3 @@ class Known:
     schema: SchemaText
     dependencies: Dependencies = ()
     refusal: str | None = None
-
-
-def refusal(writer: Ruled, reader: Ruled | None) -> str | None:
-    """Why messages of a writer's schema must not be read; None if they may be.
-
-    Args:
-        writer: The schema of the messages.
-        reader: The registry's schema that they are presented as; None for one that is given in code.
-    """
-    try:
-        refuse_to_read(writer, reader)
-    except RulesNotSupported as error:
-        return str(error)
-    return None

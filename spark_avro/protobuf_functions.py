@@ -14,7 +14,8 @@ from spark_avro.errors import PlanError
 from spark_avro.known import Known
 from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.protobuf import message_class, message_type, parsed
-from spark_avro.registry import Registry, choose, client_of, register_or_look_up, subject_of
+from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
+from spark_avro.selection import select_versions
 from spark_avro.udf import asked_by_workers, decoded_by
 from spark_avro.workers import protobuf_decoder
 
@@ -57,13 +58,16 @@ def from_confluent_protobuf(
         NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
-    chosen = choose(registry, PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key)
-    name = message or parsed(chosen.reader).full_name
+    chosen = select_versions(
+        registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key
+    )
+    reader = chosen.reader.known
+    name = message or parsed(reader).full_name
     if name is None:
         raise PlanError(f"the schema of {chosen.origin} has no message")
-    kind = message_type(message_class(chosen.reader, name).DESCRIPTOR)
+    kind = message_type(message_class(reader, name).DESCRIPTOR)
     asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
-    batch = protobuf_decoder(chosen.known, chosen.reader, name, chosen.origin, asked)
+    batch = protobuf_decoder(chosen.known, reader, name, chosen.origin, asked)
     return present(decoded_by(batch, payload, kind), payload, mode=mode, position=position)
 
 

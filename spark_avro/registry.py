@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from compat.avro import FORMAT, AvroSchema
-from compat.schema import AVRO, SchemaText
+from compat.schema import AVRO, Dependencies, SchemaText
 from serdes.client import RegistryClient
 from serdes.error import RegistryError, SubjectNotFound
 from serdes.models import RegisteredSchema, SchemaInfo
-from serdes.schema import Ruled, refuse_to_read, refuse_to_write
+from serdes.rules import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
-from spark_avro.known import Known, refusal
+from spark_avro.known import Known
 
 #: A registry's URL (several with commas between), or a client that is set up already.
 Registry = str | RegistryClient
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Version:
-    """A schema under its id.
+    """A schema of any type under its id.
 
     Attributes:
         id: The id before the payload of a message.
-        schema: The schema, parsed.
         ruled: The schema as the registry has it, with its rules.
+        dependencies: The texts that it refers to.
         refusal: Why records of this schema must not be read, if its rules or the reader's say so.
     """
 
     id: int
-    schema: AvroSchema
     ruled: Ruled
+    dependencies: Dependencies = ()
     refusal: str | None = None
 
     @property
     def label(self) -> str:
         """What the version is called in messages."""
         return self.ruled.name
+
+    @property
+    def known(self) -> Known:
+        """The version as workers need it."""
+        return Known(self.ruled.schema, self.dependencies, self.refusal)
+
+    @cached_property
+    def schema(self) -> AvroSchema:
+        """The schema of an Avro version, parsed.
+
+        Raises:
+            UnsupportedSchema: it is of another type.
+            InvalidSchema: its text is refused.
+        """
+        return _parsed(self.ruled.schema, self.dependencies, f"schema id {self.id}")
 
 
 def client_of(registry: Registry) -> RegistryClient:
@@ -52,12 +68,12 @@ def subject_of(*, subject: str | None, topic: str | None, is_key: bool) -> tuple
     return f"{topic}-{'key' if is_key else 'value'}", f"the topic name strategy's for topic {topic}"
 
 
-def versions_of(client: RegistryClient, subject: str, *, why: str = "") -> list[Version]:
+def versions_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *, why: str = "") -> list[Version]:
     """All versions of a subject, oldest first; soft-deleted ones too, since records written with them may be left.
 
     Raises:
         NoSubject: the registry does not have it.
-        UnsupportedSchema: a version is not an Avro schema.
+        UnsupportedSchema: a version is of another type.
         RegistryUnavailable: no URL of the registry answers.
     """
     try:
@@ -65,10 +81,10 @@ def versions_of(client: RegistryClient, subject: str, *, why: str = "") -> list[
     except SubjectNotFound:
         raise NoSubject(subject, why) from None
     held = [client.version(subject, number, deleted=True) for number in numbers]
-    return [_version(client, one.id, one, subject, f" ({subject} version {one.version})") for one in held]
+    return [_version(client, one, schema_type, subject) for one in held]
 
 
-def latest_of(client: RegistryClient, subject: str, *, why: str = "") -> Version:
+def latest_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *, why: str = "") -> Version:
     """The latest version of a subject that is not deleted, asked for anew.
 
     Raises:
@@ -79,14 +95,17 @@ def latest_of(client: RegistryClient, subject: str, *, why: str = "") -> Version
         held = client.version(subject)
     except SubjectNotFound:
         raise NoSubject(subject, why) from None
-    return _version(client, held.id, held, subject, f" ({subject} version {held.version})")
+    return _version(client, held, schema_type, subject)
 
 
-def versions_by_id(client: RegistryClient, ids: Iterable[int], subject: str | None = None) -> list[Version]:
+def versions_by_id(
+    client: RegistryClient, ids: Iterable[int], subject: str | None = None, schema_type: str = AVRO
+) -> list[Version]:
     """The schemas of ids.
 
     Raises:
         PlanError: the registry has no schema of an id.
+        UnsupportedSchema: a schema is of another type.
     """
     found = []
     for schema_id in ids:
@@ -94,20 +113,19 @@ def versions_by_id(client: RegistryClient, ids: Iterable[int], subject: str | No
             info = client.schema_by_id(schema_id, subject)
         except RegistryError as error:
             raise PlanError(f"schema id {schema_id}: {error}") from error
-        found.append(_version(client, schema_id, info, subject))
+        found.append(_version(client, replace(info, id=schema_id), schema_type, subject))
     return found
 
 
 def _version(
-    client: RegistryClient,
-    schema_id: int,
-    held: RegisteredSchema | SchemaInfo,
-    subject: str | None,
-    where: str = "",
+    client: RegistryClient, held: RegisteredSchema | SchemaInfo, schema_type: str, subject: str | None
 ) -> Version:
-    label = f"schema id {schema_id}"
-    schema = parsed(client, held.schema, subject, label)
-    return Version(schema_id, schema, Ruled(f"{label}{where}", held.schema, held.rule_set))
+    assert held.id is not None
+    label = f"schema id {held.id}"
+    _check_type(held.schema, schema_type, label)
+    where = f" ({held.subject} version {held.version})" if isinstance(held, RegisteredSchema) else ""
+    ruled = Ruled(f"{label}{where}", held.schema, held.rule_set)
+    return Version(held.id, ruled, client.dependencies(held.schema, subject))
 
 
 def with_refusals(versions: Sequence[Version], reader: Ruled | None) -> list[Version]:
@@ -122,7 +140,7 @@ def refuse_all(versions: Sequence[Version], reader: Ruled | None = None) -> None
         RulesNotSupported: the first version, or the reader's schema, has rules that a client must carry out.
     """
     if versions and all(version.refusal for version in versions):
-        refuse_to_read(versions[0].ruled, reader)
+        after_decoding(versions[0].ruled, reader, None)
 
 
 def register_or_look_up(
@@ -143,8 +161,7 @@ def writable(held: RegisteredSchema) -> RegisteredSchema:
     Raises:
         RulesNotSupported: it has rules that a client must carry out.
     """
-    refuse_to_write(Ruled(f"the schema of subject {held.subject}", held.schema, held.rule_set))
-    return held
+    return before_encoding(Ruled(f"the schema of subject {held.subject}", held.schema, held.rule_set), held)
 
 
 def parsed(client: RegistryClient, schema: SchemaText, subject: str | None, label: str) -> AvroSchema:
@@ -153,11 +170,20 @@ def parsed(client: RegistryClient, schema: SchemaText, subject: str | None, labe
     Raises:
         UnsupportedSchema: it is of another type, or its text is refused.
     """
-    if schema.schema_type != AVRO:
-        raise UnsupportedSchema(label, "", f"is of type {schema.schema_type}, not Avro")
-    found = FORMAT.parse(schema, client.dependencies(schema, subject), False)
+    return _parsed(schema, client.dependencies(schema, subject), label)
+
+
+def _parsed(schema: SchemaText, dependencies: Dependencies, label: str) -> AvroSchema:
+    _check_type(schema, AVRO, label)
+    found = FORMAT.parse(schema, dependencies, False)
     assert isinstance(found, AvroSchema)
     return found
+
+
+def _check_type(schema: SchemaText, schema_type: str, label: str) -> None:
+    if schema.schema_type != schema_type:
+        wanted = "Avro" if schema_type == AVRO else schema_type
+        raise UnsupportedSchema(label, "", f"is of type {schema.schema_type}, not {wanted}")
 
 
 def parsed_text(text: str) -> AvroSchema:
@@ -166,9 +192,7 @@ def parsed_text(text: str) -> AvroSchema:
     Raises:
         InvalidSchema: the text is no Avro schema.
     """
-    found = FORMAT.parse(SchemaText(AVRO, text), (), False)
-    assert isinstance(found, AvroSchema)
-    return found
+    return _parsed(SchemaText(AVRO, text), (), "the reader's schema")
 
 
 def newest_first(versions: Sequence[Version]) -> list[Version]:
@@ -177,81 +201,3 @@ def newest_first(versions: Sequence[Version]) -> list[Version]:
     for version in reversed(versions):
         unique.setdefault(version.id, version)
     return list(unique.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Schemas of any type by id, and the one that values are presented as.
-
-    Attributes:
-        known: The schemas.
-        reader: The schema that values are presented as.
-        reader_ruled: The same with its rules; None if values are presented as a type given in code.
-        origin: What the schemas are of, in errors.
-    """
-
-    known: Mapping[int, Known]
-    reader: Known
-    reader_ruled: Ruled | None
-    origin: str
-
-
-def choose(
-    registry: Registry,
-    schema_type: str,
-    *,
-    subject: str | None,
-    topic: str | None,
-    ids: Sequence[int],
-    is_key: bool,
-    has_own_type: bool = False,
-) -> Chosen:
-    """The versions of a subject, or of a topic's, and further ids; the reader's is the latest, or the first id's.
-
-    Args:
-        registry: The registry's URL, or a client of it.
-        schema_type: The type that all schemas must be of.
-        subject: As in `from_confluent_avro`.
-        topic: As in `from_confluent_avro`.
-        ids: As in `from_confluent_avro`.
-        is_key: As in `from_confluent_avro`.
-        has_own_type: Whether values are presented as a type given in code, so that the reader's rules do not apply.
-
-    Raises:
-        NoSubject: the registry does not have the subject.
-        PlanError: there is nothing to look for, or no schema of an id.
-        UnsupportedSchema: a schema of another type.
-        RulesNotSupported: all schemas, or the reader's, have rules that a client must carry out.
-    """
-    if (subject is None) == (topic is None) and not (ids and subject is None):
-        raise PlanError("give a subject, a topic, or ids")
-    client = client_of(registry)
-    name, why = subject_of(subject=subject, topic=topic, is_key=is_key) if subject or topic else (None, "")
-    held: dict[int, RegisteredSchema | SchemaInfo] = {}
-    for schema_id in ids:
-        try:
-            held[schema_id] = client.schema_by_id(schema_id, name)
-        except RegistryError as error:
-            raise PlanError(f"schema id {schema_id}: {error}") from error
-    latest = next(iter(held), 0)
-    if name is not None:
-        client.clear_latest_caches()
-        try:
-            numbers = client.versions(name, deleted=True)
-            latest = client.version(name).id
-        except SubjectNotFound:
-            raise NoSubject(name, why) from None
-        versions = [client.version(name, number, deleted=True) for number in numbers]
-        held |= {version.id: version for version in versions}
-    ruled = {number: Ruled(f"schema id {number}", one.schema, one.rule_set) for number, one in held.items()}
-    for writer in ruled.values():
-        if writer.schema.schema_type != schema_type:
-            raise UnsupportedSchema(writer.name, "", f"is of type {writer.schema.schema_type}, not {schema_type}")
-    reader = None if has_own_type else ruled[latest]
-    known = {
-        number: Known(writer.schema, client.dependencies(writer.schema, name), refusal(writer, reader))
-        for number, writer in ruled.items()
-    }
-    if all(schema.refusal for schema in known.values()):
-        refuse_to_read(ruled[latest])
-    return Chosen(known, known[latest], reader, f"subject {name}" if name else f"ids {', '.join(map(str, ids))}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compat.avro import AvroSchema
-from serdes.schema import Ruled
+from compat.schema import AVRO, SchemaText
+from serdes.rules import Ruled
 from spark_avro import tree as trees
 from spark_avro.errors import PlanError
+from spark_avro.known import Known
 from spark_avro.plan import Decoding, decoding
 from spark_avro.registry import (
     Registry,
@@ -16,7 +17,6 @@ from spark_avro.registry import (
     client_of,
     latest_of,
     newest_first,
-    parsed_text,
     refuse_all,
     subject_of,
     versions_by_id,
@@ -31,24 +31,28 @@ class Selection:
 
     Attributes:
         versions: Newest first.
-        reader: The schema that values are presented as.
-        label: What that schema is called in errors.
+        reader: What values are presented as.
         origin: What the versions are of.
         explicit: Whether the reader's schema was given, and is none of the versions.
-        reader_ruled: The reader's schema with its rules; None if it was given, or if records are shown as written.
+        reader_ruled: The reader's schema with its rules; None if they do not apply.
     """
 
     versions: Sequence[Version]
-    reader: AvroSchema
-    label: str
+    reader: Version
     origin: str
-    explicit: bool
+    explicit: bool = False
     reader_ruled: Ruled | None = None
+
+    @property
+    def known(self) -> Mapping[int, Known]:
+        """The versions as workers need them, by id."""
+        return {version.id: version.known for version in self.versions}
 
 
 def select_versions(
     *,
     registry: Registry,
+    schema_type: str = AVRO,
     subject: str | None = None,
     topic: str | None = None,
     ids: Sequence[int] = (),
@@ -57,10 +61,25 @@ def select_versions(
     is_key: bool = False,
     as_written: bool = False,
 ) -> Selection:
-    """What `from_confluent_avro` reads from the registry; the arguments and errors are its own.
+    """The versions of a subject, or of a topic's, and further ids; the reader's is the latest, or the first id's.
 
-    With `as_written`, records are shown as they were written, unless there is a `reader_schema`: the rules of the
-    latest version do not apply to those of the others.
+    Args:
+        registry: The registry's URL, or a client of it.
+        schema_type: The type that all schemas must be of.
+        subject: As in `from_confluent_avro`.
+        topic: As in `from_confluent_avro`.
+        ids: As in `from_confluent_avro`.
+        reader_schema: As in `from_confluent_avro`.
+        record: As in `from_confluent_avro`.
+        is_key: As in `from_confluent_avro`.
+        as_written: Whether the reader's rules do not apply: records are shown as they were written, or as a type that
+            is given in code.
+
+    Raises:
+        NoSubject: the registry does not have the subject.
+        PlanError: there is nothing to look for, or no schema of an id, or no such record.
+        UnsupportedSchema: a schema is of another type.
+        RulesNotSupported: all schemas, or the reader's, have rules that a client must carry out.
     """
     if subject is not None and topic is not None:
         raise PlanError("give a subject or a topic, not both")
@@ -69,22 +88,19 @@ def select_versions(
     client = client_of(registry)
     name, why = subject_of(subject=subject, topic=topic, is_key=is_key) if subject or topic else (None, "")
     origin = f"subject {name}" if name is not None else f"ids {', '.join(map(str, ids))}"
-    by_id = versions_by_id(client, ids, name)
-    versions = newest_first([*by_id, *(versions_of(client, name, why=why) if name is not None else ())])
+    by_id = versions_by_id(client, ids, name, schema_type)
+    of_subject = versions_of(client, name, schema_type, why=why) if name is not None else ()
+    versions = newest_first([*by_id, *of_subject])
     if reader_schema is not None:
-        versions = with_refusals(versions, None)
-        refuse_all(versions)
-        return Selection(versions, parsed_text(reader_schema), "the reader's schema", origin, explicit=True)
-    if record is not None:
-        latest = _newest_named(versions, record, origin)
-    elif name is not None:
-        latest = latest_of(client, name, why=why)
+        reader = Version(0, Ruled("the reader's schema", SchemaText(AVRO, reader_schema)))
+    elif record is not None:
+        reader = _newest_named(versions, record, origin)
     else:
-        latest = by_id[0]
-    reader = None if as_written else latest.ruled
-    versions = with_refusals(versions, reader)
-    refuse_all(versions, reader)
-    return Selection(versions, latest.schema, latest.label, origin, explicit=False, reader_ruled=reader)
+        reader = by_id[0] if name is None else latest_of(client, name, schema_type, why=why)
+    reader_ruled = None if as_written or reader_schema is not None else reader.ruled
+    versions = with_refusals(versions, reader_ruled)
+    refuse_all(versions, reader_ruled)
+    return Selection(versions, reader, origin, explicit=reader_schema is not None, reader_ruled=reader_ruled)
 
 
 def _newest_named(versions: Sequence[Version], record: str, origin: str) -> Version:
@@ -97,7 +113,7 @@ def _newest_named(versions: Sequence[Version], record: str, origin: str) -> Vers
 
 def plan_decoding(chosen: Selection, fields: Sequence[str] | None = None, record: str | None = None) -> Decoding:
     """How the JVM decodes what was selected; see `from_confluent_avro`."""
-    reader = trees.tree(chosen.reader, chosen.label, reader=True)
+    reader = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True)
     if fields is not None:
-        reader = trees.prune(reader, list(fields), chosen.label)
+        reader = trees.prune(reader, list(fields), chosen.reader.label)
     return decoding(chosen.versions, reader, chosen.origin, record=record)

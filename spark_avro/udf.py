@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
-from serdes.schema import Ruled
+from serdes.rules import Ruled
 from spark_avro.plan import Decoded, schema_id
 from spark_avro.registry import Registry, client_of
 from spark_avro.workers import Asked, Batch

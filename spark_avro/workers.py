@@ -17,8 +17,8 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from serdes import wire
 from serdes.client import RegistryClient
 from serdes.error import RulesNotSupported, SerdesError
-from serdes.schema import Ruled
-from spark_avro.known import GUID, Known, refusal
+from serdes.rules import Ruled, refusal
+from spark_avro.known import GUID, Known
 
 if TYPE_CHECKING:
     import pyarrow as pa

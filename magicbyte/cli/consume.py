@@ -111,13 +111,14 @@ def _run(arguments: Sequence[str]) -> int:
 def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:
     from magicbyte.cli.records import RecordLines  # noqa: PLC0415 - while the consumer connects
     from serdes.console.client import open_client  # noqa: PLC0415
-    from serdes.console.misfit import TextOptions  # noqa: PLC0415
     from serdes.console.reading import FieldReader  # noqa: PLC0415
+    from serdes.text import TextOptions  # noqa: PLC0415
 
     given = properties.sort(properties.parse_pairs("--property", options.property), ("preserve.json.field.name",))
     client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    is_plain = options.avro_json == "plain"
     text_options = TextOptions(
-        plain_unions=options.avro_json == "plain", proto_names=given.flag("preserve.json.field.name")
+        plain_unions=is_plain, defaults=is_plain, proto_names=given.flag("preserve.json.field.name")
     )
     readers = [
         _FORMATS[chosen](FieldReader(client, part, None, given.serde, text_options))

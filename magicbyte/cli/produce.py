@@ -14,13 +14,13 @@ from serdes.client import RegistryClient
 from serdes.console import properties
 from serdes.console.client import open_client
 from serdes.console.kafka import producer_config
-from serdes.console.misfit import TextOptions
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 from serdes.console.producing import DLQ, FAIL, SKIP, Record, Sending, ToRecord, convert, open_source, produce
 from serdes.console.writing import Serialize, writer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
+from serdes.text import TextOptions
 
 PROGRAM = "magicbyte produce"
 _TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
@@ -95,7 +95,8 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
 
 def _serializer(client: RegistryClient, part: str, options: argparse.Namespace, serde: Any) -> Serialize:
     schema, schema_type, conf = _schema(client, part, options)
-    text_options = TextOptions(plain_unions=options.avro_json == "plain", message=options.message)
+    is_plain = options.avro_json == "plain"
+    text_options = TextOptions(plain_unions=is_plain, defaults=is_plain, message=options.message)
     return writer(
         client,
         schema,

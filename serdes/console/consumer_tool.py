@@ -172,8 +172,8 @@ def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | No
 def _line(schema_type: str, given: properties.Properties, config: Config) -> Callable[[Any], bytes]:
     from serdes.console.client import open_client  # noqa: PLC0415  # while the consumer connects
     from serdes.console.columns import columns  # noqa: PLC0415
-    from serdes.console.misfit import TextOptions  # noqa: PLC0415
     from serdes.console.reading import FieldReader  # noqa: PLC0415
+    from serdes.text import TextOptions  # noqa: PLC0415
 
     client = open_client(given.client, config)
     options = TextOptions(proto_names=given.flag("preserve.json.field.name"))

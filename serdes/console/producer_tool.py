@@ -190,9 +190,9 @@ def _serializer(
         to_bytes = plain(f"{field}.serializer", java_class)[0]
         return lambda text, _: to_bytes(text)
     from serdes.console.client import open_client  # noqa: PLC0415  # while the producer connects
-    from serdes.console.misfit import TextOptions  # noqa: PLC0415
     from serdes.console.schemas import own_schema  # noqa: PLC0415
     from serdes.console.writing import writer  # noqa: PLC0415
+    from serdes.text import TextOptions  # noqa: PLC0415
 
     client = open_client(given.client, config)
     own = own_schema(client, field, schema_type, given.own, given.serde)

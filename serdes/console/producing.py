@@ -201,7 +201,7 @@ def convert(serialize: Callable[[str], bytes | None], text: str, number: int, co
     Raises:
         BadLine: The text is no datum of the schema.
     """
-    from serdes.console.misfit import BadText  # noqa: PLC0415  # imported by then
+    from serdes.console.text import BadText  # noqa: PLC0415  # imported by then
 
     try:
         return serialize(text)

@@ -8,13 +8,13 @@ from typing import Any
 
 from serdes import wire
 from serdes.client import RegistryClient
-from serdes.console.misfit import TextOptions
 from serdes.console.text import text_deserializer
 from serdes.console.undecodable import Undecodable
 from serdes.error import SchemaNotFound, SerializationError
 from serdes.json_bytes import dumps
 from serdes.models import SchemaInfo
 from serdes.serialization import SerializationContext
+from serdes.text import TextOptions
 
 Headers = list[tuple[str, bytes | None]] | None
 ToText = Callable[[bytes], str]

@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from compat.schema import SchemaText
 from serdes.client import RegistryClient
-from serdes.console.misfit import TextOptions
-from serdes.console.text import TEXT_FORMATS, explain_text, text_serializer, writer_form
-from serdes.error import ConfigError
+from serdes.console.text import text_serializer
+from serdes.flow import Flow
+from serdes.models import RegisteredSchema, SchemaInfo
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
+from serdes.serializer import Serializer
+from serdes.text import TextOptions
 
 Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
+
+#: The guid of a schema that a dry run does not register.
+_NO_GUID = "00000000-0000-0000-0000-000000000000"
+
+
+class _DrySerializer(Serializer):
+    """A serializer that neither registers its schema nor looks it up."""
+
+    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+        if own is None:
+            return (yield from super().held(subject, own))
+        return RegisteredSchema(subject, 0, 0, _NO_GUID, own, None, self.rule_set)
 
 
 def writer(
@@ -41,45 +56,10 @@ def writer(
     Raises:
         SerdesError: The registry refuses the schema or does not answer, or the schema or a setting is wrong.
     """
-    if dry_run:
-        return _dry(client, own, schema_type, conf, options, topic, field)
-    serializer = text_serializer(client, own, schema_type, conf, options)
-    client.drive(serializer.prepared(SerializationContext(topic, field, [])))
+    serializer = text_serializer(client, own, schema_type, conf, options, _DrySerializer if dry_run else Serializer)
+    client.drive(serializer.chosen(SerializationContext(topic, field, [])))
 
     def serialize(text: str, headers: list[tuple[str, bytes | None]]) -> bytes | None:
         return serializer(text, SerializationContext(topic, field, headers))
-
-    return serialize
-
-
-def _dry(
-    client: RegistryClient,
-    own: Schema | None,
-    schema_type: str,
-    conf: Mapping[str, Any],
-    options: TextOptions,
-    topic: str,
-    field: str,
-) -> Serialize:
-    config = TEXT_FORMATS[schema_type].writing.load(conf)
-    form = writer_form(own, schema_type, config, options)
-    if own is not None:
-        schema = own.text
-    elif config.use_schema_id is not None:
-        schema = client.schema_by_id(config.use_schema_id).schema
-    elif config.use_latest_version:
-        context = SerializationContext(topic, field)
-        schema = client.version(client.drive(config.naming.subject(client.endpoints, context, None))).schema
-    else:
-        raise ConfigError(f"{field}.schema", "is needed for --dry-run")
-    encode = form.encoder(schema, client.dependencies(schema)).encode
-
-    def serialize(text: str, headers: list[tuple[str, bytes | None]]) -> bytes | None:
-        del headers
-        try:
-            payload: bytes = encode(text)
-        except form.errors as error:
-            raise explain_text(error, text) from error
-        return payload
 
     return serialize

@@ -29,8 +29,13 @@ class ValueRefused(ValueError):
         super().__init__(refusal)
         self.refusal = refusal
 
+    @property
+    def path(self) -> str:
+        """Where in the value, as `$.key[index]`."""
+        return data_path(self.refusal.path)
+
     def __str__(self) -> str:
-        return f"{data_path(self.refusal.path)}: {self.refusal.reason}"
+        return f"{self.path}: {self.refusal.reason}"
 
 
 def data_path(path: Path) -> str:

@@ -180,3 +180,11 @@ def test_a_schema_that_is_none(tools: Any, topic: str):
     done = tools.produce("avro", topic, lines='"a"\n', value_schema='{"type":"strin"}')
     assert (done.code, done.out) == (1, "")
     assert "42201" in done.err or "cannot be compiled" in done.err
+
+
+def test_a_dry_run_does_not_pass_over_rules_either(tools: Any, topic: str):
+    rules = '{"domainRules":[{"name":"encryptF","kind":"TRANSFORM","mode":"WRITEREAD","type":"ENCRYPT"}]}'
+    given = {"value_schema": RECORD, "value_rule_set": rules}
+    done = tools.produce("avro", topic, "--dry-run", lines='{"f1": "a"}\n', **given)
+    assert done.code != 0
+    assert "encryptF" in done.err

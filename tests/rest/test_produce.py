@@ -370,3 +370,11 @@ def test_results_come_in_the_order_of_the_records(rest: Any, wide_topic: str, re
     for record, result in answered:
         assert stored[result["partition"], result["offset"]] == record["value"]
         assert result["partition"] == record["partition"]
+
+
+def test_bytes_of_avro_have_no_length(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
+    known = rest.produce(topic, [{"value": "ab\u00ff"}], "avro", value_schema='"bytes"')
+    frame = b"\x00" + known["value_schema_id"].to_bytes(4, "big")
+    assert [message.value() for message in read_topic(topic)] == [frame + b"ab\xff"]
+    path = rest.subscribed(topic, format="avro")
+    assert [record["value"] for record in rest.read_all(path, 1, "avro")] == ["ab\u00ff"]

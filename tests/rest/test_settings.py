@@ -19,11 +19,11 @@ from magicbyte.settings import SettingsError
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from rest_proxy.checking import check_clients
-from rest_proxy.codecs import TAGGED
 from rest_proxy.formats import FORMATS
 from rest_proxy.proxy import instance_limit
-from rest_proxy.schemas import Side
 from rest_proxy.settings import RestProxySettings
+from serdes.serialization import SerializationContext
+from serdes.text import TextOptions, text_form
 
 BASE = {"bootstrap.servers": "127.0.0.1:1", "schema.registry.url": ""}
 JSON = {"content-type": "application/vnd.kafka.json.v2+json"}
@@ -58,14 +58,14 @@ def test_defaults() -> None:
 )
 def test_subjects_by_each_strategy(form: str, schema: str, name: str | None) -> None:
     subjects = {"Topic": "t-key", "Record": name, "TopicRecord": name and f"t-{name}"}
-    known = FORMATS[form]
-    assert known.compile is not None
-    assert known.schema_type is not None
-    codec = known.compile(SchemaText(known.schema_type, schema, ()), (), TAGGED)
+    schema_type = FORMATS[form].schema_type
+    assert schema_type is not None
+    record_name = text_form(schema_type).record_name(SchemaText(schema_type, schema), TextOptions())
     for strategy, subject in subjects.items():
         setting = {"schema.registry.key.subject.name.strategy": f"io.confluent.subject.{strategy}NameStrategy"}
-        naming = RestProxySettings.from_properties(BASE | setting).naming()["key"]
-        assert naming(Side("t", "key"), codec.record_name) == subject
+        naming = RestProxySettings.from_properties(BASE | setting).naming().key
+        assert naming is not None
+        assert naming(SerializationContext("t", "key"), record_name) == subject
 
 
 def test_subjects_named_after_records(kafka: str, registry_url: str, rest: Any) -> None:

@@ -99,3 +99,22 @@ def test_a_package_without_http_does_not_even_import_what_knows_it(folder: str) 
     for path in sorted((ROOT / folder).rglob("*.py")):
         known = {name for name in imported_by(path) if f"{name}.".startswith(tuple(f"{http}." for http in HTTP))}
         assert known == set(), path
+
+
+#: What is done in one place -> the files and folders that may mention it.
+PLACES = {
+    # The text forms of values.
+    "json_to_avro": "serdes/codec/ serdes/text/",
+    "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers.py",
+    "MessageToDict": "serdes/text/",
+    "ParseDict": "serdes/text/",
+    # Rules for clients are refused at the seam alone; the proxy words the refusal anew.
+    "RulesNotSupported(": "serdes/rules.py serdes/error.py rest_proxy/schemas.py",
+}
+
+
+@pytest.mark.parametrize("words", PLACES)
+def test_one_thing_is_done_in_one_place(words: str) -> None:
+    mentioning = [str(path.relative_to(ROOT)) for path in files() if words in path.read_text(encoding="utf-8")]
+    assert mentioning
+    assert [path for path in mentioning if not path.startswith(tuple(PLACES[words].split()))] == []

@@ -1,0 +1,131 @@
+"""Encoders and decoders of schemas as requests use them: null may be a tombstone, and misfits are DataErrors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from rest_proxy.codecs import DataError
+from serdes.codec import EncodeError
+from serdes.deserializer import Decode
+from serdes.error import PayloadError, SchemaCompileError, SerdesError
+from serdes.flow import Later
+from serdes.serializer import Chosen
+from serdes.text.form import ERRORS, JSON_TYPES, Unfit
+
+#: From parsed JSON to a record's bytes; None is a tombstone.
+Encode = Callable[[Any], bytes | None]
+
+
+class MayTakeLong(Exception):
+    """A value that must not be encoded on the event loop; `later` goes on with it."""
+
+    def __init__(self, later: Later) -> None:
+        super().__init__()
+        self.later = later
+
+
+class QuickWriter(NamedTuple):
+    """How a writer that may take long encodes on the event loop.
+
+    `covers` tells whether so many values, of so many bytes of JSON together, are sure to take little time. `encode`
+    raises MayTakeLong for values that are refused: to explain that may take long.
+    """
+
+    covers: Callable[[int, int], bool]
+    encode: Encode
+
+
+class Writer(NamedTuple):
+    """A schema that a request's keys or values are written with; without `quick`, `encode` never takes long.
+
+    `encode` raises DataError, and SchemaCompileError if only now the schema proves to be none.
+    """
+
+    schema_id: int
+    encode: Encode
+    quick: QuickWriter | None = None
+
+
+def writing(chosen: Chosen, *, null_is_tombstone: bool) -> Writer:
+    """The writer of a schema that was chosen.
+
+    Args:
+        chosen: The schema.
+        null_is_tombstone: Null is a tombstone even if it is a value of the schema.
+    """
+    assert chosen.id is not None
+    encoding = _Encoding(chosen, null_is_tombstone=null_is_tombstone)
+    covers = chosen.encoder.covers
+    if covers is None:
+        return Writer(chosen.id, encoding.encode)
+    return Writer(chosen.id, encoding.encode_or_wait, QuickWriter(covers, encoding.encode))
+
+
+class _Encoding:
+    """A schema's encoder with its frame; null that the schema does not take is a tombstone."""
+
+    def __init__(self, chosen: Chosen, *, null_is_tombstone: bool) -> None:
+        self._convert: Callable[[Any], Any] = chosen.encoder.encode
+        self._prefix = chosen.prefix
+        self._null_is_tombstone = null_is_tombstone
+
+    def encode(self, value: Any) -> bytes | None:
+        if value is None and self._null_is_tombstone:
+            return None
+        try:
+            payload: bytes | Later = self._convert(value)
+        except ERRORS as error:
+            self._refuse(value, error)
+            return None
+        if isinstance(payload, Later):
+            raise MayTakeLong(payload)
+        return self._prefix + payload
+
+    def encode_or_wait(self, value: Any) -> bytes | None:
+        try:
+            return self.encode(value)
+        except MayTakeLong as error:
+            later = error.later
+        try:
+            payload: bytes = later.function()
+        except SchemaCompileError:
+            raise
+        except ERRORS as error:
+            self._refuse(value, error)
+            return None
+        return self._prefix + payload
+
+    def _refuse(self, value: Any, error: Exception) -> None:
+        if value is not None:
+            raise _misfit(error) from None
+        # Nor will it take the next one.
+        self._null_is_tombstone = True
+
+
+def reading(decode: Decode) -> Callable[[bytes, int], bytes]:
+    """The decoder from a message and the offset of its payload to JSON text; it raises DataError."""
+
+    def read(message: bytes, offset: int) -> bytes:
+        try:
+            text: bytes = decode(message, offset)
+        except PayloadError as error:
+            raise DataError("", error.problem) from None
+        except (SerdesError, *ERRORS) as error:
+            raise DataError("", str(error)) from None
+        return text
+
+    return read
+
+
+def _misfit(error: Exception) -> DataError:
+    """What is wrong with a value, in the words of the API."""
+    if isinstance(error, Unfit):
+        return DataError("", error.said)
+    path = str(getattr(error, "path", "")).removeprefix("$").removeprefix(".")
+    if isinstance(error, EncodeError):
+        detail = f" ({error.detail})" if error.detail else ""
+        value_type = JSON_TYPES.get(error.value_type, error.value_type)
+        return DataError(path, f"expected {error.expected}, got {value_type}{detail}")
+    refusal = getattr(error, "refusal", None)
+    return DataError(path, str(error) if refusal is None else refusal.reason)

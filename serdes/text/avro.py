@@ -1,0 +1,61 @@
+"""Avro JSON: unions tagged with their branch's name, or plain; bytes as texts of U+0000 to U+00FF."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from compat.schema import Dependencies, SchemaText
+from serdes.avro import compiled, record_name
+from serdes.codec import AvroCodec, compile_codec
+from serdes.config import DeserializerConfig, SerializerConfig
+from serdes.deserializer import Decode, Resolved
+from serdes.json_bytes import dumps
+from serdes.serializer import Encoder
+from serdes.text.form import TextForm, TextOptions
+
+
+def _codec(schema: SchemaText, dependencies: Dependencies, reader: Resolved | None, options: TextOptions) -> AvroCodec:
+    make = partial(compile_codec, plain_unions=options.plain_unions, json_defaults=options.defaults)
+    return compiled(schema, dependencies, reader, make=make)
+
+
+def _encoder(
+    schema: SchemaText,
+    dependencies: Dependencies,
+    config: SerializerConfig,  # noqa: ARG001  # as of every type
+    options: TextOptions,
+) -> Encoder:
+    codec = _codec(schema, dependencies, None, options)
+    convert = codec.json_to_avro
+    if not codec.is_raw:
+        return Encoder(convert)
+
+    def encode(value: Any) -> bytes:
+        payload = convert(value)
+        return payload[_size_of_length(payload) :]
+
+    return Encoder(encode)
+
+
+def _size_of_length(payload: bytes) -> int:
+    return next(index for index, byte in enumerate(payload) if byte < 0x80) + 1
+
+
+def _decoder(
+    writer: Resolved,
+    reader: Resolved | None,
+    config: DeserializerConfig,  # noqa: ARG001  # as of every type
+    options: TextOptions,
+) -> Decode:
+    codec = _codec(*writer, reader, options)
+    if codec.is_raw:
+        return lambda message, offset: dumps(message[offset:].decode("iso-8859-1"))
+    return codec.avro_to_json_bytes
+
+
+def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # as of every type
+    return record_name(schema)
+
+
+FORM = TextForm(_encoder, _decoder, _record_name, SerializerConfig, DeserializerConfig)

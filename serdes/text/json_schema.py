@@ -1,0 +1,47 @@
+"""JSON of a JSON Schema: checked where the settings say so, and otherwise as it stands."""
+
+from __future__ import annotations
+
+from compat.schema import Dependencies, SchemaText
+from serdes.config import DeserializerConfig, JSONDeserializerConfig, JSONSerializerConfig, SerializerConfig
+from serdes.deserializer import Decode, Resolved
+from serdes.json_bytes import compacted, dumps, loads
+from serdes.json_schema import encoder_of, title
+from serdes.serializer import Encoder
+from serdes.text.form import TextForm, TextOptions
+from serdes.validation import JsonValidator
+
+
+def _encoder(schema: SchemaText, dependencies: Dependencies, config: SerializerConfig, options: TextOptions) -> Encoder:
+    assert isinstance(config, JSONSerializerConfig)
+    if not config.validate:
+        return Encoder(dumps)
+    validator = JsonValidator(schema.text, dependencies, config.dialect, holds_up_others=options.holds_up_others)
+    return encoder_of(validator, dumps, is_awaited=options.holds_up_others)
+
+
+def _decoder(
+    writer: Resolved,
+    reader: Resolved | None,
+    config: DeserializerConfig,
+    options: TextOptions,  # noqa: ARG001  # as of every type
+) -> Decode:
+    assert isinstance(config, JSONDeserializerConfig)
+    if not config.validate:
+        return lambda message, offset: compacted(message[offset:])
+    schema, dependencies = reader or writer
+    check = JsonValidator(schema.text, dependencies, config.dialect).check
+
+    def decode(message: bytes, offset: int) -> bytes:
+        text = compacted(message[offset:])
+        check(loads(text.decode()), text)
+        return text
+
+    return decode
+
+
+def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # as of every type
+    return title(schema)
+
+
+FORM = TextForm(_encoder, _decoder, _record_name, JSONSerializerConfig, JSONDeserializerConfig)

@@ -1,0 +1,109 @@
+"""The proto3 JSON mapping, to and from messages of a schema's own dynamic classes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError, EncodeError
+
+from compat.schema import PROTOBUF, Dependencies, InvalidSchema, SchemaText
+from serdes import wire
+from serdes.config import DeserializerConfig, ProtobufDeserializerConfig, ProtobufSerializerConfig, SerializerConfig
+from serdes.deserializer import Decode, Resolved
+from serdes.error import PayloadError, SchemaCompileError
+from serdes.json_bytes import dumps
+from serdes.protobuf import decoder_of_schema
+from serdes.protobuf_schema import parse
+from serdes.serializer import Encoder
+from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
+
+if TYPE_CHECKING:
+    from compat.protobuf.schema import ProtobufSchema
+
+#: Messages of this package may have JSON that is no object.
+_WELL_KNOWN = "google.protobuf"
+
+
+def _encoder(schema: SchemaText, dependencies: Dependencies, config: SerializerConfig, options: TextOptions) -> Encoder:
+    assert isinstance(config, ProtobufSerializerConfig)
+    try:
+        parsed = parse(schema, dependencies)
+        parsed.linked  # noqa: B018  # a name that leads nowhere is told now
+    except InvalidSchema as error:
+        raise SchemaCompileError(PROTOBUF, error.detail) from error
+    name = _message_name(parsed, options)
+    try:
+        indexes = parsed.message_indexes(name)
+        made = parsed.message_class(name)
+    except KeyError as error:
+        raise SchemaCompileError(PROTOBUF, f"the schema declares no message {name}") from error
+    pool: Any = made.DESCRIPTOR.file.pool
+    takes_objects_only = name.rpartition(".")[0] != _WELL_KNOWN
+
+    def encode(value: Any) -> bytes:
+        if takes_objects_only and not isinstance(value, dict):
+            got = JSON_TYPES.get(type(value).__name__, "another type")
+            raise Unfit("$", f"expected an object of message {name}", f"expected an object, got {got}")
+        try:
+            message = json_format.ParseDict(value, made(), descriptor_pool=pool)
+            serialized: bytes = message.SerializeToString()
+        except (json_format.ParseError, EncodeError) as error:
+            raise _unfit(str(error)) from error
+        return serialized
+
+    return Encoder(encode, wire.write_indexes(indexes, zigzag=not config.plain_indexes))
+
+
+def _message_name(parsed: ProtobufSchema, options: TextOptions) -> str:
+    if options.message is None and not parsed.tree.messages:
+        raise SchemaCompileError(PROTOBUF, "the schema declares no message")
+    return options.message or parsed.message_name((0,))
+
+
+_FIELD = re.compile(r"Failed to parse (\S+) field: ")
+_NO_FIELD = re.compile(r'has no field named "([^"]+)"')
+
+
+def _unfit(said: str) -> Unfit:
+    """What the runtime says about a message: it names the fields on the way from the outermost."""
+    names = _FIELD.findall(said)
+    reason = _FIELD.sub("", said).partition("\n")[0].rstrip(".")
+    unknown = _NO_FIELD.search(reason)
+    if unknown:
+        names.append(unknown[1])
+    return Unfit("$" + "".join(f".{name}" for name in names), reason, said)
+
+
+def _decoder(writer: Resolved, reader: Resolved | None, config: DeserializerConfig, options: TextOptions) -> Decode:
+    """The decoder of messages to proto3 JSON, fields without presence always shown."""
+    assert isinstance(config, ProtobufDeserializerConfig)
+    decode_message = decoder_of_schema(writer, reader, zigzag=not config.plain_indexes)
+
+    def decode(message: bytes, offset: int) -> bytes:
+        try:
+            datum = decode_message(message, offset)
+            return dumps(
+                json_format.MessageToDict(
+                    datum,
+                    always_print_fields_with_no_presence=True,
+                    preserving_proto_field_name=options.proto_names,
+                    descriptor_pool=datum.DESCRIPTOR.file.pool,
+                )
+            )
+        except (json_format.Error, TypeError, DecodeError) as error:
+            raise PayloadError(str(error)) from error
+
+    return decode
+
+
+def _record_name(schema: SchemaText, options: TextOptions) -> str | None:
+    """The full name of the message that is written."""
+    try:
+        return options.message or parse(schema).full_name
+    except InvalidSchema as error:
+        raise SchemaCompileError(PROTOBUF, error.detail) from error
+
+
+FORM = TextForm(_encoder, _decoder, _record_name, ProtobufSerializerConfig, ProtobufDeserializerConfig)
