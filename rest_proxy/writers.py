@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rest_proxy.codecs import DataError
@@ -55,52 +56,78 @@ def writing(chosen: Chosen, *, null_is_tombstone: bool) -> Writer:
         null_is_tombstone: Null is a tombstone even if it is a value of the schema.
     """
     assert chosen.id is not None
-    encoding = _Encoding(chosen, null_is_tombstone=null_is_tombstone)
+    null = _Null(is_tombstone=null_is_tombstone)
     covers = chosen.encoder.covers
     if covers is None:
-        return Writer(chosen.id, encoding.encode)
-    return Writer(chosen.id, encoding.encode_or_wait, QuickWriter(covers, encoding.encode))
+        return Writer(chosen.id, _at_once(chosen, null))
+    encode = _quickly(chosen, null)
+    return Writer(chosen.id, _or_later(encode, chosen, null), QuickWriter(covers, encode))
 
 
-class _Encoding:
-    """A schema's encoder with its frame; null that the schema does not take is a tombstone."""
+@dataclass(slots=True)
+class _Null:
+    """Whether null is a tombstone: known from the settings, or once the schema has refused it."""
 
-    def __init__(self, chosen: Chosen, *, null_is_tombstone: bool) -> None:
-        self._convert: Callable[[Any], Any] = chosen.encoder.encode
-        self._prefix = chosen.prefix
-        self._null_is_tombstone = null_is_tombstone
+    is_tombstone: bool
 
-    def encode(self, value: Any) -> bytes | None:
-        if value is None and self._null_is_tombstone:
+    def refused(self, value: Any, error: Exception) -> bytes | None:
+        """Notes that null was refused; raises DataError for another value."""
+        if value is not None:
+            raise _misfit(error) from None
+        self.is_tombstone = True
+        return None
+
+
+# The functions below are most of what a record costs, so what they do for each is bare.
+
+
+def _at_once(chosen: Chosen, null: _Null) -> Encode:
+    convert, prefix = chosen.encoder.encode, chosen.prefix
+
+    def encode(value: Any) -> bytes | None:
+        if value is None and null.is_tombstone:
             return None
         try:
-            payload: bytes | Later = self._convert(value)
+            return prefix + convert(value)  # type: ignore[no-any-return]
         except ERRORS as error:
-            self._refuse(value, error)
-            return None
-        if isinstance(payload, Later):
-            raise MayTakeLong(payload)
-        return self._prefix + payload
+            return null.refused(value, error)
 
-    def encode_or_wait(self, value: Any) -> bytes | None:
+    return encode
+
+
+def _quickly(chosen: Chosen, null: _Null) -> Encode:
+    convert, prefix = chosen.encoder.encode, chosen.prefix
+
+    def encode(value: Any) -> bytes | None:
+        if value is None and null.is_tombstone:
+            return None
         try:
-            return self.encode(value)
+            payload = convert(value)
+        except ERRORS as error:
+            return null.refused(value, error)
+        if payload.__class__ is Later:
+            raise MayTakeLong(payload)
+        return prefix + payload  # type: ignore[no-any-return]
+
+    return encode
+
+
+def _or_later(encode: Encode, chosen: Chosen, null: _Null) -> Encode:
+    prefix = chosen.prefix
+
+    def encode_or_wait(value: Any) -> bytes | None:
+        try:
+            return encode(value)
         except MayTakeLong as error:
             later = error.later
         try:
-            payload: bytes = later.function()
+            return prefix + later.function()  # type: ignore[no-any-return]
         except SchemaCompileError:
             raise
         except ERRORS as error:
-            self._refuse(value, error)
-            return None
-        return self._prefix + payload
+            return null.refused(value, error)
 
-    def _refuse(self, value: Any, error: Exception) -> None:
-        if value is not None:
-            raise _misfit(error) from None
-        # Nor will it take the next one.
-        self._null_is_tombstone = True
+    return encode_or_wait
 
 
 def reading(decode: Decode) -> Callable[[bytes, int], bytes]:

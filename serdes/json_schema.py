@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
@@ -187,13 +188,16 @@ def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_
         if len(payload) <= longest and accepts(datum):
             return payload
 
-        def checked() -> bytes:
-            validator.check(datum, payload)
-            return payload
-
+        # Not a function in here: its variables would cost each datum.
+        checked = partial(_checked, validator, datum, payload)
         return Later(checked) if is_awaited else checked()
 
     return Encoder(encode, covers=validator.covers)
+
+
+def _checked(validator: JsonValidator, datum: Any, payload: bytes) -> bytes:
+    validator.check(datum, payload)
+    return payload
 
 
 def _validators(
