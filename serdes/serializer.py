@@ -95,6 +95,8 @@ class Serializer:
         self.client = checked_client(client, self.client_type)
         self._form = form
         self._config = config
+        #: Whether a setting says which of the registry's schemas to use, and the serializer's own is not registered.
+        self.names_schema = config.names_schema and not config.registers
         self._to_dict = checked_function("to_dict", to_dict)
         self._metadata = schema.metadata_json if schema else None
         #: The rules of the serializer's own schema, as the API has them.
@@ -190,7 +192,7 @@ class Serializer:
         endpoints, config = self.client.endpoints, self._config
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
         own = yield from self._form.own(ctx, subject)
-        used = None if config.names_schema and not config.registers else own
+        used = None if self.names_schema else own
         # Made first: what cannot be encoded is not registered.
         encoder = (yield from self._encoder(used, subject, own)) if used is not None else None
         held = yield from self.held(subject, own)
@@ -206,7 +208,7 @@ class Serializer:
     def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The version that a subject's messages are written under: registered, looked up, or named by a setting."""
         endpoints, config = self.client.endpoints, self._config
-        if config.names_schema and not config.registers:
+        if self.names_schema:
             return (yield from self._version(subject))
         if own is None:
             raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")

@@ -7,16 +7,21 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from compat.schema import AVRO
+from magicbyte.failure import Failure
 from serdes.console import properties
 from serdes.console.kafka import consumer_config, producer_config
 from serdes.console.options import number
-from serdes.console.outcome import carried_out
+from serdes.console.outcome import carried_out, tell
 from serdes.console.plain import plain
 
 if TYPE_CHECKING:
+    from magicbyte.cli.avro_records import ContainerSink
     from serdes.console.reading import FieldReader
 
 PROGRAM = "magicbyte consume"
+#: fastavro's; it is imported when a file is written.
+_CODECS = ("null", "deflate", "bzip2", "snappy", "zstandard", "lz4", "xz")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -27,6 +32,12 @@ def _parser() -> argparse.ArgumentParser:
     add("topic", metavar="TOPIC")
     add_connection(parser)
     add("--output", choices=("records", "values"), default="records", help="whole records, or their values alone")
+    add(
+        "--output-file",
+        metavar="FILE.avro",
+        help="write values to an Avro file, by the subject's latest schema",
+    )
+    add("--codec", choices=_CODECS, default="deflate", help="how that file is compressed (default deflate)")
     add("--avro-json", choices=("plain", "tagged"), default="plain", help="how unions' values stand (default plain)")
     add("--key-format", choices=_FORMATS, default="auto", help="auto: by the schema id where there is one, else text")
     add("--value-format", choices=_FORMATS, default="schema", help="(default schema)")
@@ -69,6 +80,8 @@ def _run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.group is not None and (options.partition is not None or options.last is not None or options.until_end):
         parser.error("--group excludes --partition, --last and --until-end")
+    if options.output_file is not None and (options.group is not None or not options.output_file.endswith(".avro")):
+        parser.error("--output-file is a file that ends in .avro, and excludes --group")
     kafka = properties.read_file("--command-config", options.command_config)
     kafka |= properties.parse_pairs("--command-property", options.command_property)
     kafka["auto.offset.reset"] = "earliest" if options.from_beginning else "latest"
@@ -96,7 +109,8 @@ def _run(arguments: Sequence[str]) -> int:
     config = consumer_config(options.bootstrap_server, kafka, group=group, committing=options.group is not None)
     records = Records(PROGRAM, config, wanted, patience)
     records.begin()
-    line = _line(options, config)
+    sink = _sink(options, config) if options.output_file is not None else None
+    line = _line(options, config) if sink is None else sink.line
     dead_letter = None
     if options.dlq_topic is not None:
         from serdes.console.dead_letters import DeadLetters  # noqa: PLC0415 - rarely used
@@ -105,7 +119,33 @@ def _run(arguments: Sequence[str]) -> int:
             PROGRAM, options.dlq_topic, producer_config(options.bootstrap_server, dict(kafka), {})
         )
     showing = Showing(line, options.skip_message_on_error, dead_letter, fail_if_empty=options.fail_if_empty, quiet=True)
-    return consume(PROGRAM, records, wanted, showing)
+    try:
+        return consume(PROGRAM, records, wanted, showing)
+    finally:
+        if sink is not None:
+            sink.close()
+            if sink.tombstones:
+                tell(PROGRAM, f"{sink.tombstones} records without a value are not in {options.output_file}")
+
+
+def _sink(options: argparse.Namespace, config: dict[str, Any]) -> ContainerSink:
+    """The container file of the values, all by the latest schema of the topic's subject."""
+    from magicbyte.cli.avro_records import ContainerSink  # noqa: PLC0415 - rarely used
+    from serdes.console.client import open_client  # noqa: PLC0415
+    from serdes.serialization import SerializationContext  # noqa: PLC0415
+    from serdes.subject import Naming  # noqa: PLC0415
+
+    given = properties.sort(properties.parse_pairs("--property", options.property), ())
+    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    subject = client.drive(Naming().subject(client.endpoints, SerializationContext(options.topic, "value"), None))
+    latest = client.version(subject).schema
+    if latest.schema_type != AVRO:
+        raise Failure(f"--output-file: the latest schema of {subject} is of type {latest.schema_type}, not AVRO")
+    resolved = (latest, client.dependencies(latest, subject))
+    try:
+        return ContainerSink(options.output_file, options.codec, client, resolved, given.serde)
+    except OSError as error:
+        raise Failure(f"--output-file {options.output_file} cannot be written: {error.strerror}") from error
 
 
 def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:

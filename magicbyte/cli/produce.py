@@ -15,14 +15,17 @@ from serdes.console import properties
 from serdes.console.client import open_client
 from serdes.console.kafka import producer_config
 from serdes.console.options import number
-from serdes.console.outcome import carried_out
-from serdes.console.producing import DLQ, FAIL, SKIP, Record, Sending, ToRecord, convert, open_source, produce
+from serdes.console.outcome import BAD_DATA, Ended, carried_out
+from serdes.console.producing import DLQ, FAIL, SKIP, Record, Sending, ToRecord, convert, open_source, produce, send_all
 from serdes.console.writing import Serialize, writer
+from serdes.error import SubjectNotFound, VersionNotFound
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
 
 PROGRAM = "magicbyte produce"
+#: How the names of Avro container files end.
+ENDING = ".avro"
 _TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
 
 
@@ -32,7 +35,12 @@ def _parser() -> argparse.ArgumentParser:
     add("topic", metavar="TOPIC")
     add_connection(parser)
     add("--file", metavar="FILE", help="read lines from a file instead of stdin")
-    add("--input", choices=("values", "records"), default="values", help="a line is a value, or what consume writes")
+    add(
+        "--input",
+        metavar="values|records|FILE.avro",
+        default="values",
+        help="a line is a value, or what consume writes; or the values are the records of an Avro container file",
+    )
     add("--avro-json", choices=("plain", "tagged"), default="plain", help="how unions' values stand (default plain)")
     for part in ("value", "key"):
         add(f"--{part}-schema", metavar="TEXT|@FILE", help=f"register this schema for the {part}")
@@ -57,18 +65,69 @@ def _run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if (options.on_error == DLQ) != (options.dlq_topic is not None):
         parser.error("--on-error dlq and --dlq-topic need each other")
-    if options.input == "values" and (options.key_schema or options.key_schema_id or options.key_format):
+    is_container = options.input.endswith(ENDING)
+    if not is_container and options.input not in {"values", "records"}:
+        parser.error(f"--input is values, records or a file that ends in {ENDING}, not {options.input}")
+    if is_container and (options.file or options.value_schema or options.schema_type or options.message):
+        parser.error("an Avro container file has its own records and schema")
+    if options.input != "records" and (options.key_schema or options.key_schema_id or options.key_format):
         parser.error("lines have keys with --input records only")
     kafka = properties.read_file("--command-config", options.command_config)
     kafka |= properties.parse_pairs("--command-property", options.command_property)
     config = producer_config(options.bootstrap_server, kafka, {})
     sending = Sending(options.topic, config, options.on_error, options.dlq_topic, dry_run=options.dry_run)
+    if is_container:
+        return _produce_container(options, sending)
     try:
         source = open_source(options.file)
     except OSError as error:
         raise Failure(f"--file {options.file} cannot be read: {error.strerror}") from error
     with source:
         return produce(PROGRAM, source, sending, lambda: _to_record(options, config))
+
+
+def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
+    """Send the records of a container file; its schema is registered or checked first."""
+    from magicbyte.cli.avro_file import NoContainer, header_schema, payloads  # noqa: PLC0415 - lines need none of it
+    from magicbyte.cli.avro_records import container_serializer, to_record  # noqa: PLC0415
+    from serdes.console.writing import DrySerializer  # noqa: PLC0415
+    from serdes.serializer import Serializer  # noqa: PLC0415
+
+    given = properties.sort(properties.parse_pairs("--property", options.property), ())
+    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, dict(sending.config))
+    try:
+        with Path(options.input).open("rb") as file:
+            own = Schema(header_schema(file))
+            file.seek(0)
+            conf: dict[str, Any] = dict(given.serde)
+            subject = client.drive(_subject(client, "value", options))
+            if options.value_schema_id is not None or options.value_schema_version is not None:
+                conf |= _schema(client, "value", options)[2]
+            elif options.dry_run:
+                _check(client, subject, own)
+            kind = DrySerializer if options.dry_run else Serializer
+            serializer = container_serializer(client, own, conf, kind)
+            client.drive(serializer.chosen(SerializationContext(options.topic, "value", [])))
+
+            def record(payload: bytes, number: int) -> Record:
+                value, headers = to_record(serializer, options.topic, payload, number)
+                return Record(None, value, headers)
+
+            return send_all(PROGRAM, enumerate(payloads(file), 1), sending, lambda: record, "records")
+    except OSError as error:
+        raise Failure(f"--input {options.input} cannot be read: {error.strerror}") from error
+    except NoContainer as error:
+        raise Ended(BAD_DATA, f"{options.input}: {error}") from error
+
+
+def _check(client: RegistryClient, subject: str, own: Schema) -> None:
+    """Stop if the subject's versions would refuse a schema; a dry run registers nothing."""
+    try:
+        verdict = client.check_compatibility(subject, own.text)
+    except (SubjectNotFound, VersionNotFound):
+        return
+    if not verdict:
+        raise Ended(BAD_DATA, f"subject {subject} would refuse the file's schema: {'; '.join(verdict.messages)}")
 
 
 def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:

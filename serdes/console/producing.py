@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -120,13 +120,30 @@ class Outbox:
 
 
 def produce(program: str, source: BinaryIO, sending: Sending, prepare: Callable[[], ToRecord]) -> int:
-    """Sends the records of a stream's lines; returns the exit code.
+    """Sends the records of a stream's lines, in UTF-8; the arguments and errors are those of `send_all`."""
+
+    def prepare_lines() -> Callable[[bytes, int], Record]:
+        to_record = prepare()
+        return lambda line, number: to_record(_decoded(line, number), number)
+
+    return send_all(program, read_lines(source), sending, prepare_lines)
+
+
+def send_all(
+    program: str,
+    items: Iterable[tuple[int, bytes]],
+    sending: Sending,
+    prepare: Callable[[], Callable[[bytes, int], Record]],
+    unit: str = "lines",
+) -> int:
+    """Sends the records of lines, or of what else there is; returns the exit code.
 
     Args:
         program: What messages call the tool.
-        source: The lines, in UTF-8.
+        items: The lines with their numbers.
         sending: How and where to.
         prepare: Makes the function from lines to records; it may ask the registry.
+        unit: What messages call the lines.
 
     Raises:
         Ended: A record was not delivered, or lines of a dry run are bad.
@@ -137,9 +154,9 @@ def produce(program: str, source: BinaryIO, sending: Sending, prepare: Callable[
     to_record = prepare()
     bad = number = 0
     try:
-        for number, line in read_lines(source):
+        for number, line in items:
             try:
-                record = to_record(_decoded(line, number), number)
+                record = to_record(line, number)
             except BadLine as error:
                 bad += 1
                 _refuse(program, sending, outbox, line, error)
@@ -156,7 +173,7 @@ def produce(program: str, source: BinaryIO, sending: Sending, prepare: Callable[
     if outbox is not None and outbox.failed:
         raise Ended(NOT_DELIVERED, f"{outbox.failed} records were not delivered: {outbox.reason}")
     if bad:
-        text = f"{bad} of {number} lines are bad"
+        text = f"{bad} of {number} {unit} are bad"
         if sending.dry_run and sending.on_error == FAIL:
             raise Ended(BAD_DATA, text)
         tell(program, text)

@@ -21,11 +21,12 @@ Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
 _NO_GUID = "00000000-0000-0000-0000-000000000000"
 
 
-class _DrySerializer(Serializer):
+class DrySerializer(Serializer):
     """A serializer that neither registers its schema nor looks it up."""
 
     def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
-        if own is None:
+        """The serializer's own schema as it is, or the version that a setting names."""
+        if own is None or self.names_schema:
             return (yield from super().held(subject, own))
         return RegisteredSchema(subject, 0, 0, _NO_GUID, own, None, self.rule_set)
 
@@ -56,7 +57,7 @@ def writer(
     Raises:
         SerdesError: The registry refuses the schema or does not answer, or the schema or a setting is wrong.
     """
-    serializer = text_serializer(client, own, schema_type, conf, options, _DrySerializer if dry_run else Serializer)
+    serializer = text_serializer(client, own, schema_type, conf, options, DrySerializer if dry_run else Serializer)
     client.drive(serializer.chosen(SerializationContext(topic, field, [])))
 
     def serialize(text: str, headers: list[tuple[str, bytes | None]]) -> bytes | None:

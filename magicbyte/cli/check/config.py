@@ -12,12 +12,12 @@ from magicbyte.cli.check.patterns import matches
 from magicbyte.cli.check.toml_file import TomlFile, read_text, read_toml
 
 FILE = "magicbyte.toml"
-DEFAULT_FILES = ("**/*.avsc", "**/*.proto", "**/*.schema.json")
+DEFAULT_FILES = ("**/*.avsc", "**/*.avro", "**/*.proto", "**/*.schema.json")
 LINT_RULES = ("docs", "names", "defaults", "reserved")
 #: Where each file's table of ours is.
 TABLES: dict[str, tuple[str, ...]] = {FILE: (), "pyproject.toml": ("tool", "magicbyte")}
 #: Ends of file names.
-TYPES = {".avsc": AVRO, ".proto": PROTOBUF, ".json": JSON}
+TYPES = {".avsc": AVRO, ".avro": AVRO, ".proto": PROTOBUF, ".json": JSON}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from compat.schema import InvalidSchema, Position
+from magicbyte.cli.avro_file import NoContainer, header_schema
 from magicbyte.cli.check.config import Config, Entry
 from magicbyte.cli.check.findings import START, Finding
 from magicbyte.failure import Failure
@@ -67,7 +69,11 @@ def read_files(
             findings.append(Finding("INVALID_SCHEMA", path, START, message, remedy, subject=subject))
             continue
         try:
-            text = read(path).decode()
+            text = _container_schema(read(path)) if path.endswith(".avro") else read(path).decode()
+        except NoContainer as error:
+            remedy = "Exclude the file, or make it one."
+            findings.append(Finding("INVALID_SCHEMA", path, START, f"{error}.", remedy, subject=subject))
+            continue
         except UnicodeDecodeError as error:
             findings.append(_no_text(path, subject, error))
             continue
@@ -99,6 +105,11 @@ def working_files(config: Config, named: Iterable[str] = ()) -> tuple[list[Schem
     _refuse_missing(config, set(paths))
     files, findings = read_files(config, paths, lambda path: _read(config.root / path, path))
     return files, findings + _shared_subjects(files)
+
+
+def _container_schema(data: bytes) -> str:
+    """The schema in the header of an Avro container file; what mentions its text counts from the header's."""
+    return header_schema(io.BytesIO(data))
 
 
 def _read(file: Path, path: str) -> bytes:
