@@ -23,6 +23,9 @@ from magicbyte.broker import free_port
 from magicbyte.java import find_spark_java
 from magicbyte.testing import running_registry, running_rest_proxy
 
+# A broker of its own, and each program with each mechanism: minutes.
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent
 DOCUMENT = (FOLDER.parents[1] / "docs" / "managed-kafka.md").read_text(encoding="utf-8")
 BLOCKS = {
