@@ -349,9 +349,13 @@ def test_a_body_over_the_size_limit_is_refused(rest: Any, topic: str):
 def test_a_topic_that_cannot_be_is_each_records_error(rest: Any):
     answer = rest.post_v2("/topics/no%20such%2Ftopic", {"records": [{"value": 1}]}, "json")
     assert answer.status_code == 200
-    # Kafka 2.8 says of a name that cannot be no more than that there is no such topic.
-    text = "This server does not host this topic-partition." if kafka_version() == "2.8.2" else "Broker: Invalid topic"
-    assert answer.json()["offsets"] == [{"partition": None, "offset": None, "error_code": 50002, "error": text}]
+    [offset] = answer.json()["offsets"]
+    # Kafka 2.8 sometimes says of such a name no more than that there is no such topic.
+    texts = {"Broker: Invalid topic"}
+    if kafka_version() == "2.8.2":
+        texts.add("This server does not host this topic-partition.")
+    assert offset.pop("error") in texts
+    assert offset == {"partition": None, "offset": None, "error_code": 50002}
 
 
 def test_results_come_in_the_order_of_the_records(rest: Any, wide_topic: str, read_topic: Callable[..., list[Any]]):
