@@ -116,7 +116,9 @@ class Outbox:
             self.reason += f"; last: {self._last_error}"
 
     def _on_error(self, error: KafkaError) -> None:
-        self._last_error = error.str()
+        # That all brokers are down may be told after the reason, which says more.
+        if not self._last_error or error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - a local error's name
+            self._last_error = error.str()
 
 
 def produce(program: str, source: BinaryIO, sending: Sending, prepare: Callable[[], ToRecord]) -> int:
