@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from compat.budget import Budget
+from compat.edits import Fix
 from compat.level import Policy
 from compat.schema import Dependencies, ParsedSchema, Pointer, Position, SchemaText, SchemaWarning
 
@@ -38,6 +39,21 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """A datum that shows a difference, tried with a library that knows nothing of our rules; or that there is none.
+
+    Attributes:
+        effect: What the reader makes of the datum, or why no data can break, in a sentence.
+        example: The datum as JSON text, in the type's own JSON encoding; None if no data can break.
+        data: The datum in the type's binary encoding, written with the writer's schema; None if the type has none.
+    """
+
+    effect: str
+    example: str | None = None
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """One place where a reader schema differs from a writer schema."""
 
@@ -49,8 +65,8 @@ class Difference:
     #: Where the difference stands in the reader's and in the writer's source, if it stands there.
     reader_at: Pointer | None = None
     writer_at: Pointer | None = None
-    #: An instance, as JSON text, that the writer's schema accepts and the reader's refuses, if one is known.
-    example: str | None = None
+    #: Data that show the difference, if they are known already.
+    witness: Witness | None = None
 
     def fill(self, template: str, reader: str, writer: str) -> str:
         """The template with this difference's path and arguments and the given words for the two schemas."""
@@ -80,17 +96,26 @@ class Differ(Protocol):
         """
 
 
-class ExampleFinder(Protocol):
-    """Finds an instance that shows a difference."""
+class WitnessFinder(Protocol):
+    """Finds a datum that shows a difference."""
 
     def __call__(
         self, difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None, /
-    ) -> str | None:
-        """The JSON text of an instance that the writer's schema accepts and the reader's refuses.
+    ) -> Witness | None:
+        """A datum that the writer's schema allows and that the reader refuses, loses or reads as another value.
 
         Returns:
-            None if none is found before the budget is spent.
+            None if no datum is found before the budget is spent, and nothing tells that there is none.
         """
+
+
+class FixFinder(Protocol):
+    """Finds ways to change a new schema so that a difference no longer breaks."""
+
+    def __call__(
+        self, difference: Difference, new: ParsedSchema, old: ParsedSchema, /, *, new_reads_old: bool
+    ) -> Iterator[Fix]:
+        """Fixes of the new schema's text, the best first; whether they clear the verdict is for the caller to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +130,9 @@ class SchemaFormat:
         message: The reference's message for one difference, given the words for reader and writer.
         locate: Where a pointer leads in the schema's source.
         rules: All rules of the type by name.
-        example: Finds an instance that shows a difference; None if the type has no way to.
+        witness: Finds a datum that shows a difference.
+        fixes: Finds ways to mend a difference.
+        edited: A schema with another text and the same references, read strictly; raises InvalidSchema.
         spells_out: Tells whether a schema without references is another one with its references spelled out, both as
             they are or both normalised; None if a schema of the type can't spell references out.
         warnings: What is accepted in a new schema although the type's own tools refuse it; None if the type has nothing
@@ -118,6 +145,8 @@ class SchemaFormat:
     message: Callable[[Difference, str, str], str]
     locate: Callable[[ParsedSchema, Pointer], Position | None]
     rules: Mapping[str, Rule]
-    example: ExampleFinder | None = None
+    witness: WitnessFinder
+    fixes: FixFinder
+    edited: Callable[[ParsedSchema, str], ParsedSchema]
     spells_out: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
     warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from compat.budget import Budget, TooMuchWork
 from compat.difference import NEVER, Difference, Incomparable, Rule
-from compat.explain import Finding, Incompatibility, explain
+from compat.explain import Incompatibility, explain
+from compat.finding import Finding
 from compat.formats import FORMATS
 from compat.level import Direction, Level, Policy
 from compat.schema import InvalidSchema, ParsedSchema
@@ -195,16 +196,19 @@ def _compare(
     for direction in level.directions:
         if old is None:
             difference = Difference(NOT_COMPARABLE, "/", {"info": unreadable})
-            yield Finding(difference, _special_message(difference), direction, previous.version, new, None)
+            yield Finding(
+                difference, _special_message(difference), direction, previous.version, new, None, level, policy
+            )
             continue
         reader, writer = (new, old) if direction.new_reads_old else (old, new)
-        yield from _one_way(reader, writer, direction, policy, previous.version, budget)
+        yield from _one_way(reader, writer, direction, level, policy, previous.version, budget)
 
 
 def _one_way(
     reader: ParsedSchema,
     writer: ParsedSchema,
     direction: Direction,
+    level: Level,
     policy: Policy,
     version: int | None,
     budget: Budget | None,
@@ -213,7 +217,7 @@ def _one_way(
     if reader.schema_type != writer.schema_type:
         types = {"reader_type": reader.schema_type, "writer_type": writer.schema_type}
         difference = Difference(SCHEMA_TYPE_CHANGED, "/", types)
-        yield Finding(difference, _special_message(difference), direction, version, new, old)
+        yield Finding(difference, _special_message(difference), direction, version, new, old, level, policy)
         return
     schema_format = FORMATS[reader.schema_type]
     try:
@@ -225,14 +229,14 @@ def _one_way(
         if not isinstance(error, Incomparable | TooMuchWork):
             _log.exception("the check of %s schemas failed", reader.schema_type)
         difference = Difference(NOT_COMPARABLE, "/", {"info": str(error)})
-        yield Finding(difference, _special_message(difference), direction, version, new, old)
+        yield Finding(difference, _special_message(difference), direction, version, new, old, level, policy)
         return
     for difference in differences:
         if policy not in difference.rule.allowed:
             message = schema_format.message(difference, direction.reader, direction.writer)
             if budget is not None:
                 budget.spend(1 + len(message) // _CHARACTERS_A_STEP)
-            yield Finding(difference, message, direction, version, new, old)
+            yield Finding(difference, message, direction, version, new, old, level, policy)
 
 
 def _special_message(difference: Difference) -> str:

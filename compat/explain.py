@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any
 
 from compat.budget import Budget
-from compat.difference import Difference
+from compat.difference import Witness
+from compat.edits import Fix
+from compat.finding import Finding
+from compat.fixing import fixes_of
 from compat.formats import FORMATS
-from compat.level import Direction
 from compat.schema import ParsedSchema, Pointer, Position
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A difference that breaks someone, and the comparison that it was found in.
-
-    Attributes:
-        difference: What differs.
-        message: The reference's message.
-        direction: Which schema was the reader.
-        version: The number of the earlier version, if it has one.
-        new: The new schema.
-        old: The earlier version's schema; None where its stored text cannot be read.
-    """
-
-    difference: Difference
-    message: str
-    direction: Direction
-    version: int | None
-    new: ParsedSchema
-    old: ParsedSchema | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +30,8 @@ class Incompatibility:
         breaks: Who breaks.
         harm: How.
         remedy: What would make it compatible.
-        example: An instance, as JSON text, that was valid and no longer is, if one is known.
+        fixes: Edits of the new schema's text, each of which makes this compatible and breaks nothing else.
+        witness: A datum that shows the break, or the reason why no data can break; None if neither is known.
         message: The reference's message.
     """
 
@@ -62,8 +45,14 @@ class Incompatibility:
     breaks: str
     harm: str
     remedy: str
-    example: str | None
+    fixes: tuple[Fix, ...]
+    witness: Witness | None
     message: str
+
+    @property
+    def example(self) -> str | None:
+        """The witness's datum as JSON text, if there is one."""
+        return self.witness.example if self.witness is not None else None
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as JSON data; positions are objects of line and column, or null."""
@@ -78,7 +67,8 @@ class Incompatibility:
             "breaks": self.breaks,
             "harm": self.harm,
             "remedy": self.remedy,
-            "example": self.example,
+            "fixes": [fix.to_json() for fix in self.fixes],
+            **witness_json(self.witness),
             "message": self.message,
         }
 
@@ -91,7 +81,9 @@ class Incompatibility:
             "who breaks": self.breaks,
             "how": self.harm,
             "example": self.example,
+            "effect": self.witness and self.witness.effect,
             "remedy": self.remedy,
+            "fix": self.fixes[0].title if self.fixes else "",
         }
         lines = [f"  {label + ':':14}{text}" for label, text in told.items() if text]
         return "\n".join([f"{self.rule} at {self.path}", *lines])
@@ -102,7 +94,7 @@ def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
 
     Args:
         finding: The finding.
-        budget: What the search for an example is taken from; there is none once it is spent.
+        budget: What the search for a witness is taken from; there is none once it is spent.
     """
     budget = budget or Budget()
     difference, direction = finding.difference, finding.direction
@@ -122,20 +114,28 @@ def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
         breaks=_breaks(finding),
         harm=difference.fill(rule.harm, direction.reader, direction.writer),
         remedy=difference.fill(remedy, direction.reader, direction.writer),
-        example=difference.example or _example(finding, budget),
+        fixes=fixes_of(finding, budget),
+        witness=difference.witness or _witness(finding, budget),
         message=finding.message,
     )
 
 
-def _example(finding: Finding, budget: Budget) -> str | None:
+def witness_json(witness: Witness | None) -> dict[str, str | None]:
+    """A witness as members of an explanation's JSON object; the binary form is base64."""
+    if witness is None:
+        return {"example": None, "exampleBytes": None, "effect": None}
+    encoded = None if witness.data is None else b64encode(witness.data).decode()
+    return {"example": witness.example, "exampleBytes": encoded, "effect": witness.effect}
+
+
+def _witness(finding: Finding, budget: Budget) -> Witness | None:
     schema_format = FORMATS[finding.new.schema_type]
-    rule = finding.difference.rule
     # The engine's own rules, such as for a changed schema type, are none of the type's.
-    if finding.old is None or schema_format.example is None or schema_format.rules.get(rule.name) is not rule:
+    if finding.old is None or budget.is_spent or finding.difference.rule.name not in schema_format.rules:
         return None
     reader_is_new = finding.direction.new_reads_old
     reader, writer = (finding.new, finding.old) if reader_is_new else (finding.old, finding.new)
-    return schema_format.example(finding.difference, reader, writer, budget)
+    return schema_format.witness(finding.difference, reader, writer, budget)
 
 
 def _breaks(finding: Finding) -> str:

@@ -268,7 +268,7 @@ def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
     here: Pointer = ()
     place = 0
     key_next = False
-    for offset, lexeme in _lexemes(text):
+    for offset, lexeme in lexemes(text):
         if lexeme == ":":
             key_next = False
         elif lexeme == ",":
@@ -283,7 +283,7 @@ def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
             place = here[-1] if here and isinstance(here[-1], int) else 0
             key_next = False
         elif key_next:
-            here = (*around[-1][0], _unquoted(lexeme))
+            here = (*around[-1][0], unquoted(lexeme))
             offsets[here] = offset
         else:
             if not (around and around[-1][1]):
@@ -296,14 +296,15 @@ def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
     return offsets, [0, *(match.end() for match in re.finditer("\n", text))]
 
 
-def _lexemes(text: str) -> Iterator[tuple[int, str]]:
+def lexemes(text: str) -> Iterator[tuple[int, str]]:
     """The offsets and texts of strings, brackets, commas, colons and bare words; comments are passed over."""
     for match in _COMMENT_OR_LEXEME.finditer(text):
         if not match[0].startswith(("//", "/*")):
             yield match.start(), match[0]
 
 
-def _unquoted(literal: str) -> str:
+def unquoted(literal: str) -> str:
+    """The text that a string literal stands for."""
     try:
         return str(json.loads(literal)) if "\\" in literal else literal[1:-1]
     except ValueError:

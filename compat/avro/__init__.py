@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from compat.avro.fixes import fixes
 from compat.avro.rules import RULES, message
-from compat.avro.schema import AvroSchema, differences, locate, parse, spells_out
+from compat.avro.schema import AvroSchema, differences, edited, locate, parse, spells_out
+from compat.avro.witness import witness
 from compat.difference import SchemaFormat
 from compat.schema import AVRO
 
 __all__ = ["FORMAT", "AvroSchema"]
 
-FORMAT = SchemaFormat(AVRO, parse, differences, message, locate, RULES, spells_out=spells_out)
+FORMAT = SchemaFormat(AVRO, parse, differences, message, locate, RULES, witness, fixes, edited, spells_out)

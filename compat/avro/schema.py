@@ -82,6 +82,19 @@ class AvroSchema:
             todo += [((*pointer, *step), child) for step, child in reversed(list(children(node)))]
         return pointers
 
+    @cached_property
+    def nodes(self) -> Mapping[Pointer, Node]:
+        """The types that stand in the source, by pointer."""
+        nodes: dict[Pointer, Node] = {}
+        todo: list[Node] = [self.root]
+        while todo:
+            node = todo.pop()
+            pointer = self.pointer(node)
+            if pointer is not None and pointer not in nodes:
+                nodes[pointer] = node
+                todo += [child for _, child in children(node)]
+        return nodes
+
     def pointer(self, node: Node) -> Pointer | None:
         """Where a type stands in the source; None for one that a reference defines."""
         return self.pointers.get(id(node))
@@ -106,6 +119,18 @@ def parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> AvroS
             raise InvalidSchema(AVRO, f"Reference {dependency.name}: {error.detail}") from None
     referenced = dict(parser.names)
     return AvroSchema(schema.text, parser.parse(schema.text, strict=strict), referenced)
+
+
+def edited(schema: ParsedSchema, text: str) -> AvroSchema:
+    """A schema with another text and the same references.
+
+    Raises:
+        InvalidSchema: The text is not an Avro schema.
+    """
+    referenced = _avro(schema).referenced
+    parser = Parser()
+    parser.names.update(referenced)
+    return AvroSchema(text, parser.parse(text, strict=True), referenced)
 
 
 def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None) -> list[Difference]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from compat.difference import SchemaFormat
 from compat.json_schema.differing import JsonDifference, differences, locate, message
-from compat.json_schema.examples import example
+from compat.json_schema.fixes import fixes
 from compat.json_schema.rules import RULES
-from compat.json_schema.schema import JsonSchema, check_fields, parse
+from compat.json_schema.schema import JsonSchema, check_fields, edited, parse
 from compat.json_schema.validators import validator
+from compat.json_schema.witness import witness
 from compat.schema import JSON
 
 FORMAT = SchemaFormat(
@@ -17,7 +18,9 @@ FORMAT = SchemaFormat(
     message=message,
     locate=locate,
     rules=RULES,
-    example=example,
+    witness=witness,
+    fixes=fixes,
+    edited=edited,
 )
 
-__all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields", "example", "validator"]
+__all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields", "validator", "witness"]

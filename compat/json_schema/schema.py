@@ -12,7 +12,7 @@ from compat.json_schema.loading import load
 from compat.json_schema.metaschemas import violation
 from compat.json_schema.model import Combined, Node, Object, follow
 from compat.json_schema.reading import Malformed
-from compat.schema import JSON, Dependencies, InvalidSchema, Pointer, Position, SchemaText
+from compat.schema import JSON, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 
 #: Names of top-level properties that begin like this are reserved for the registry's own use.
 RESERVED_PREFIX = "$$"
@@ -103,6 +103,16 @@ def parse(text: SchemaText, dependencies: Dependencies, strict: bool) -> JsonSch
         message, pointer = found
         raise _invalid(text.text, f"the metaschema of {dialect.name} refuses it: {message}", pointer)
     return JsonSchema(text.text, raw, dialect, model, dependencies)
+
+
+def edited(schema: ParsedSchema, text: str) -> JsonSchema:
+    """A schema with another text and the same references.
+
+    Raises:
+        InvalidSchema: The text is not a schema.
+    """
+    assert isinstance(schema, JsonSchema)
+    return parse(SchemaText(JSON, text), schema.dependencies, strict=True)
 
 
 def check_fields(schema: JsonSchema) -> None:

@@ -27,6 +27,20 @@ class Validator(Protocol):
     def is_valid(self, instance: Any) -> bool:
         """Whether the schema accepts a decoded JSON value."""
 
+    def validate(self, instance: Any) -> None:
+        """Raise the library's error for the first reason why the schema refuses a value."""
+
+
+def first_error(judge: Validator, instance: Any) -> tuple[str, str]:
+    """Where the first fault of a refused instance is, as a JSON pointer, and what the library says of it."""
+    import jsonschema_rs  # noqa: PLC0415 - as in `compiled`
+
+    try:
+        judge.validate(instance)
+    except jsonschema_rs.ValidationError as error:
+        return "".join(f"/{step}" for step in error.instance_path), error.message
+    return "", ""
+
 
 @lru_cache(maxsize=4)
 def validator(schema: JsonSchema) -> Validator:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from compat.difference import SchemaFormat
 from compat.protobuf.differing import differences, message
+from compat.protobuf.fixes import fixes
 from compat.protobuf.rules import RULES
-from compat.protobuf.schema import ProtobufSchema, check_fields, locate, parse, warnings
+from compat.protobuf.schema import ProtobufSchema, check_fields, edited, locate, parse, warnings
+from compat.protobuf.witness import witness
 from compat.schema import PROTOBUF
 
 FORMAT = SchemaFormat(
@@ -15,6 +17,9 @@ FORMAT = SchemaFormat(
     message=message,
     locate=locate,
     rules=RULES,
+    witness=witness,
+    fixes=fixes,
+    edited=edited,
     warnings=warnings,
 )
 

@@ -301,6 +301,8 @@ def _field(pair: DeclaredPair, number: int, old: Members, new: Members) -> Walk:
         new.oneof_of.get(number),
         old,
         new,
+        pair.writer_place,
+        pair.reader_place,
     )
     reader_at = pair.reader_place.at(number) if number in new.by_number else pair.reader_place.pointer
     writer_at = pair.writer_place.at(number) if number in old.by_number else pair.writer_place.pointer

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from compat.difference import Difference
@@ -25,6 +26,13 @@ from compat.protobuf.rules import RULES
 from compat.schema import Pointer
 
 Found = Iterator[Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ProtobufDifference(Difference):
+    """A difference between two Protobuf schemas; `pair` is what was judged, one of `pairs`."""
+
+    pair: Any = field(default=None, compare=False, repr=False)
 
 
 def package_changed(pair: FilePair) -> Found:
@@ -278,4 +286,5 @@ def judge(
     """
     for rule, each in _RULED[kind]:
         for found in each(pair):
-            yield Difference(rule, "#/" + "/".join(pair.path), {**(arguments or {}), **found}, reader_at, writer_at)
+            path = "#/" + "/".join(pair.path)
+            yield ProtobufDifference(rule, path, {**(arguments or {}), **found}, reader_at, writer_at, pair=pair)

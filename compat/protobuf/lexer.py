@@ -78,9 +78,13 @@ class Layout:
         self._tokens = [match.start(1) for match in _TOKEN.finditer(text)]
         self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
 
+    def offset(self, index: int) -> int:
+        """The offset of the token with a number; the text's end if there is no such token."""
+        return self._tokens[index] if index < len(self._tokens) else self._end
+
     def position(self, index: int) -> Position:
-        """Where the token with a number stands; the text's end where there is no such token."""
-        offset = self._tokens[index] if index < len(self._tokens) else self._end
+        """Where the token with a number stands; the text's end if there is no such token."""
+        offset = self.offset(index)
         line = bisect_right(self._lines, offset)
         return Position(line, offset - self._lines[line - 1] + 1)
 

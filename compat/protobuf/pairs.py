@@ -167,6 +167,8 @@ class FieldPair(NamedTuple):
     reader_oneof: str | None
     writer_members: Members
     reader_members: Members
+    writer_place: Place
+    reader_place: Place
 
 
 @dataclass(frozen=True)

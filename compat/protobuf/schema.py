@@ -25,7 +25,16 @@ from compat.protobuf.reading import decode, read
 from compat.protobuf.remarks import DANGLING_REFERENCE, MISSING_IMPORT
 from compat.protobuf.undescribe import from_descriptor, to_json_name
 from compat.protobuf.without_extensions import without_extensions
-from compat.schema import PROTOBUF, Dependencies, InvalidSchema, Pointer, Position, SchemaText, SchemaWarning
+from compat.schema import (
+    PROTOBUF,
+    Dependencies,
+    Dependency,
+    InvalidSchema,
+    Pointer,
+    Position,
+    SchemaText,
+    SchemaWarning,
+)
 
 #: The name of the file in descriptors; the text has none.
 FILE_NAME = "default"
@@ -48,6 +57,16 @@ class ProtobufSchema:
     def source(self) -> str:
         """The text that was parsed, unchanged."""
         return self._source
+
+    @property
+    def is_text(self) -> bool:
+        """True for `.proto` text, False for a descriptor."""
+        return self._unit.text is not None
+
+    @property
+    def dependencies(self) -> Dependencies:
+        """The schemas that it refers to."""
+        return tuple(Dependency(name, text) for name, text in self._dependencies.items())
 
     @property
     def tree(self) -> File:
@@ -205,6 +224,19 @@ def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = Fa
     if strict:
         _ = parsed.linked
     return parsed
+
+
+def edited(schema: Any, text: str) -> ProtobufSchema:
+    """A schema with another text and the same references.
+
+    Args:
+        schema: A ProtobufSchema.
+        text: The other text.
+
+    Raises:
+        InvalidSchema: The text is not a schema.
+    """
+    return parse(SchemaText(PROTOBUF, text), schema.dependencies, strict=True)
 
 
 def _with_custom_options(text: str, parsed: ProtobufSchema) -> File | None:

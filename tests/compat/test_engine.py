@@ -288,7 +288,16 @@ def test_an_explanation_says_what_where_who_and_how():
         "breaks": "readers with the new schema, on data written with version 3",
         "harm": "A reader fails on every value that is one of [B].",
         "remedy": "Keep the symbols, or give the enum in the new schema a default among its symbols.",
-        "example": None,
+        "fixes": [
+            {"title": "Keep the symbols B", "edits": [{"offset": 126, "length": 0, "text": ', "B"'}]},
+            {
+                "title": "Read the symbols B as the default A",
+                "edits": [{"offset": 127, "length": 0, "text": ',\n      "default": "A"'}],
+            },
+        ],
+        "example": '{"e":"B"}',
+        "exampleBytes": "Ag==",
+        "effect": "The reader refuses it.",
         "message": verdict.messages[0],
     }
     assert explained.to_text() == (
@@ -297,7 +306,10 @@ def test_an_explanation_says_what_where_who_and_how():
         "  where:        new schema line 5, column 7; version 3 line 1, column 84\n"
         "  who breaks:   readers with the new schema, on data written with version 3\n"
         "  how:          A reader fails on every value that is one of [B].\n"
-        "  remedy:       Keep the symbols, or give the enum in the new schema a default among its symbols."
+        '  example:      {"e":"B"}\n'
+        "  effect:       The reader refuses it.\n"
+        "  remedy:       Keep the symbols, or give the enum in the new schema a default among its symbols.\n"
+        "  fix:          Keep the symbols B"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from compat.budget import Budget, TooMuchWork
-from compat.json_schema import FORMAT, JsonSchema, check_fields, example, listing, validator
+from compat.json_schema import FORMAT, JsonSchema, check_fields, listing, validator
 from compat.json_schema.java import hash_order
 from compat.json_schema.matching import maximum_matching
 from compat.level import Policy
@@ -186,7 +186,7 @@ def test_a_difference_in_a_referenced_schema_stands_at_the_reference():
     (found,) = FORMAT.differences(new, old)
     assert found.path == "#/properties/a/properties/b"
     assert found.reader_at == found.writer_at == ("properties", "a")
-    assert example(found, new, old) == '{"a":{"b":"a"}}'
+    assert FORMAT.witness(found, new, old).example == '{"a":{"b":"a"}}'
 
 
 def test_metaschemas_may_be_referred_to():

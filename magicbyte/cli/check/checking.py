@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from compat.engine import Previous, check
-from compat.explain import Finding as Broken
 from compat.explain import explain
+from compat.finding import Finding as Broken
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Level, Policy
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
@@ -190,7 +190,8 @@ class Checker:
             breaks=told.breaks.replace(f"version {told.version}", version.name),
             harm=told.harm,
             old=told.old_at,
-            example=told.example,
+            witness=told.witness,
+            fixes=told.fixes,
         )
 
     def _first_mention(self, file: SchemaFile) -> Position:

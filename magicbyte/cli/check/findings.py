@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from compat.difference import Witness
+from compat.edits import Fix
+from compat.explain import witness_json
 from compat.schema import Position
 
 ERROR = "error"
 WARNING = "warning"
 START = Position(1, 1)
+#: Longest datum that is part of a sentence.
+LONGEST_EXAMPLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,8 @@ class Finding:
         breaks: Who breaks.
         harm: How they break.
         old: Where the earlier version has it.
-        example: An instance, as JSON text, that was valid and no longer is.
+        fixes: Ways to change the file that mend it.
+        witness: A datum that shows the break, or why no data can break.
         also: Subjects that refer to this one and break by this change.
         declared: Why the break is meant, where the configuration declares it.
     """
@@ -48,7 +54,8 @@ class Finding:
     breaks: str = ""
     harm: str = ""
     old: Position | None = None
-    example: str | None = None
+    fixes: tuple[Fix, ...] = ()
+    witness: Witness | None = None
     also: tuple[str, ...] = ()
     declared: str | None = None
 
@@ -64,10 +71,21 @@ class Finding:
             self.message,
             f"Breaks {self.breaks}." if self.breaks else "",
             self.harm,
+            self.evidence,
             f"Also breaks {', '.join(self.also)}." if self.also else "",
             f"Fix: {self.remedy}" if self.remedy else "",
         ]
         return " ".join(part for part in parts if part)
+
+    @property
+    def evidence(self) -> str:
+        """The witness in a sentence or two; nothing if there is none."""
+        if self.witness is None:
+            return ""
+        example = self.witness.example
+        if example is None or len(example) > LONGEST_EXAMPLE:
+            return self.witness.effect
+        return f"Example: {example} {self.witness.effect}"
 
     def to_json(self) -> dict[str, Any]:
         """The finding as JSON data."""
@@ -86,7 +104,8 @@ class Finding:
             "direction": self.direction,
             "version": self.version,
             "old": None if self.old is None else {"line": self.old.line, "column": self.old.column},
-            "example": self.example,
+            "fixes": [fix.to_json() for fix in self.fixes],
+            **witness_json(self.witness),
             "also": list(self.also),
             "declared": self.declared,
         }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 #: What the exit code says of findings.
 FOUND = 100
+_FIXES = ("all", "ask")
 _FORMATS = ("text", "json", "junit", "sarif", "github", "gitlab")
 
 
@@ -30,17 +31,28 @@ def main(arguments: Sequence[str]) -> int:
     from magicbyte.cli.check.outputs import renderer  # noqa: PLC0415
     from magicbyte.cli.check.run import check_project  # noqa: PLC0415
 
-    report: Report = check_project(
-        Path.cwd(),
-        config_file=options.config,
-        against=options.against,
-        named=options.files,
-        level=options.compatibility,
-        lint=options.lint,
-    )
+    def check() -> Report:
+        return check_project(
+            Path.cwd(),
+            config_file=options.config,
+            against=options.against,
+            named=options.files,
+            level=options.compatibility,
+            lint=options.lint,
+        )
+
+    report = check() if options.fix is None else _fixed(options, check)
     for form, path in outputs:
         _write(renderer(form)(report), path)
     return FOUND if report.failed else 0
+
+
+def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
+    from magicbyte.cli.check.applying import ask, choose_first, fix_all  # noqa: PLC0415 - only for those who want it
+    from magicbyte.cli.check.config import find_config  # noqa: PLC0415
+
+    root = find_config(Path.cwd(), options.config).root
+    return fix_all(root, check, ask if options.fix == "ask" else choose_first)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -58,12 +70,19 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--compatibility", metavar="LEVEL", help="for subjects that have no level of their own")
     parser.add_argument("--lint", action="store_true", help="switch all lint rules on")
     parser.add_argument(
+        "--fix",
+        nargs="?",
+        choices=_FIXES,
+        help="change the files: apply the first remedy of each finding that has one; with =ask one by one",
+    )
+    parser.add_argument(
         "--format",
         action="append",
         metavar="FORM[=FILE]",
         help=f"{', '.join(_FORMATS)}; may be given several times (default: text)",
     )
-    options = parser.parse_args(arguments)
+    # The file that follows a plain --fix is not its value.
+    options = parser.parse_args(["--fix=all" if argument == "--fix" else argument for argument in arguments])
     for each in options.format or ():
         if each.partition("=")[0] not in _FORMATS:
             parser.error(f"--format {each}: there are {', '.join(_FORMATS)}")

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
+from compat.edits import Fix
 from magicbyte.cli.check.findings import Finding, Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -46,9 +47,23 @@ def _result(finding: Finding, rule: int, prefix: str) -> dict[str, Any]:
         "locations": [location],
         "partialFingerprints": {"magicbyte/v1": hashlib.sha256(identity.encode()).hexdigest()[:32]},
     }
+    if finding.fixes:
+        result["fixes"] = [_fix(fix, artifact) for fix in finding.fixes]
     if finding.declared is not None:
         result["suppressions"] = [{"kind": "external", "justification": finding.declared}]
     return result
+
+
+def _fix(fix: Fix, artifact: dict[str, Any]) -> dict[str, Any]:
+    replacements = [
+        {
+            "deletedRegion": {"charOffset": edit.offset, "charLength": edit.length},
+            "insertedContent": {"text": edit.text},
+        }
+        for edit in fix.edits
+    ]
+    changes = [{"artifactLocation": artifact, "replacements": replacements}]
+    return {"description": {"text": f"{fix.title}."}, "artifactChanges": changes}
 
 
 def _described(rule: str) -> str:

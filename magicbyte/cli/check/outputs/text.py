@@ -26,10 +26,16 @@ def _lines(finding: Finding) -> Iterator[str]:
         "breaks": finding.breaks,
         "how": finding.harm,
         "also": ", ".join(finding.also),
-        "example": finding.example,
+        "example": finding.witness and finding.witness.example,
+        "effect": finding.witness and finding.witness.effect,
         "fix": finding.remedy,
+        "edit": f"{_titles(finding)} (--fix)" if finding.fixes else "",
     }
     yield from (f"    {label + ':':9}{text}" for label, text in told.items() if text)
+
+
+def _titles(finding: Finding) -> str:
+    return ", or: ".join(fix.title for fix in finding.fixes)
 
 
 def _place(finding: Finding) -> str:

@@ -1,42 +1,21 @@
-"""Instances that show a difference: the writer's schema accepts them and the reader's refuses them.
-
-Candidates are made from the writer's schema, with values near the bounds of both schemas, and every one is tried by a
-validator before it is given.
-"""
+"""Instances that a schema may accept, near the bounds and constants that are hinted at; none of them is tried here."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
 from compat import json_text
-from compat.budget import Budget, TooMuchWork
-from compat.difference import Difference
 from compat.json_schema import model
-from compat.json_schema.differing import JsonDifference
 from compat.json_schema.judging import Route
 from compat.json_schema.model import Node, follow
-from compat.json_schema.schema import JsonSchema
-from compat.json_schema.validators import Validator, bounded_work, validator
-from compat.schema import ParsedSchema, Pointer
+from compat.schema import Pointer
 
-#: Most work that a validator may have with a candidate of some size (see `work.py`): about 1 ms.
-_MOST_WORK = 100_000
-_SIZE = 200
-#: Candidates that are tried for one difference, and for each place in it that may show the break.
-_MOST_TRIED = 4_000
-_MOST_PER_PLACE = 1_500
-#: The steps of a hint, and of a candidate that is tried: some at least, and more for schemas that are long.
-_STEPS_A_HINT = 4
-_STEPS_A_TRY = 20
-_CHARACTERS_A_STEP = 100
-#: Deepest nesting that is made up below the place of the difference.
+#: Most steps into properties, items and members below the place of the difference.
 _DEEPEST = 5
 #: Most properties, items and members on the way to that place.
 _DEEPEST_PLACE = 60
@@ -48,73 +27,13 @@ _MOST_SCHEMAS = 20_000
 _ANYTHING: tuple[Any, ...] = (None, True, 0, 0.5, "", "a", [], [0, 0], {}, {"a": 0})
 #: What is no literal text in a regular expression; the rest may be a text that matches it.
 _PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
+#: Most values of a member of a combined schema.
+_MOST_OF_A_MEMBER = 400
 
 _Make = Callable[[Any, int], Iterator[Any]]
 
 
-def example(
-    difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
-) -> str | None:
-    """The JSON text of an instance that the writer's schema accepts and the reader's refuses, if one is found.
-
-    Args:
-        difference: One that `differences` found between the two.
-        reader: The schema that data is read with.
-        writer: The schema that data was written with.
-        budget: What the search is taken from, one of its own if none is given; the search ends when it is spent.
-    """
-    assert isinstance(difference, JsonDifference)
-    assert isinstance(reader, JsonSchema)
-    assert isinstance(writer, JsonSchema)
-    budget = budget or Budget()
-    if budget.is_spent:
-        return None
-    try:
-        if any(_bound(schema) > _MOST_WORK for schema in (writer, reader)):
-            return None
-        accepts, reads = validator(writer), validator(reader)
-    except ValueError:
-        return None
-    try:
-        return _search(difference, _Sides(accepts, reads, reader, writer), budget)
-    except TooMuchWork:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """The two schemas of a difference, and their validators."""
-
-    accepts: Validator
-    reads: Validator
-    reader: JsonSchema
-    writer: JsonSchema
-
-
-def _search(difference: JsonDifference, sides: _Sides, budget: Budget) -> str | None:
-    accepts, reads, reader, writer = sides.accepts, sides.reads, sides.reader, sides.writer
-    hints = _hints(difference.reader_at, reader.raw) | _hints(difference.writer_at, writer.raw)
-    budget.spend(_STEPS_A_HINT * len(hints))
-    maker = _Maker(hints)
-    steps_a_try = _STEPS_A_TRY + (len(reader.source) + len(writer.source)) // _CHARACTERS_A_STEP
-    places = [difference.route[:length] for length in range(len(difference.route), -1, -1)]
-    candidates = chain.from_iterable(
-        islice(maker.reaching(writer.model, place, 0), _MOST_PER_PLACE) for place in places
-    )
-    for candidate in islice(candidates, _MOST_TRIED):
-        budget.spend(steps_a_try)
-        if accepts.is_valid(candidate) and not reads.is_valid(candidate):
-            return json_text.dumps(candidate)
-    return None
-
-
-@lru_cache(maxsize=4)
-def _bound(schema: JsonSchema) -> float:
-    """The most work of a validator; kept, because one explanation after another asks for the same schemas."""
-    return bounded_work(schema.raw, schema.dependencies).bound(_SIZE)
-
-
-def _hints(pointer: Pointer | None, raw: Any) -> set[str]:
+def hints_at(pointer: Pointer | None, raw: Any) -> set[str]:
     """Canonical texts of the names and plain values in the schema at a place and next to it: bounds, constants."""
     if pointer is None:
         return set()
@@ -135,7 +54,7 @@ def _hints(pointer: Pointer | None, raw: Any) -> set[str]:
     return found
 
 
-class _Maker:
+class Maker:
     """Makes values that a schema may accept; the hints are plain values to try near."""
 
     def __init__(self, hints: set[str]) -> None:
@@ -208,7 +127,7 @@ class _Maker:
 
     def _members(self, node: model.Combined, depth: int) -> Iterator[Any]:
         for member in node.members:
-            for value in islice(self._values(member, depth + 1), _MOST_PER_PLACE // 4):
+            for value in islice(self._values(member, depth + 1), _MOST_OF_A_MEMBER):
                 yield self._completed(node, value, depth)
 
     def _texts(self, node: model.String, _depth: int) -> Iterator[str]:
@@ -255,7 +174,15 @@ class _Maker:
         yield base
         whole = {name: self._first(schema, depth) for name, schema in node.properties.items()}
         yield {**whole, **base}
-        names = (*node.properties, *node.dependent_required, *node.dependent_schemas, *self._strings, "other")
+        patterned = (_PATTERN_SIGNS.sub("", pattern) for pattern, _ in node.patterns)
+        names = (
+            *node.properties,
+            *patterned,
+            *node.dependent_required,
+            *node.dependent_schemas,
+            *self._strings,
+            "other",
+        )
         for name in dict.fromkeys(names):
             schema = _property(node, name)
             values = _ANYTHING if schema is None else islice(self._values(schema, depth + 1), _MOST_OF_EACH)
@@ -296,8 +223,26 @@ class _Maker:
 
 
 def _property(node: model.Object, name: str) -> Node | None:
-    known: Mapping[str, Node] = node.properties
-    return known.get(name) or (node.additional if isinstance(node.additional, Node) else None)
+    """The schema of a property, or the first one that counts for it."""
+    properties: Mapping[str, Node] = node.properties
+    if name in properties:
+        return properties[name]
+    matching = (schema for pattern, schema in node.patterns if _matches(pattern, name))
+    return next(matching, None) or next(
+        (schema for schema in (node.additional, node.unevaluated) if isinstance(schema, Node)), None
+    )
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """True for a pattern that is a plain text, perhaps at the beginning or end: others may take any time to match."""
+    plain = _PATTERN_SIGNS.sub("", pattern)
+    if pattern not in {plain, f"^{plain}", f"{plain}$", f"^{plain}$"}:
+        return False
+    begins, ends = (
+        not pattern.startswith("^") or name.startswith(plain),
+        not pattern.endswith("$") or name.endswith(plain),
+    )
+    return begins and ends and plain in name
 
 
 def _item(node: model.Array, index: int) -> Node | None:

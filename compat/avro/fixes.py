@@ -1,0 +1,244 @@
+"""Edits of an Avro schema's text that mend an incompatibility."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from compat import json_text
+from compat.avro.nodes import Enum, Field, Fixed, Node, Primitive, Record, Union
+from compat.avro.rules import (
+    FIXED_SIZE_MISMATCH,
+    MISSING_ENUM_SYMBOLS,
+    MISSING_UNION_BRANCH,
+    NAME_MISMATCH,
+    READER_FIELD_MISSING_DEFAULT_VALUE,
+    TYPE_MISMATCH,
+)
+from compat.avro.schema import AvroSchema
+from compat.difference import Difference
+from compat.edits import Fix, TextEdit
+from compat.json_edits import append_element, remove, replace_value, set_member, spans, value_text
+from compat.schema import ParsedSchema, Pointer
+
+_NULL = '"null"'
+#: Longest default of a fixed type that is written out, in bytes.
+_LONGEST_DEFAULT = 64
+
+
+class _Case(NamedTuple):
+    """A difference, and the texts and places of the two schemas."""
+
+    difference: Difference
+    new: AvroSchema
+    old: AvroSchema
+    new_at: Pointer
+    old_at: Pointer
+
+
+def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_reads_old: bool) -> Iterator[Fix]:
+    """The fixes of a difference; see SchemaFormat. Types that a reference defines are left alone."""
+    assert isinstance(new, AvroSchema)
+    assert isinstance(old, AvroSchema)
+    places = (difference.reader_at, difference.writer_at)
+    new_at, old_at = places if new_reads_old else places[::-1]
+    if new_at is None or old_at is None or new_at not in spans(new.source) or old_at not in spans(old.source):
+        return
+    find = (_OF_READER if new_reads_old else _OF_WRITER).get(difference.rule.name)
+    if find is not None:
+        yield from find(_Case(difference, new, old, new_at, old_at))
+
+
+def _rename_back(case: _Case) -> Iterator[Fix]:
+    name = case.difference.arguments["reader_name"]
+    yield Fix(f"Keep the name {name}", (replace_value(case.new.source, case.new_at, json_text.quote(name)),))
+
+
+def _add_type_alias(case: _Case) -> Iterator[Fix]:
+    name = case.difference.arguments["writer_name"]
+    node = case.new.nodes.get(case.new_at[:-1])
+    if not isinstance(node, Record | Enum | Fixed):
+        return
+    # An alias without a dot is of the namespace around it.
+    alias = f".{name}" if "." not in name and node.name.space is not None else name
+    yield Fix(f'Add the alias "{alias}"', (_add_alias(case.new.source, case.new_at[:-1], alias),))
+
+
+def _add_alias(text: str, pointer: Pointer, alias: str) -> TextEdit:
+    if (*pointer, "aliases") in spans(text):
+        return append_element(text, (*pointer, "aliases"), json_text.quote(alias))
+    return set_member(text, pointer, "aliases", f"[{json_text.quote(alias)}]")
+
+
+def _keep_size(case: _Case) -> Iterator[Fix]:
+    size = value_text(case.old.source, case.old_at) or ""
+    yield Fix(f"Keep the size of {size}", (replace_value(case.new.source, case.new_at, size),))
+
+
+def _keep_symbols(case: _Case) -> Iterator[Fix]:
+    new, old = case.new.nodes.get(case.new_at[:-1]), case.old.nodes.get(case.old_at[:-1])
+    if not isinstance(new, Enum) or not isinstance(old, Enum):
+        return
+    missing = [symbol for symbol in old.symbols if symbol not in new.symbols]
+    listed = ", ".join(missing)
+    yield Fix(f"Keep the symbols {listed}", (_append_all(case.new.source, case.new_at, missing),))
+    if new.symbols:
+        edit = set_member(case.new.source, case.new_at[:-1], "default", json_text.quote(new.symbols[0]))
+        yield Fix(f"Read the symbols {listed} as the default {new.symbols[0]}", (edit,))
+
+
+def _append_all(text: str, pointer: Pointer, symbols: list[str]) -> TextEdit:
+    first, *others = (json_text.quote(symbol) for symbol in symbols)
+    edit = append_element(text, pointer, first)
+    return TextEdit(edit.offset, edit.length, "".join([edit.text, *(f", {symbol}" for symbol in others)]))
+
+
+def _leave_symbols_out(case: _Case) -> Iterator[Fix]:
+    new, old = case.new.nodes.get(case.new_at[:-1]), case.old.nodes.get(case.old_at[:-1])
+    if isinstance(new, Enum) and isinstance(old, Enum):
+        kept = [symbol for symbol in new.symbols if symbol in old.symbols]
+        edit = replace_value(case.new.source, case.new_at, json.dumps(kept, ensure_ascii=False))
+        yield Fix("Leave the new symbols out until all readers have them", (edit,))
+
+
+def _give_default(case: _Case) -> Iterator[Fix]:
+    """For a reader's field: the alias of a written field of its type, or a default."""
+    *outer, _, index = case.new_at
+    record = case.new.nodes.get(tuple(outer))
+    if not isinstance(record, Record) or not isinstance(index, int):
+        return
+    field, text = record.fields[index], case.new.source
+    written = _renamed_from(case, record, tuple(outer))
+    if written is not None:
+        yield Fix(f'Add the alias "{written}": renamed?', (_add_alias(text, case.new_at, written),))
+    yield from _nullable(field, text, case.new_at)
+    default = _default_of(field.type)
+    if default is not None:
+        edit = set_member(text, case.new_at, "default", default)
+        yield Fix(f"Add the default {default}", (edit,))
+
+
+def _renamed_from(case: _Case, record: Record, record_at: Pointer) -> str | None:
+    """The one field that went from the record and has the type of the only field that came."""
+    before = _value_at(case.old.source, case.old_at).get("fields", [])
+    after = _value_at(case.new.source, record_at).get("fields", [])
+    kept = {name for field in record.fields for name in (field.name, *field.aliases)}
+    now = after[case.new_at[-1]]
+    gone = [field["name"] for field in before if field["name"] not in kept and field["type"] == now["type"]]
+    return gone[0] if len(gone) == 1 else None
+
+
+def _value_at(text: str, pointer: Pointer) -> Any:
+    value = json_text.loads(text, comments=True)
+    for step in pointer:
+        value = value[step]
+    return value
+
+
+def _nullable(field: Field, text: str, pointer: Pointer) -> Iterator[Fix]:
+    """The default null, for which null has to be the first branch of a union."""
+    kind = field.type
+    type_at = (*pointer, "type")
+    default = set_member(text, pointer, "default", "null")
+    if kind.type == "null" or (isinstance(kind, Union) and kind.branches and kind.branches[0].type == "null"):
+        yield Fix("Add the default null", (default,))
+        return
+    if isinstance(kind, Union):
+        branches = [value_text(text, (*type_at, index)) or "" for index in range(len(kind.branches))]
+        others = [branch for branch, node in zip(branches, kind.branches, strict=True) if node.type != "null"]
+    else:
+        others = [value_text(text, type_at) or ""]
+    union = f"[{', '.join([_NULL, *others])}]"
+    yield Fix("Make the field nullable, with the default null", (replace_value(text, type_at, union), default))
+
+
+def _default_of(node: Node) -> str | None:
+    """The JSON text of the plainest default of a type that is not null; None if it has none."""
+    if isinstance(node, Union):
+        return _default_of(node.branches[0]) if node.branches and node.branches[0].type != "null" else None
+    if isinstance(node, Primitive):
+        return _ZEROS.get(node.type)
+    if isinstance(node, Enum):
+        return json_text.quote(node.symbols[0]) if node.symbols else None
+    if isinstance(node, Fixed):
+        return json_text.quote("\0" * node.size) if node.size <= _LONGEST_DEFAULT else None
+    if isinstance(node, Record):
+        return "{}" if all(field.has_default for field in node.fields) else None
+    return "[]" if node.type == "array" else "{}"
+
+
+_ZEROS = {
+    "boolean": "false",
+    "int": "0",
+    "long": "0",
+    "float": "0.0",
+    "double": "0.0",
+    "bytes": '""',
+    "string": '""',
+}
+
+
+def _keep_field(case: _Case) -> Iterator[Fix]:
+    """For a writer: the field that readers look for."""
+    name = case.difference.arguments["info"]
+    edit = append_element(case.new.source, (*case.new_at, "fields"), _on_one_line(case.old.source, case.old_at))
+    yield Fix(f"Keep the field {name}", (edit,))
+
+
+def _on_one_line(text: str, pointer: Pointer) -> str:
+    return json.dumps(_value_at(text, pointer), ensure_ascii=False)
+
+
+def _widen(case: _Case) -> Iterator[Fix]:
+    """For a reader: a union of the written type and its own, or the written type."""
+    before = _on_one_line(case.old.source, case.old_at)
+    now = value_text(case.new.source, case.new_at) or ""
+    if not now.startswith("["):
+        # A default is of the first branch.
+        union = f"[{now}, {before}]" if _has_default(case) else f"[{before}, {now}]"
+        yield Fix("Read both types, by a union", (replace_value(case.new.source, case.new_at, union),))
+    yield from _keep_type(case)
+
+
+def _has_default(case: _Case) -> bool:
+    return bool(case.new_at) and (*case.new_at[:-1], "default") in spans(case.new.source)
+
+
+def _keep_type(case: _Case) -> Iterator[Fix]:
+    before = _on_one_line(case.old.source, case.old_at)
+    edit = replace_value(case.new.source, case.new_at, before)
+    yield Fix("Keep the type", (edit,))
+
+
+def _add_branch(case: _Case) -> Iterator[Fix]:
+    branch = _on_one_line(case.old.source, case.old_at)
+    edit = append_element(case.new.source, case.new_at, branch)
+    yield Fix(f"Keep the branch {case.difference.arguments['branch']}", (edit,))
+
+
+def _leave_branch_out(case: _Case) -> Iterator[Fix]:
+    if case.new_at and isinstance(case.new_at[-1], int):
+        title = f"Leave the branch {case.difference.arguments['branch']} out until all readers have it"
+        yield Fix(title, (remove(case.new.source, case.new_at),))
+    yield from _keep_type(case)
+
+
+_Finder = Callable[[_Case], Iterator[Fix]]
+#: What is done if the new schema reads old data, and if it writes data for old readers.
+_OF_READER: Mapping[str, _Finder] = {
+    NAME_MISMATCH.name: _add_type_alias,
+    FIXED_SIZE_MISMATCH.name: _keep_size,
+    MISSING_ENUM_SYMBOLS.name: _keep_symbols,
+    READER_FIELD_MISSING_DEFAULT_VALUE.name: _give_default,
+    TYPE_MISMATCH.name: _widen,
+    MISSING_UNION_BRANCH.name: _add_branch,
+}
+_OF_WRITER: Mapping[str, _Finder] = {
+    NAME_MISMATCH.name: _rename_back,
+    FIXED_SIZE_MISMATCH.name: _keep_size,
+    MISSING_ENUM_SYMBOLS.name: _leave_symbols_out,
+    READER_FIELD_MISSING_DEFAULT_VALUE.name: _keep_field,
+    TYPE_MISMATCH.name: _keep_type,
+    MISSING_UNION_BRANCH.name: _leave_branch_out,
+}

@@ -1,0 +1,91 @@
+"""Which fixes of a schema's text are offered: those after which the verdict is better and nothing else breaks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from itertools import islice
+
+from compat.budget import Budget, TooMuchWork
+from compat.difference import Incomparable
+from compat.edits import Fix, apply_edits
+from compat.finding import Finding
+from compat.formats import FORMATS
+from compat.level import Level, Policy
+from compat.schema import InvalidSchema, ParsedSchema
+
+#: Fixes that are tried for a finding, and that are offered.
+_MOST_TRIED = 6
+_MOST_OFFERED = 3
+#: How much of a text takes a step when it is read again.
+_CHARACTERS_A_STEP = 8
+
+#: Rule, path and direction of a break.
+_Key = tuple[str, str, str]
+
+
+def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
+    """The fixes that mend a finding; none once the budget is spent.
+
+    Each has been tried: the new schema after its edits is a schema, this finding is gone, and no rule breaks more often
+    than before.
+    """
+    new, old = finding.new, finding.old
+    schema_format = FORMATS[new.schema_type]
+    difference = finding.difference
+    if old is None or budget.is_spent or difference.rule.name not in schema_format.rules:
+        return ()
+    offered: list[Fix] = []
+    try:
+        before, steps = _breaks_before(new, old, finding.level, finding.policy)  # type: ignore[arg-type]  # by identity
+        budget.spend(steps // 2)
+        fixes = schema_format.fixes(difference, new, old, new_reads_old=finding.direction.new_reads_old)
+        for fix in islice(fixes, _MOST_TRIED):
+            if _mends(fix, finding, old, before, budget):
+                offered.append(fix)
+            if len(offered) == _MOST_OFFERED:
+                break
+    except TooMuchWork:
+        pass
+    return tuple(offered)
+
+
+def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key], budget: Budget) -> bool:
+    text = apply_edits(finding.new.source, fix.edits)
+    budget.spend(len(text) // _CHARACTERS_A_STEP)
+    try:
+        edited = FORMATS[finding.new.schema_type].edited(finding.new, text)
+        after = _breaks(edited, old, finding.level, finding.policy, budget)
+    except (InvalidSchema, Incomparable):
+        return False
+    key = (finding.difference.rule.name, finding.difference.path, finding.direction.name)
+    fewer = sum(after.values()) < sum(before.values()) and after[key] < before[key]
+    return fewer and _by_rule(after) <= _by_rule(before)
+
+
+def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:
+    rules: Counter[tuple[str, str]] = Counter()
+    for (rule, _, direction), count in breaks.items():
+        rules[rule, direction] += count
+    return rules
+
+
+@lru_cache(maxsize=4)
+def _breaks_before(new: ParsedSchema, old: ParsedSchema, level: Level, policy: Policy) -> tuple[Counter[_Key], int]:
+    """What breaks without any edit, and the steps to tell; kept, since it is the same for all findings of a pair."""
+    budget = Budget()
+    before = budget.steps_left
+    try:
+        return _breaks(new, old, level, policy, budget), before - budget.steps_left
+    except (TooMuchWork, Incomparable, InvalidSchema):
+        return Counter(), before
+
+
+def _breaks(new: ParsedSchema, old: ParsedSchema, level: Level, policy: Policy, budget: Budget) -> Counter[_Key]:
+    breaks: Counter[_Key] = Counter()
+    for direction in level.directions:
+        reader, writer = (new, old) if direction.new_reads_old else (old, new)
+        for difference in FORMATS[new.schema_type].differences(reader, writer, budget):
+            if policy not in difference.rule.allowed:
+                breaks[difference.rule.name, difference.path, direction.name] += 1
+    return breaks

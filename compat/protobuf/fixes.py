@@ -1,0 +1,171 @@
+"""Edits of a `.proto` text that mend an incompatibility."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from compat.difference import Difference
+from compat.edits import Fix
+from compat.protobuf import rules
+from compat.protobuf.judges import ProtobufDifference
+from compat.protobuf.nodes import MAX_FIELD_NUMBER, Message, bounds
+from compat.protobuf.pairs import DeclaredPair, FieldPair, OneofPair, TypePair
+from compat.protobuf.schema import ProtobufSchema
+from compat.protobuf.statements import Statements
+from compat.schema import ParsedSchema, Pointer
+
+#: Numbers that the runtime keeps for itself.
+_KEPT = range(19000, 20000)
+
+
+class _Case(NamedTuple):
+    """A difference, the statements of the two texts, and where it stands in them."""
+
+    difference: ProtobufDifference
+    new: Statements
+    old: Statements
+    new_at: Pointer
+    old_at: Pointer
+
+    @property
+    def pair(self) -> Any:
+        """What was judged."""
+        return self.difference.pair
+
+
+def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_reads_old: bool) -> Iterator[Fix]:
+    """The fixes of a difference; see SchemaFormat. Files that are imported are left alone."""
+    assert isinstance(difference, ProtobufDifference)
+    assert isinstance(new, ProtobufSchema)
+    assert isinstance(old, ProtobufSchema)
+    places = (difference.reader_at, difference.writer_at)
+    new_at, old_at = places if new_reads_old else places[::-1]
+    find = (_OF_READER if new_reads_old else _OF_WRITER).get(difference.rule.name)
+    if new_at is None and isinstance(difference.pair, DeclaredPair) and difference.pair.reader_place.pointer:
+        # Only the old schema has it: the place for it is in what is around it.
+        new_at = difference.pair.reader_place.pointer[:-1]
+    if find is None or new_at is None or old_at is None or not (new.is_text and old.is_text):
+        return
+    if new_at in new.places and old_at in old.places:
+        yield from find(_Case(difference, Statements(new), Statements(old), new_at, old_at))
+
+
+def _keep_package(case: _Case) -> Iterator[Fix]:
+    before = case.old.schema.tree.package
+    statement = f"package {before};" if before else ""
+    if case.new.schema.tree.package is not None:
+        yield Fix(f"Keep {statement or 'no package'}", (case.new.replace((), statement),))
+    elif before:
+        yield Fix(f"Keep {statement}", (case.new.insert_after_syntax(statement),))
+
+
+def _keep_message(case: _Case) -> Iterator[Fix]:
+    statement = case.old.text(case.old_at)
+    yield Fix(f"Keep the message {case.old_at[-1]}", (case.new.append_to(case.new_at, statement),))
+
+
+def _keep_field(case: _Case) -> Iterator[Fix]:
+    """A field of the old message, in its oneof if that is still there."""
+    pair: FieldPair = case.pair
+    field = pair.writer or pair.reader
+    if field is None:
+        return
+    oneof = pair.writer_oneof or pair.reader_oneof
+    around = case.new_at if oneof is None else (*case.new_at, oneof)
+    if around in case.new.schema.places:
+        yield Fix(f"Keep the field {field.name}", (case.new.append_to(around, case.old.text(case.old_at)),))
+
+
+def _optional(case: _Case) -> Iterator[Fix]:
+    """`optional` in place of `required`."""
+    edit = case.new.replace_label(case.new_at, "optional")
+    if edit is not None:
+        yield Fix("Make the field optional", (edit,))
+
+
+def _keep_type(case: _Case) -> Iterator[Fix]:
+    pair: TypePair = case.pair
+    yield Fix("Keep the type", (case.new.replace_type(case.new_at, case.old.type_text(case.old_at)),))
+    yield from _new_number(case, pair)
+
+
+def _new_number(case: _Case, pair: TypePair) -> Iterator[Fix]:
+    """Another number for the new meaning; the old one is reserved."""
+    outer = case.new_at[:-1]
+    message = case.new.message(outer)
+    if message is None:
+        return
+    number = _free_number(message, pair.number)
+    if number is None:
+        return
+    edits = (case.new.replace_number(case.new_at, number), case.new.prepend_to(outer, f"reserved {pair.number};"))
+    yield Fix(f"Give the field the number {number}, and reserve {pair.number}", edits)
+
+
+def _free_number(message: Message, given_up: int) -> int | None:
+    numbers = [field.number for field in message.fields] + [group.number for group in message.groups]
+    numbers += [member.number for oneof in message.oneofs for member in oneof.members]
+    numbers += [bounds(value)[1] for part in message.reserved for value in part.values if not isinstance(value, str)]
+    numbers += [bounds(value)[1] for part in message.extensions for value in part.ranges]
+    free = max([given_up, *numbers]) + 1
+    free = _KEPT.stop if free in _KEPT else free
+    return free if free <= MAX_FIELD_NUMBER else None
+
+
+def _keep_label(case: _Case) -> Iterator[Fix]:
+    before = case.old.label(case.old_at)
+    edit = case.new.replace_label(case.new_at, before)
+    if edit is not None:
+        yield Fix(f"Keep the label {before}" if before else "Keep the field without a label", (edit,))
+    yield from _new_number(case, case.pair)
+
+
+def _move_out(case: _Case) -> Iterator[Fix]:
+    """Fields that were outside of oneofs before leave the oneof again."""
+    pair: OneofPair = case.pair
+    oneof = pair.reader.oneofs[pair.name]
+    outside = [field for field in oneof.fields if field.number in pair.writer.by_number]
+    outside = [field for field in outside if field.number not in pair.writer.oneof_of]
+    if not outside:
+        return
+    outer = case.new_at[:-1]
+    edits = case.new.move_out(case.new_at, [(*outer, field.number) for field in outside], len(oneof.members))
+    names = ", ".join(field.name for field in outside)
+    yield Fix(f"Leave {names} outside of the oneof {pair.name}", edits)
+
+
+def reserve(statements: Statements, pointer: Pointer, number: int, name: str | None) -> Fix:
+    """The fix that reserves a number and a name that a message or enum gave up."""
+    lines = f"reserved {number};"
+    title = f"Reserve the number {number}"
+    if name is not None:
+        quoted = name if statements.schema.tree.syntax == "editions" else f'"{name}"'
+        lines, title = f"{lines}\n{{indent}}reserved {quoted};", f"{title} and the name {name}"
+    return Fix(title, (statements.prepend_to(pointer, lines),))
+
+
+_Finder = Callable[[_Case], Iterator[Fix]]
+#: What is done if the new schema reads old data, and if it writes data for old readers.
+_OF_READER: Mapping[str, _Finder] = {
+    rules.PACKAGE_CHANGED.name: _keep_package,
+    rules.MESSAGE_REMOVED.name: _keep_message,
+    rules.FIELD_KIND_CHANGED.name: _keep_type,
+    rules.FIELD_SCALAR_KIND_CHANGED.name: _keep_type,
+    rules.FIELD_NAMED_TYPE_CHANGED.name: _keep_type,
+    rules.FIELD_NUMERIC_LABEL_CHANGED.name: _keep_label,
+    rules.REQUIRED_FIELD_ADDED.name: _optional,
+    rules.REQUIRED_FIELD_REMOVED.name: _keep_field,
+    rules.ONEOF_FIELD_REMOVED.name: _keep_field,
+    rules.MULTIPLE_FIELDS_MOVED_TO_ONEOF.name: _move_out,
+    rules.FIELD_MOVED_TO_EXISTING_ONEOF.name: _move_out,
+}
+_OF_WRITER: Mapping[str, _Finder] = {
+    rules.PACKAGE_CHANGED.name: _keep_package,
+    rules.FIELD_KIND_CHANGED.name: _keep_type,
+    rules.FIELD_SCALAR_KIND_CHANGED.name: _keep_type,
+    rules.FIELD_NAMED_TYPE_CHANGED.name: _keep_type,
+    rules.FIELD_NUMERIC_LABEL_CHANGED.name: _keep_label,
+    rules.REQUIRED_FIELD_ADDED.name: _keep_field,
+    rules.REQUIRED_FIELD_REMOVED.name: _optional,
+}

@@ -1,0 +1,137 @@
+"""`--fix`: changes files so that findings go away, and checks again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from pathlib import Path
+
+from compat.edits import Fix, TextEdit, apply_edits
+from magicbyte.cli.check.findings import Finding, Report
+from magicbyte.failure import Failure
+
+#: Most rounds of checks: each takes away at least one finding.
+_MOST_ROUNDS = 50
+
+
+class NoMore(Exception):
+    """The user wants no more fixes."""
+
+
+#: Chooses one of a finding's fixes, given the file's text; None leaves the finding. It may raise NoMore.
+Choose = Callable[[Finding, str], Fix | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """A finding, through the rounds: lines move."""
+
+    file: str
+    rule: str
+    path: str
+    direction: str | None
+
+    @classmethod
+    def of(cls, finding: Finding) -> _Identity:
+        return cls(finding.file, finding.rule, finding.path, finding.direction)
+
+
+def fix_all(root: Path, check: Callable[[], Report], choose: Choose) -> Report:
+    """Apply fixes until there are none, and return the last check's report with a note of what was done.
+
+    Args:
+        root: The folder that the findings' paths start at.
+        check: Checks the project as it is.
+        choose: Chooses a finding's fix.
+
+    Raises:
+        Failure: A file cannot be written.
+    """
+    done: list[str] = []
+    left: set[_Identity] = set()
+    for _ in range(_MOST_ROUNDS):
+        report = check()
+        try:
+            applied = list(_round(root, report, choose, left))
+        except NoMore:
+            break
+        if not applied:
+            break
+        done += applied
+    return replace(report, notes=(*done, *report.notes))
+
+
+def _round(root: Path, report: Report, choose: Choose, left: set[_Identity]) -> Iterator[str]:
+    """Apply to each file the fixes that do not touch the same text, and tell of each."""
+    by_file: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        if finding.fixes and _Identity.of(finding) not in left:
+            by_file.setdefault(finding.file, []).append(finding)
+    for file, findings in by_file.items():
+        text = _read(root / file)
+        edits: list[TextEdit] = []
+        for finding in findings:
+            fix = choose(finding, text)
+            if fix is None:
+                left.add(_Identity.of(finding))
+            elif _fit(text, [*edits, *fix.edits]):
+                edits += fix.edits
+                yield f"{file}: {finding.rule}: {fix.title}"
+        if edits:
+            _write(root / file, apply_edits(text, edits))
+
+
+def _fit(text: str, edits: Sequence[TextEdit]) -> bool:
+    """Whether edits can be applied together: none overlaps another or begins where another does."""
+    if len({edit.offset for edit in edits}) < len(edits):
+        return False
+    try:
+        apply_edits(text, edits)
+    except ValueError:
+        return False
+    return True
+
+
+def choose_first(finding: Finding, _text: str) -> Fix:
+    """The best of a finding's fixes."""
+    return finding.fixes[0]
+
+
+def ask(finding: Finding, text: str) -> Fix | None:
+    """Show a finding's fixes as differences and ask which one to apply.
+
+    Raises:
+        NoMore: The answer is `q`, or the input has ended.
+    """
+    print(f"{finding.file}:{finding.position.line}:{finding.position.column}: {finding.rule}: {finding.message}")
+    for number, fix in enumerate(finding.fixes, 1):
+        print(f"  {number}. {fix.title}")
+        before, after = text.splitlines(), apply_edits(text, fix.edits).splitlines()
+        lines = list(unified_diff(before, after, lineterm="", n=1))[2:]
+        print("\n".join(f"     {line}" for line in lines))
+    while True:
+        print(f"Apply which one? [1-{len(finding.fixes)}, n for none, q to stop] ", end="", flush=True)
+        answer = sys.stdin.readline()
+        word = answer.strip().lower()
+        if not answer or word == "q":
+            raise NoMore
+        if word == "n":
+            return None
+        if word.isdecimal() and 1 <= int(word) <= len(finding.fixes):
+            return finding.fixes[int(word) - 1]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except OSError as error:
+        raise Failure(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_bytes(text.encode())
+    except OSError as error:
+        raise Failure(f"{path}: cannot be written: {error.strerror}") from None

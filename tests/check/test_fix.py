@@ -1,0 +1,85 @@
+"""`--fix` and `--fix=ask`: files are changed, the check passes, and nothing else in the files moves."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+AVRO = '{"type": "record", "name": "n.R", "fields": [\r\n  {"name": "f", "type": "string"}%s\r\n]}\r\n'
+PROTO = 'syntax = "proto3";\npackage p;\nmessage M {\n  // why\n  %s a = 1;\n}\n'
+JSON = (
+    '{\n  "$schema": "http://json-schema.org/draft-07/schema#",\n  "type": "object",\n'
+    '  "properties": {"a": {}},\n  "required": [%s]\n}\n'
+)
+
+
+@pytest.fixture
+def broken(project: Any) -> Any:
+    project.write("r.avsc", AVRO % "")
+    project.write("m.proto", PROTO % "int32")
+    project.write("j.schema.json", JSON % "")
+    project.commit()
+    (project.folder / "r.avsc").write_bytes((AVRO % ',\r\n  {"name": "g", "doc": "é", "type": "long"}').encode())
+    project.write("m.proto", PROTO % "string")
+    project.write("j.schema.json", JSON % '"a"')
+    return project
+
+
+def test_fix_mends_what_breaks(broken: Any):
+    assert broken.places()[0] == 100
+    code, out, _ = broken.run("check", "--fix")
+    assert code == 0, out
+    assert (broken.folder / "r.avsc").read_bytes().decode() == AVRO % (
+        ',\r\n  {"name": "g", "doc": "é", "type": ["null", "long"], "default": null}'
+    )
+    assert (broken.folder / "m.proto").read_text() == PROTO % "int32"
+    assert "note: m.proto: FIELD_SCALAR_KIND_CHANGED: Keep the type\n" in out
+    assert out.endswith("3 schemas checked, 0 findings\n")
+
+
+def test_a_named_file_is_no_value_of_the_option(broken: Any):
+    code, out, _ = broken.run("check", "--fix", "m.proto")
+    assert code == 0, out
+    assert (broken.folder / "m.proto").read_text() == PROTO % "int32"
+    assert "é" in (broken.folder / "r.avsc").read_text()
+    assert "default" not in (broken.folder / "r.avsc").read_text()
+
+
+def test_ask_applies_what_is_chosen(broken: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\nx\n2\n2\n"))
+    code, out, _ = broken.run("check", "--fix=ask")
+    assert code == 100
+    assert "Give the field the number 2, and reserve 1" in out
+    assert (broken.folder / "m.proto").read_text() == (
+        'syntax = "proto3";\npackage p;\nmessage M {\n  reserved 1;\n  // why\n  string a = 2;\n}\n'
+    )
+    assert '"default": 0}' in (broken.folder / "r.avsc").read_text()
+    assert "note: r.avsc: READER_FIELD_MISSING_DEFAULT_VALUE: Add the default 0\n" in out
+    assert (broken.folder / "j.schema.json").read_text() == JSON % '"a"'
+
+
+def test_ask_stops_where_the_user_does(broken: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    assert broken.run("check", "--fix=ask")[0] == 100
+    assert (broken.folder / "m.proto").read_text() == PROTO % "string"
+
+
+def test_sarif_carries_the_fixes(broken: Any):
+    (run,) = json.loads(broken.run("check", "--format", "sarif")[1])["runs"]
+    fixes = {result["ruleId"]: result["fixes"] for result in run["results"]}
+    (change,) = fixes["FIELD_SCALAR_KIND_CHANGED"][0]["artifactChanges"]
+    (replacement,) = change["replacements"]
+    text = PROTO % "string"
+    assert replacement == {
+        "deletedRegion": {"charOffset": text.index("string"), "charLength": 6},
+        "insertedContent": {"text": "int32"},
+    }
+
+
+def test_a_wrong_way_to_fix_is_a_wrong_call(broken: Any):
+    with pytest.raises(SystemExit) as stopped:
+        broken.run("check", "--fix=some")
+    assert stopped.value.code == 2

@@ -1,0 +1,226 @@
+"""Fixes: what is offered for the golden cases of every rule, applied; and that what is offered clears the verdict.
+
+`cases/fixes/*.json` holds the titles and the edited parts by case; `python -P tests/compat/test_fixes.py` writes them
+anew.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from compat.avro import AvroSchema
+from compat.budget import Budget
+from compat.edits import Fix, TextEdit, apply_edits
+from compat.engine import Previous, Verdict, check
+from compat.formats import FORMATS, parse
+from compat.json_edits import append_element, remove, set_member, spans, value_text
+from compat.json_text import loads
+from compat.level import LEVELS
+from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
+from tests.compat.test_avro_soundness import evolutions
+from tests.compat.test_json_schema_properties import Drawing
+from tests.compat.test_protobuf_soundness import build, pairs
+from tests.compat.witness_cases import CASES, GOLDEN, cases
+
+LEVEL = {"BACKWARD": LEVELS["BACKWARD"], "FORWARD": LEVELS["FORWARD"], "FULL": LEVELS["FULL"]}
+
+
+def verdict_of(new: ParsedSchema, old: ParsedSchema, level: str) -> Verdict:
+    return check(new, [Previous(None, old)], LEVEL[level])
+
+
+def edited(schema: ParsedSchema, fix: Fix) -> ParsedSchema:
+    return FORMATS[schema.schema_type].edited(schema, apply_edits(schema.source, fix.edits))
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    return [line for line in list(lines)[2:] if not line.startswith("@@")]
+
+
+def offered(schema_type: str) -> dict[str, Any]:
+    everything: dict[str, Any] = {}
+    for level in ("BACKWARD", "FORWARD"):
+        for case in cases(schema_type):
+            told = [
+                {
+                    "rule": each.rule,
+                    "path": each.path,
+                    "fixes": {
+                        fix.title: changed_lines(case.reader.source, apply_edits(case.reader.source, fix.edits))
+                        for fix in each.fixes
+                    },
+                }
+                for each in verdict_of(case.reader, case.writer, level).explained()
+            ]
+            if told:
+                everything[f"{level} {case.name}"] = told
+    return everything
+
+
+@pytest.mark.parametrize("schema_type", GOLDEN)
+def test_what_is_offered(schema_type: str):
+    assert offered(schema_type) == json.loads((CASES / "fixes" / GOLDEN[schema_type]).read_text("utf-8"))
+
+
+#: Rules without an edit: what was added on purpose would have to go again.
+WITHOUT_FIX = {
+    "ITEM_ADDED_TO_OPEN_CONTENT_MODEL",
+    "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+    "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
+}
+
+
+@pytest.mark.parametrize("schema_type", GOLDEN)
+def test_every_rule_that_breaks_has_a_fix_in_some_case(schema_type: str):
+    broken, mended = set(), set()
+    for told in json.loads((CASES / "fixes" / GOLDEN[schema_type]).read_text("utf-8")).values():
+        broken |= {one["rule"] for one in told}
+        mended |= {one["rule"] for one in told if one["fixes"]}
+    assert broken - mended <= WITHOUT_FIX
+
+
+def mend(new: ParsedSchema, old: ParsedSchema, level: str, counts: Counter[str]) -> None:
+    """Apply the first fix that is offered until none is; each has to leave fewer breaks than there were."""
+    counts["pairs"] += 1
+    breaks = len(verdict_of(new, old, level).findings)
+    counts["incompatible"] += bool(breaks)
+    counts["mended"] += bool(breaks)
+    while breaks:
+        explained = verdict_of(new, old, level).explained(Budget())
+        fix = next((fix for each in explained for fix in each.fixes), None)
+        if fix is None:
+            counts["mended"] -= 1
+            return
+        new = edited(new, fix)
+        left = len(verdict_of(new, old, level).findings)
+        assert left < breaks, (fix, new.source)
+        breaks = left
+        counts["fixes"] += 1
+
+
+def test_what_is_offered_for_avro_clears_the_verdict():
+    counts: Counter[str] = Counter()
+
+    @given(evolutions())
+    @settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    def run(pair: tuple[AvroSchema, AvroSchema]) -> None:
+        for level in LEVEL:
+            mend(*pair, level, counts)
+
+    run()
+    assert counts["fixes"] >= 400
+    assert counts["mended"] >= 0.85 * counts["incompatible"]
+
+
+def test_what_is_offered_for_protobuf_clears_the_verdict():
+    counts: Counter[str] = Counter()
+
+    @given(pairs())
+    @settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    def run(pair: Any) -> None:
+        old, new = (build(side) for side in pair)
+        for level in LEVEL:
+            mend(new, old, level, counts)
+
+    run()
+    assert counts["fixes"] >= 60
+    assert counts["mended"] >= 0.5 * counts["incompatible"]
+
+
+def test_what_is_offered_for_json_schema_clears_the_verdict():
+    counts: Counter[str] = Counter()
+    for seed in range(250):
+        schemas = Drawing("draft-07", seed).pair()
+        try:
+            old, new = (parse(SchemaText(JSON, json.dumps(schema)), strict=True) for schema in schemas)
+        except InvalidSchema:
+            continue
+        for level in LEVEL:
+            mend(new, old, level, counts)
+    assert counts["fixes"] >= 50
+    assert counts["mended"] >= 0.5 * counts["incompatible"]
+
+
+TEXT = '{"a": 1, "b": [ "x", "y" ],\n "c": {\n  "d": null,\n  "e": {}\n }, // why\n "f": []}'
+
+
+@pytest.mark.parametrize(
+    ("edit", "after"),
+    [
+        (set_member(TEXT, (), "g", "2"), {"g": 2}),
+        (set_member(TEXT, (), "a", "2"), {"a": 2}),
+        (set_member(TEXT, ("c",), "g", "2"), {"c": {"d": None, "e": {}, "g": 2}}),
+        (set_member(TEXT, ("c", "e"), "g", "2"), {"c": {"d": None, "e": {"g": 2}}}),
+        (append_element(TEXT, ("b",), '"z"'), {"b": ["x", "y", "z"]}),
+        (append_element(TEXT, ("f",), '"z"'), {"f": ["z"]}),
+        (remove(TEXT, ("b", 0)), {"b": ["y"]}),
+        (remove(TEXT, ("b", 1)), {"b": ["x"]}),
+        (remove(TEXT, ("c", "e")), {"c": {"d": None}}),
+        (remove(TEXT, ("c", "d")), {"c": {"e": {}}}),
+    ],
+)
+def test_edits_of_json_change_one_thing(edit: TextEdit, after: dict[str, Any]):
+    before = loads(TEXT, comments=True)
+    assert loads(apply_edits(TEXT, [edit]), comments=True) == {**before, **after}
+    assert "// why" in apply_edits(TEXT, [edit])
+
+
+def test_spans_are_those_of_the_values():
+    assert {pointer: value_text(TEXT, pointer) for pointer in spans(TEXT) if len(pointer) == 2} == {
+        ("b", 0): '"x"',
+        ("b", 1): '"y"',
+        ("c", "d"): "null",
+        ("c", "e"): "{}",
+    }
+
+
+def test_edits_that_overlap_are_refused():
+    with pytest.raises(ValueError, match="overlaps"):
+        apply_edits("abcdef", [TextEdit(0, 3, ""), TextEdit(2, 1, "")])
+
+
+def test_a_fix_leaves_the_rest_of_the_text_alone():
+    old = parse(SchemaText(AVRO, '{"type":"record","name":"R","fields":[]}'))
+    text = (
+        '// ours\n{\n\t"type": "record", "name": "R",\n\t"fields": [\n\t\t{"name": "a", "type": "long"} // id\n\t]\n}\n'
+    )
+    (told,) = verdict_of(parse(SchemaText(AVRO, text)), old, "FULL").explained()
+    assert [(fix.title, apply_edits(text, fix.edits)) for fix in told.fixes] == [
+        (
+            "Make the field nullable, with the default null",
+            text.replace('"long"}', '["null", "long"], "default": null}'),
+        ),
+        ("Add the default 0", text.replace('"long"}', '"long", "default": 0}')),
+    ]
+
+
+def test_a_renamed_field_gets_an_alias():
+    fields = '{"type":"record","name":"R","fields":[{"name":"%s","type":"string"}]}'
+    old, new = (parse(SchemaText(AVRO, fields % name)) for name in ("before", "after"))
+    (told,) = verdict_of(new, old, "BACKWARD").explained()
+    assert told.fixes[0].title == 'Add the alias "before": renamed?'
+    assert told.to_json()["fixes"][0]["edits"] == [{"offset": 69, "length": 0, "text": ',"aliases": ["before"]'}]
+
+
+def test_statements_keep_their_layout():
+    old = 'syntax = "proto2";\nmessage M {\n  required string a = 1;\n}\n'
+    new = 'syntax = "proto2";\nmessage M {\n  // gone\n}\n'
+    schemas = [parse(SchemaText(PROTOBUF, text)) for text in (new, old)]
+    (told,) = verdict_of(*schemas, "BACKWARD").explained()
+    assert [apply_edits(new, fix.edits) for fix in told.fixes] == [
+        'syntax = "proto2";\nmessage M {\n  // gone\n  required string a = 1;\n}\n'
+    ]
+
+
+if __name__ == "__main__":
+    (CASES / "fixes").mkdir(exist_ok=True)
+    for schema_type, name in GOLDEN.items():
+        text = json.dumps(offered(schema_type), indent=1, ensure_ascii=False)
+        (CASES / "fixes" / name).write_text(f"{text}\n", "utf-8")
