@@ -109,6 +109,26 @@ class WitnessFinder(Protocol):
         """
 
 
+class CautionFinder(Protocol):
+    """Finds what breaks although the rules allow it."""
+
+    def __call__(
+        self, reader: ParsedSchema, writer: ParsedSchema, budget: Budget, /, *, is_compatible: bool, new_reads_old: bool
+    ) -> Sequence[Difference]:
+        """Differences that the reference's verdict passes over, each with its witness if data can show it.
+
+        Args:
+            reader: The schema that data is read with.
+            writer: The schema that data was written with.
+            budget: What the search is taken from.
+            is_compatible: Whether the rules found nothing that breaks.
+            new_reads_old: Whether the reader's schema is the new one.
+
+        Raises:
+            TooMuchWork: The search goes beyond the budget.
+        """
+
+
 class FixFinder(Protocol):
     """Finds ways to change a new schema so that a difference no longer breaks."""
 
@@ -132,6 +152,8 @@ class SchemaFormat:
         rules: All rules of the type by name.
         witness: Finds a datum that shows a difference.
         fixes: Finds ways to mend a difference.
+        cautions: Finds what breaks although the rules allow it.
+        caution_rules: The kinds of cautions by name; every policy allows them.
         edited: A schema with another text and the same references, read strictly; raises InvalidSchema.
         spells_out: Tells whether a schema without references is another one with its references spelled out, both as
             they are or both normalised; None if a schema of the type can't spell references out.
@@ -147,6 +169,8 @@ class SchemaFormat:
     rules: Mapping[str, Rule]
     witness: WitnessFinder
     fixes: FixFinder
+    cautions: CautionFinder
+    caution_rules: Mapping[str, Rule]
     edited: Callable[[ParsedSchema, str], ParsedSchema]
     spells_out: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
     warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

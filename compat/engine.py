@@ -69,6 +69,46 @@ class Previous:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """A new schema and an earlier version, and how they were compared."""
+
+    new: ParsedSchema
+    previous: Previous
+    level: Level
+    policy: Policy
+
+    def cautions(self, findings: Sequence[Finding], budget: Budget) -> tuple[Finding, ...]:
+        """What breaks although the rules allow it, each in one direction, but for the places of findings."""
+        try:
+            old = self.previous.parsed()
+        except InvalidSchema:
+            return ()
+        if old.schema_type != self.new.schema_type or budget.is_spent:
+            return ()
+        cautions: dict[tuple[str, str], Finding] = {}
+        try:
+            for direction in self.level.directions:
+                for caution in self._one_way(old, direction, findings, budget):
+                    cautions.setdefault((caution.difference.rule.name, caution.difference.path), caution)
+        except TooMuchWork:
+            pass
+        return tuple(cautions.values())
+
+    def _one_way(
+        self, old: ParsedSchema, direction: Direction, findings: Sequence[Finding], budget: Budget
+    ) -> Iterator[Finding]:
+        reader, writer = (self.new, old) if direction.new_reads_old else (old, self.new)
+        broken = [finding.difference for finding in findings if finding.direction is direction]
+        places = {(difference.reader_at, difference.writer_at) for difference in broken}
+        find = FORMATS[self.new.schema_type].cautions
+        for difference in find(reader, writer, budget, is_compatible=not broken, new_reads_old=direction.new_reads_old):
+            if (difference.reader_at, difference.writer_at) not in places:
+                message = difference.fill(difference.rule.change, direction.reader, direction.writer)
+                version = self.previous.version
+                yield Finding(difference, message, direction, version, self.new, old, self.level, self.policy)
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The outcome of a check.
 
@@ -76,11 +116,13 @@ class Verdict:
         messages: The reference's messages, in its order; none where all is compatible.
         findings: What broke, for explanations.
         notes: What there is to know about how it was judged; they follow the messages.
+        newest: The comparison with the newest version, if there was one.
     """
 
     messages: tuple[str, ...]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
+    newest: Comparison | None = None
 
     @property
     def compatible(self) -> bool:
@@ -89,17 +131,26 @@ class Verdict:
 
     @property
     def incompatibilities(self) -> tuple[Incompatibility, ...]:
-        """The findings explained for people, with positions in the sources; computed on every call."""
+        """What `explained` tells; computed on every call."""
         return self.explained()
 
-    def explained(self, budget: Budget | None = None) -> tuple[Incompatibility, ...]:
-        """The findings explained for people, with positions in the sources.
+    def cautions(self, budget: Budget | None = None) -> tuple[Finding, ...]:
+        """What breaks although the rules allow it, compared with the newest version.
 
         Args:
-            budget: What the work is taken from. Findings that come after it is spent have no example.
+            budget: What the search is taken from; there are none once it is spent.
+        """
+        return () if self.newest is None else self.newest.cautions(self.findings, budget or Budget())
+
+    def explained(self, budget: Budget | None = None) -> tuple[Incompatibility, ...]:
+        """The findings, then the cautions, explained for people, with positions in the sources.
+
+        Args:
+            budget: What the work is taken from. Findings that come after it is spent have no witness.
         """
         budget = budget or Budget()
-        return tuple([explain(finding, budget) for finding in self.findings])
+        found = [explain(finding, budget) for finding in self.findings]
+        return (*found, *[explain(finding, budget) for finding in self.cautions(budget)])
 
 
 def check(
@@ -131,6 +182,7 @@ def check(
     """
     messages = list(reserved_messages)
     findings: list[Finding] = []
+    newest = Comparison(new, previous[-1], level, policy) if previous and level.directions else None
     if level.directions:
         for version in reversed(previous if level.transitive else previous[-1:]):
             found = list(_compare(new, version, level, policy, budget))
@@ -142,7 +194,7 @@ def check(
     if messages:
         shown = str(validate_fields).lower()
         messages.append(f"{{validateFields: '{shown}', compatibility: '{level.name}'}}")
-    return Verdict(tuple(messages), tuple(findings))
+    return Verdict(tuple(messages), tuple(findings), newest=newest)
 
 
 def reserved_field_messages(new: ParsedSchema, reserved: str | None, previous_reserved: str | None) -> list[str]:

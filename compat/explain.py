@@ -14,13 +14,17 @@ from compat.fixing import fixes_of
 from compat.formats import FORMATS
 from compat.schema import ParsedSchema, Pointer, Position
 
+ERROR = "error"
+WARNING = "warning"
+
 
 @dataclass(frozen=True, slots=True)
 class Incompatibility:
-    """Why a new schema is incompatible with an earlier version, for people.
+    """One reason why a new schema breaks, or may break, an earlier version's readers or writers, for people.
 
     Attributes:
         rule: The reference's name of the rule.
+        severity: `error`, or `warning` for what breaks although the rules allow it.
         path: Where, as the reference prints it.
         direction: BACKWARD where the new schema fails to read old data, FORWARD where the old fails to read new.
         version: The number of the earlier version, if it has one.
@@ -36,6 +40,7 @@ class Incompatibility:
     """
 
     rule: str
+    severity: str
     path: str
     direction: str
     version: int | None
@@ -58,6 +63,7 @@ class Incompatibility:
         """The explanation as JSON data; positions are objects of line and column, or null."""
         return {
             "rule": self.rule,
+            "severity": self.severity,
             "path": self.path,
             "direction": self.direction,
             "version": self.version,
@@ -86,7 +92,8 @@ class Incompatibility:
             "fix": self.fixes[0].title if self.fixes else "",
         }
         lines = [f"  {label + ':':14}{text}" for label, text in told.items() if text]
-        return "\n".join([f"{self.rule} at {self.path}", *lines])
+        kind = "" if self.severity == ERROR else f"{self.severity}: "
+        return "\n".join([f"{kind}{self.rule} at {self.path}", *lines])
 
 
 def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
@@ -105,6 +112,7 @@ def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
     old_pointer = difference.writer_at if reader_is_new else difference.reader_at
     return Incompatibility(
         rule=rule.name,
+        severity=WARNING if finding.policy in rule.allowed else ERROR,
         path=difference.path,
         direction=direction.name,
         version=finding.version,

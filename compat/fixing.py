@@ -33,7 +33,8 @@ def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
     new, old = finding.new, finding.old
     schema_format = FORMATS[new.schema_type]
     difference = finding.difference
-    if old is None or budget.is_spent or difference.rule.name not in schema_format.rules:
+    rules = {**schema_format.rules, **schema_format.caution_rules}
+    if old is None or budget.is_spent or difference.rule.name not in rules:
         return ()
     offered: list[Fix] = []
     try:
@@ -56,11 +57,23 @@ def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key],
     try:
         edited = FORMATS[finding.new.schema_type].edited(finding.new, text)
         after = _breaks(edited, old, finding.level, finding.policy, budget)
+        if finding.policy in finding.difference.rule.allowed:
+            return after <= before and _clears(finding, edited, old, budget)
     except (InvalidSchema, Incomparable):
         return False
     key = (finding.difference.rule.name, finding.difference.path, finding.direction.name)
     fewer = sum(after.values()) < sum(before.values()) and after[key] < before[key]
     return fewer and _by_rule(after) <= _by_rule(before)
+
+
+def _clears(finding: Finding, edited: ParsedSchema, old: ParsedSchema, budget: Budget) -> bool:
+    """Whether a caution is gone."""
+    new_reads_old = finding.direction.new_reads_old
+    reader, writer = (edited, old) if new_reads_old else (old, edited)
+    caution = finding.difference
+    find = FORMATS[edited.schema_type].cautions
+    left = find(reader, writer, budget, is_compatible=True, new_reads_old=new_reads_old)
+    return all((other.rule, other.path) != (caution.rule, caution.path) for other in left)
 
 
 def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compat.avro.cautions import CAUTIONS, cautions
 from compat.avro.fixes import fixes
 from compat.avro.rules import RULES, message
 from compat.avro.schema import AvroSchema, differences, edited, locate, parse, spells_out
@@ -11,4 +12,6 @@ from compat.schema import AVRO
 
 __all__ = ["FORMAT", "AvroSchema"]
 
-FORMAT = SchemaFormat(AVRO, parse, differences, message, locate, RULES, witness, fixes, edited, spells_out)
+FORMAT = SchemaFormat(
+    AVRO, parse, differences, message, locate, RULES, witness, fixes, cautions, CAUTIONS, edited, spells_out
+)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from compat import json_text
+from compat.avro.cautions import BYTES_TO_STRING, NAMESPACE_CHANGED, PRECISION_LOST
 from compat.avro.nodes import Enum, Field, Fixed, Node, Primitive, Record, Union
 from compat.avro.rules import (
     FIXED_SIZE_MISMATCH,
@@ -233,6 +234,9 @@ _OF_READER: Mapping[str, _Finder] = {
     READER_FIELD_MISSING_DEFAULT_VALUE.name: _give_default,
     TYPE_MISMATCH.name: _widen,
     MISSING_UNION_BRANCH.name: _add_branch,
+    BYTES_TO_STRING.name: _widen,
+    PRECISION_LOST.name: _widen,
+    NAMESPACE_CHANGED.name: _add_type_alias,
 }
 _OF_WRITER: Mapping[str, _Finder] = {
     NAME_MISMATCH.name: _rename_back,
@@ -241,4 +245,7 @@ _OF_WRITER: Mapping[str, _Finder] = {
     READER_FIELD_MISSING_DEFAULT_VALUE.name: _keep_field,
     TYPE_MISMATCH.name: _keep_type,
     MISSING_UNION_BRANCH.name: _leave_branch_out,
+    BYTES_TO_STRING.name: _keep_type,
+    PRECISION_LOST.name: _keep_type,
+    NAMESPACE_CHANGED.name: _rename_back,
 }

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from compat.avro.data import DEEPEST, ELEMENT, Route
-from compat.avro.nodes import NAMED, Array, Enum, Map, Node, Record, Union
+from compat.avro.nodes import NAMED, Array, Enum, Map, Node, Primitive, Record, Union
 from compat.avro.rules import names_match
 from compat.budget import Budget
 
@@ -60,7 +60,8 @@ def _inside(pair: Pair, budget: Budget) -> Iterator[Pair]:
 
 
 def _may_read(branch: Node, writer: Node) -> bool:
-    if branch.__class__ is not writer.__class__:
+    # Which branch a primitive type takes is a matter of the whole union.
+    if branch.__class__ is not writer.__class__ or isinstance(branch, Primitive):
         return False
     return not (isinstance(branch, NAMED) and isinstance(writer, NAMED)) or names_match(branch, writer)
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import json
 import math
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import chain, islice
-from typing import Any
 
-from compat.avro.data import Route, Sizes, choices, datum, to_json
+from compat.avro.data import Route, Sizes, choices
 from compat.avro.nodes import NAMED, Enum, Node, Record, Union
 from compat.avro.pairing import Pair, pairs
 from compat.avro.rules import (
@@ -25,16 +21,13 @@ from compat.avro.rules import (
     type_mismatch,
 )
 from compat.avro.schema import AvroSchema
+from compat.avro.trial import Trial
 from compat.budget import Budget, TooMuchWork
 from compat.difference import Difference, Witness
 from compat.schema import ParsedSchema
 
-#: Longest text of a schema that fastavro is given, spelled out, and how much of it takes a step.
-_LONGEST_SCHEMA = 500_000
-_CHARACTERS_A_STEP = 40
-#: Data that are tried for a difference, and the steps of one.
+#: Data that are tried for a difference.
 _MOST_TRIED = 200
-_STEPS_A_TRY = 30
 
 NO_DATA = "No data can break: the writer's schema has no data with a value there."
 
@@ -56,43 +49,12 @@ def witness(
         trial = Trial(reader, writer, budget)
         routes = chain(_likely(difference, pair), _other_choices(pair, sizes))
         for route in islice(dict.fromkeys(islice(routes, _MOST_TRIED)), _MOST_TRIED):
-            shown = trial.refused(route, sizes, budget)
+            shown = trial.refused(route, sizes)
             if shown is not None:
                 return shown
     except TooMuchWork:
         return None
     return None
-
-
-class Trial:
-    """Writes data with one schema and reads them with another, by fastavro."""
-
-    def __init__(self, reader: AvroSchema, writer: AvroSchema, budget: Budget) -> None:
-        """Have fastavro read the two schemas.
-
-        Raises:
-            TooMuchWork: They are too long.
-        """
-        self._root = writer.root
-        self._writer, self._reader = fastavro_schema(writer, budget), fastavro_schema(reader, budget)
-
-    def refused(self, route: Route, sizes: Sizes, budget: Budget) -> Witness | None:
-        """The smallest datum with a route, if the reader refuses it."""
-        from fastavro import schemaless_reader, schemaless_writer  # noqa: PLC0415 - only for those who ask for data
-
-        budget.spend(_STEPS_A_TRY)
-        value = datum(self._root, route, sizes)
-        written = io.BytesIO()
-        try:
-            schemaless_writer(written, self._writer, value)
-            schemaless_reader(io.BytesIO(written.getvalue()), self._writer)
-        except Exception:  # noqa: BLE001 - fastavro raises anything for a schema that it does not know
-            return None
-        try:
-            schemaless_reader(io.BytesIO(written.getvalue()), self._writer, self._reader)
-        except Exception:  # noqa: BLE001 - so does its reader
-            return Witness("The reader refuses it.", to_json(self._root, value), written.getvalue())
-        return None
 
 
 def _pair(difference: Difference, reader: AvroSchema, writer: AvroSchema, budget: Budget) -> Pair | None:
@@ -165,33 +127,3 @@ def _likely(difference: Difference, pair: Pair) -> Iterator[Route]:
 
 def _other_choices(pair: Pair, sizes: Sizes) -> Iterator[Route]:
     yield from ((*pair.route, *inner) for inner in choices(pair.writer, sizes))
-
-
-@lru_cache(maxsize=8)
-def _spelled_out(schema: AvroSchema) -> Any:
-    from fastavro import parse_schema  # noqa: PLC0415 - only for those who ask for data
-
-    # Logical types are conversions to Python's types, which have nothing to do with what fits.
-    value = json.loads(schema.resolved, object_hook=_without_logical_type)
-    return parse_schema(value)
-
-
-def _without_logical_type(value: dict[str, Any]) -> dict[str, Any]:
-    value.pop("logicalType", None)
-    return value
-
-
-def fastavro_schema(schema: AvroSchema, budget: Budget) -> Any:
-    """A schema as fastavro uses it.
-
-    Raises:
-        TooMuchWork: It is too long, or fastavro does not read it.
-    """
-    length = len(schema.resolved)
-    budget.spend(length // _CHARACTERS_A_STEP)
-    if length > _LONGEST_SCHEMA:
-        raise TooMuchWork("The schema is too long")
-    try:
-        return _spelled_out(schema)
-    except Exception as error:  # noqa: BLE001 - fastavro raises anything for a schema that it does not know
-        raise TooMuchWork(f"fastavro does not read the schema: {error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compat.difference import SchemaFormat
+from compat.json_schema.cautions import CAUTIONS, cautions
 from compat.json_schema.differing import JsonDifference, differences, locate, message
 from compat.json_schema.fixes import fixes
 from compat.json_schema.rules import RULES
@@ -20,6 +21,8 @@ FORMAT = SchemaFormat(
     rules=RULES,
     witness=witness,
     fixes=fixes,
+    cautions=cautions,
+    caution_rules=CAUTIONS,
     edited=edited,
 )
 

@@ -21,6 +21,8 @@ _DEEPEST = 5
 _DEEPEST_PLACE = 60
 _LONGEST = 10_000
 _MOST_OF_EACH = 12
+#: Keywords that say nothing of what a document may hold.
+_NOT_DATA = frozenset({"$schema", "$id", "$ref", "$comment"})
 #: How often a schema is looked into: schemas may refer to each other in many ways, and to themselves.
 _MOST_SCHEMAS = 20_000
 #: One value of each kind, for places where the writer's schema allows anything.
@@ -39,15 +41,20 @@ def hints_at(pointer: Pointer | None, raw: Any) -> set[str]:
         return set()
     at = raw
     for step in pointer[:-1]:
-        at = at[step]
+        try:
+            at = at[step]
+        except (LookupError, TypeError):
+            break
     found: set[str] = set()
     todo = [(at, 0)]
     while todo:
         value, depth = todo.pop()
         if isinstance(value, dict | list):
             if depth < _DEEPEST:
-                found.update(json_text.quote(key) for key in value if isinstance(value, dict))
-                children = value.values() if isinstance(value, dict) else value
+                members = {} if isinstance(value, list) else value
+                found.update(json_text.quote(name) for name in members if name not in _NOT_DATA)
+                kept = (member for name, member in members.items() if name not in _NOT_DATA)
+                children = value if isinstance(value, list) else kept
                 todo.extend((child, depth + 1) for child in children)
         else:
             found.add(json_text.dumps(value))
@@ -86,6 +93,8 @@ class Maker:
             return
         if not route:
             yield from self._values(node, 0)
+            # The model has keywords such as `minLength` for a type that the schema does not ask for.
+            yield from _ANYTHING
         elif isinstance(node, model.Combined):
             for member in node.members:
                 for value in self.reaching(member, route, depth + 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import unquote, urljoin
 
 from compat import json_text
@@ -31,15 +31,23 @@ class Validator(Protocol):
         """Raise the library's error for the first reason why the schema refuses a value."""
 
 
-def first_error(judge: Validator, instance: Any) -> tuple[str, str]:
-    """Where the first fault of a refused instance is, as a JSON pointer, and what the library says of it."""
+class FirstError(NamedTuple):
+    """The first reason for a refusal: where in the document, by which keywords of the schema, and in which words."""
+
+    instance_path: tuple[str, ...]
+    schema_path: tuple[str, ...]
+    message: str
+
+
+def first_error(judge: Validator, instance: Any) -> FirstError:
+    """The first reason why a schema refuses an instance; an empty one if it accepts it."""
     import jsonschema_rs  # noqa: PLC0415 - as in `compiled`
 
     try:
         judge.validate(instance)
     except jsonschema_rs.ValidationError as error:
-        return "".join(f"/{step}" for step in error.instance_path), error.message
-    return "", ""
+        return FirstError(tuple(map(str, error.instance_path)), tuple(map(str, error.schema_path)), error.message)
+    return FirstError((), (), "")
 
 
 @lru_cache(maxsize=4)

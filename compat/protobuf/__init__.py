@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compat.difference import SchemaFormat
+from compat.protobuf.cautions import CAUTIONS, cautions
 from compat.protobuf.differing import differences, message
 from compat.protobuf.fixes import fixes
 from compat.protobuf.rules import RULES
@@ -19,6 +20,8 @@ FORMAT = SchemaFormat(
     rules=RULES,
     witness=witness,
     fixes=fixes,
+    cautions=cautions,
+    caution_rules=CAUTIONS,
     edited=edited,
     warnings=warnings,
 )

@@ -14,8 +14,9 @@ from compat.protobuf.undescribe import is_repeated
 
 Field = Any  # FieldDescriptor; its attributes differ between versions of the runtime
 
-#: Deepest nesting of messages that are required or tried.
+#: Deepest nesting of messages that are required, and of those that values are tried in.
 _DEEPEST = 8
+_DEEPEST_VALUES = 2
 #: Values of a kind that are tried, the plainest first, and of each field of a message in turn.
 _MOST_VALUES = 12
 _MOST_INNER = 4
@@ -37,10 +38,10 @@ _VALUES: Mapping[int, tuple[Any, ...]] = {
     FieldDescriptor.TYPE_UINT64: _UINT64,
     FieldDescriptor.TYPE_FIXED64: _UINT64,
     FieldDescriptor.TYPE_BOOL: (True, False),
-    FieldDescriptor.TYPE_FLOAT: (1.5, 0.0),
-    FieldDescriptor.TYPE_DOUBLE: (1.5, 1e300, 0.0),
-    FieldDescriptor.TYPE_STRING: ("a", ""),
-    FieldDescriptor.TYPE_BYTES: (b"a", b"\xff", b""),
+    FieldDescriptor.TYPE_FLOAT: (1.5, 2.5, 0.0),
+    FieldDescriptor.TYPE_DOUBLE: (1.5, 2.5, 1e300, 0.0),
+    FieldDescriptor.TYPE_STRING: ("a", "b", ""),
+    FieldDescriptor.TYPE_BYTES: (b"a", b"b", b"\xff", b""),
 }
 
 
@@ -77,19 +78,24 @@ def is_map(field: Field) -> bool:
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
-def settings(field: Field) -> Iterator[Callable[[Message], None]]:
-    """Functions that each set a field of a message to another value, the plainest first."""
+def settings(field: Field, depth: int = 0) -> Iterator[Callable[[Message], None]]:
+    """Functions that each set a field of a message to another value, the plainest first.
+
+    Args:
+        field: The field.
+        depth: How many messages are around the field's that values are tried in.
+    """
     if is_map(field):
         key, value = field.message_type.fields
-        for of_key in islice(_values(key, 0), _MOST_INNER):
-            for of_value in islice(_values(value, 1), _MOST_VALUES):
+        for of_key in islice(_values(key, depth), _MOST_INNER):
+            for of_value in islice(_values(value, depth), _MOST_VALUES):
                 yield partial(_put, field=field, key=of_key, value=of_value)
     elif is_repeated(field):
-        values = list(islice(_values(field, 1), _MOST_VALUES))
+        values = list(islice(_values(field, depth), _MOST_VALUES))
         for listed in [*([value] for value in values), values[:2]]:
             yield partial(_extend, field=field, values=listed)
     else:
-        for value in islice(_values(field, 1), _MOST_VALUES * (1 if field.message_type is None else _MOST_FIELDS)):
+        for value in islice(_values(field, depth), _MOST_VALUES if field.message_type is None else _MOST_FIELDS):
             yield partial(_set, field=field, value=value)
 
 
@@ -101,14 +107,9 @@ def _values(field: Field, depth: int) -> Iterator[Any]:
         yield from _VALUES[field.type]
     else:
         yield lambda _message: None
-        if depth <= _DEEPEST:
+        if depth < _DEEPEST_VALUES:
             for inner in field.message_type.fields[:_MOST_FIELDS]:
-                yield from islice(_settings_within(inner, depth + 1), _MOST_INNER)
-
-
-def _settings_within(field: Field, depth: int) -> Iterator[Callable[[Message], None]]:
-    if depth <= 2 or field.message_type is None:
-        yield from settings(field)
+                yield from islice(settings(inner, depth + 1), _MOST_INNER)
 
 
 def _set(message: Any, field: Field, value: Any) -> None:

@@ -8,9 +8,20 @@ from typing import Any, NamedTuple
 from compat.difference import Difference
 from compat.edits import Fix
 from compat.protobuf import rules
+from compat.protobuf.cautions import (
+    BYTES_TO_STRING,
+    FIELD_MADE_REQUIRED,
+    NAME_NOT_RESERVED,
+    NUMBER_NARROWED,
+    NUMBER_NOT_RESERVED,
+    NUMBER_TO_CLOSED_ENUM,
+    REPEATED_NUMBER_TO_SINGLE,
+    REPEATED_VALUE_TO_SINGLE,
+)
 from compat.protobuf.judges import ProtobufDifference
 from compat.protobuf.nodes import MAX_FIELD_NUMBER, Message, bounds
-from compat.protobuf.pairs import DeclaredPair, FieldPair, OneofPair, TypePair
+from compat.protobuf.pairs import DeclaredPair, FieldPair, OneofPair
+from compat.protobuf.reserving import numbered
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.statements import Statements
 from compat.schema import ParsedSchema, Pointer
@@ -20,35 +31,31 @@ _KEPT = range(19000, 20000)
 
 
 class _Case(NamedTuple):
-    """A difference, the statements of the two texts, and where it stands in them."""
+    """A difference, the pair that was judged, the statements of the two texts, and where it stands in them."""
 
-    difference: ProtobufDifference
+    difference: Difference
+    pair: Any
     new: Statements
     old: Statements
     new_at: Pointer
     old_at: Pointer
 
-    @property
-    def pair(self) -> Any:
-        """What was judged."""
-        return self.difference.pair
-
 
 def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_reads_old: bool) -> Iterator[Fix]:
     """The fixes of a difference; see SchemaFormat. Files that are imported are left alone."""
-    assert isinstance(difference, ProtobufDifference)
     assert isinstance(new, ProtobufSchema)
     assert isinstance(old, ProtobufSchema)
     places = (difference.reader_at, difference.writer_at)
     new_at, old_at = places if new_reads_old else places[::-1]
     find = (_OF_READER if new_reads_old else _OF_WRITER).get(difference.rule.name)
-    if new_at is None and isinstance(difference.pair, DeclaredPair) and difference.pair.reader_place.pointer:
+    pair = difference.pair if isinstance(difference, ProtobufDifference) else None
+    if new_at is None and isinstance(pair, DeclaredPair) and pair.reader_place.pointer:
         # Only the old schema has it: the place for it is in what is around it.
-        new_at = difference.pair.reader_place.pointer[:-1]
+        new_at = pair.reader_place.pointer[:-1]
     if find is None or new_at is None or old_at is None or not (new.is_text and old.is_text):
         return
     if new_at in new.places and old_at in old.places:
-        yield from find(_Case(difference, Statements(new), Statements(old), new_at, old_at))
+        yield from find(_Case(difference, pair, Statements(new), Statements(old), new_at, old_at))
 
 
 def _keep_package(case: _Case) -> Iterator[Fix]:
@@ -85,22 +92,22 @@ def _optional(case: _Case) -> Iterator[Fix]:
 
 
 def _keep_type(case: _Case) -> Iterator[Fix]:
-    pair: TypePair = case.pair
     yield Fix("Keep the type", (case.new.replace_type(case.new_at, case.old.type_text(case.old_at)),))
-    yield from _new_number(case, pair)
+    yield from _new_number(case)
 
 
-def _new_number(case: _Case, pair: TypePair) -> Iterator[Fix]:
+def _new_number(case: _Case) -> Iterator[Fix]:
     """Another number for the new meaning; the old one is reserved."""
     outer = case.new_at[:-1]
+    given_up = case.new_at[-1]
     message = case.new.message(outer)
-    if message is None:
+    if message is None or not isinstance(given_up, int):
         return
-    number = _free_number(message, pair.number)
+    number = _free_number(message, given_up)
     if number is None:
         return
-    edits = (case.new.replace_number(case.new_at, number), case.new.prepend_to(outer, f"reserved {pair.number};"))
-    yield Fix(f"Give the field the number {number}, and reserve {pair.number}", edits)
+    edits = (case.new.replace_number(case.new_at, number), case.new.prepend_to(outer, f"reserved {given_up};"))
+    yield Fix(f"Give the field the number {number}, and reserve {given_up}", edits)
 
 
 def _free_number(message: Message, given_up: int) -> int | None:
@@ -118,7 +125,7 @@ def _keep_label(case: _Case) -> Iterator[Fix]:
     edit = case.new.replace_label(case.new_at, before)
     if edit is not None:
         yield Fix(f"Keep the label {before}" if before else "Keep the field without a label", (edit,))
-    yield from _new_number(case, case.pair)
+    yield from _new_number(case)
 
 
 def _move_out(case: _Case) -> Iterator[Fix]:
@@ -135,14 +142,30 @@ def _move_out(case: _Case) -> Iterator[Fix]:
     yield Fix(f"Leave {names} outside of the oneof {pair.name}", edits)
 
 
-def reserve(statements: Statements, pointer: Pointer, number: int, name: str | None) -> Fix:
-    """The fix that reserves a number and a name that a message or enum gave up."""
-    lines = f"reserved {number};"
-    title = f"Reserve the number {number}"
-    if name is not None:
-        quoted = name if statements.schema.tree.syntax == "editions" else f'"{name}"'
-        lines, title = f"{lines}\n{{indent}}reserved {quoted};", f"{title} and the name {name}"
-    return Fix(title, (statements.prepend_to(pointer, lines),))
+def _reserve_number(case: _Case) -> Iterator[Fix]:
+    """Reserve a number, and its name if nothing else has that."""
+    number, name = case.difference.arguments["number"], case.difference.arguments["name"]
+    names = _reserved_name(case)
+    if names is not None:
+        lines = f"reserved {number};\n{{indent}}{names}"
+        yield Fix(f"Reserve the number {number} and the name {name}", (case.new.prepend_to(case.new_at, lines),))
+    yield Fix(f"Reserve the number {number}", (case.new.prepend_to(case.new_at, f"reserved {number};"),))
+
+
+def _reserve_name(case: _Case) -> Iterator[Fix]:
+    names = _reserved_name(case)
+    if names is not None:
+        name = case.difference.arguments["name"]
+        yield Fix(f"Reserve the name {name}", (case.new.prepend_to(case.new_at, names),))
+
+
+def _reserved_name(case: _Case) -> str | None:
+    """The statement that reserves a name; None if the name is in use."""
+    name = case.difference.arguments["name"]
+    after = dict(numbered(case.new.schema.tree)).get(case.new_at)
+    if after is None or name in after.names.values() or name in after.reserved_names:
+        return None
+    return f"reserved {name};" if case.new.schema.tree.syntax == "editions" else f'reserved "{name}";'
 
 
 _Finder = Callable[[_Case], Iterator[Fix]]
@@ -159,6 +182,14 @@ _OF_READER: Mapping[str, _Finder] = {
     rules.ONEOF_FIELD_REMOVED.name: _keep_field,
     rules.MULTIPLE_FIELDS_MOVED_TO_ONEOF.name: _move_out,
     rules.FIELD_MOVED_TO_EXISTING_ONEOF.name: _move_out,
+    REPEATED_NUMBER_TO_SINGLE.name: _keep_label,
+    REPEATED_VALUE_TO_SINGLE.name: _keep_label,
+    NUMBER_NARROWED.name: _keep_type,
+    NUMBER_TO_CLOSED_ENUM.name: _keep_type,
+    BYTES_TO_STRING.name: _keep_type,
+    FIELD_MADE_REQUIRED.name: _keep_label,
+    NUMBER_NOT_RESERVED.name: _reserve_number,
+    NAME_NOT_RESERVED.name: _reserve_name,
 }
 _OF_WRITER: Mapping[str, _Finder] = {
     rules.PACKAGE_CHANGED.name: _keep_package,
@@ -168,4 +199,12 @@ _OF_WRITER: Mapping[str, _Finder] = {
     rules.FIELD_NUMERIC_LABEL_CHANGED.name: _keep_label,
     rules.REQUIRED_FIELD_ADDED.name: _keep_field,
     rules.REQUIRED_FIELD_REMOVED.name: _optional,
+    REPEATED_NUMBER_TO_SINGLE.name: _keep_label,
+    REPEATED_VALUE_TO_SINGLE.name: _keep_label,
+    NUMBER_NARROWED.name: _keep_type,
+    NUMBER_TO_CLOSED_ENUM.name: _keep_type,
+    BYTES_TO_STRING.name: _keep_type,
+    FIELD_MADE_REQUIRED.name: _keep_label,
+    NUMBER_NOT_RESERVED.name: _reserve_number,
+    NAME_NOT_RESERVED.name: _reserve_name,
 }

@@ -57,12 +57,16 @@ def _is_set(message: Message, field: Field) -> bool:
 
 def _is_default(value: Any) -> bool:
     # An empty message is a value: that it is there can be told.
-    return value in (0, b"", [])
+    return value in (0, b"", [], [0], [b""])
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    if isinstance(one, list) != isinstance(other, list):
-        one, other = (value if isinstance(value, list) else [value] for value in (one, other))
+    """Whether two values are equal; a single value is the same as a list of one."""
+    if isinstance(one, list) or isinstance(other, list):
+        ones, others = (value if isinstance(value, list) else [value] for value in (one, other))
+        return len(ones) == len(others) and all(map(_is_same, ones, others))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_same(one[key], other[key]) for key in one)
     return type(one) is type(other) and bool(one == other)
 
 

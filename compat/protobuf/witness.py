@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
-
-from google.protobuf import message_factory
-from google.protobuf.message import Message
 
 from compat import json_text
 from compat.budget import Budget, TooMuchWork
@@ -16,18 +13,11 @@ from compat.protobuf import rules
 from compat.protobuf.data import NoData, fill, settings
 from compat.protobuf.judges import ProtobufDifference
 from compat.protobuf.pairs import DeclaredPair, FieldPair, OneofPair, TypePair
-from compat.protobuf.reception import effect, json_of
+from compat.protobuf.reception import json_of
 from compat.protobuf.schema import ProtobufSchema
+from compat.protobuf.trial import Candidate, Trial, one_field
 from compat.protobuf.wider_types import holds_all
 from compat.schema import InvalidSchema, ParsedSchema
-
-#: Messages that are tried for a difference, and the steps of one; how much of the schemas' text takes a step.
-_MOST_TRIED = 400
-_STEPS_A_TRY = 20
-_CHARACTERS_A_STEP = 40
-
-#: A message with some fields set, and the fields that are looked at when it is read.
-Candidate = tuple[Message, tuple[int, ...]]
 
 _SAME_BYTES = (
     "No data can break: the bytes do not carry the package. Programs that look messages up by their full names break."
@@ -42,74 +32,26 @@ def witness(
     assert isinstance(reader, ProtobufSchema)
     assert isinstance(writer, ProtobufSchema)
     try:
-        return _FINDERS[difference.rule.name](difference.pair, _Sides(reader, writer, budget or Budget()))
+        return _FINDERS[difference.rule.name](difference.pair, Trial(reader, writer, budget or Budget()))
     except (TooMuchWork, InvalidSchema, NoData, KeyError):
         # What is stored may be a schema that the runtime does not take.
         return None
 
 
-class _Sides:
-    """The classes of the two schemas."""
-
-    def __init__(self, reader: ProtobufSchema, writer: ProtobufSchema, budget: Budget) -> None:
-        """Link the schemas.
-
-        Raises:
-            TooMuchWork: They are too long.
-            InvalidSchema: One of them does not link.
-        """
-        self.budget = budget
-        for schema in (reader, writer):
-            texts = (unit.text or unit.tree for unit in schema.program.units.values())
-            budget.spend(sum(len(text) if isinstance(text, str) else 0 for text in texts) // _CHARACTERS_A_STEP)
-        self._reader, self._writer = reader.linked.pool, writer.linked.pool
-
-    def written(self, name: str) -> Message:
-        """An empty message of the writer's; raises KeyError if it has none of this name."""
-        return message_factory.GetMessageClass(self._writer.FindMessageTypeByName(name))()
-
-    def read(self, name: str) -> Message:
-        """The same of the reader's."""
-        return message_factory.GetMessageClass(self._reader.FindMessageTypeByName(name))()
-
-    def find(self, candidates: Iterator[Candidate], reader_name: str) -> Witness | None:
-        """The first message that the reader does not get as it was written."""
-        for message, numbers in islice(candidates, _MOST_TRIED):
-            self.budget.spend(_STEPS_A_TRY)
-            try:
-                fill(message)
-                data = message.SerializeToString(deterministic=True)
-                text = json_text.dumps(json_of(message))
-                shown = effect(message, self.read(reader_name), data, numbers)
-            except (NoData, ValueError, TypeError):
-                continue
-            if shown is not None:
-                return Witness(shown, text, data)
-        return None
-
-    def one_field(self, name: str, number: int) -> Iterator[Candidate]:
-        """Messages with one field, in all its kinds of values."""
-        field = self.written(name).DESCRIPTOR.fields_by_number[number]
-        for setting in settings(field):
-            message = self.written(name)
-            setting(message)
-            yield message, (number,)
-
-
-def _in_field(pair: FieldPair, sides: _Sides) -> Witness | None:
+def _in_field(pair: FieldPair, trial: Trial) -> Witness | None:
     number = (pair.writer or pair.reader).number  # type: ignore[union-attr]  # one of them is there
-    return sides.find(sides.one_field(pair.writer_place.scope, number), pair.reader_place.scope)
+    return trial.find(one_field(trial.written(pair.writer_place.scope), number), pair.reader_place.scope)
 
 
-def _in_type(pair: TypePair, sides: _Sides) -> Witness | None:
+def _in_type(pair: TypePair, trial: Trial) -> Witness | None:
     name, other = pair.writer_place.scope, pair.reader_place.scope
-    shown = sides.find(sides.one_field(name, pair.number), other)
+    shown = trial.find(one_field(trial.written(name), pair.number), other)
     if shown is not None:
         return shown
     before, after = (
-        message.DESCRIPTOR.fields_by_number[pair.number] for message in (sides.written(name), sides.read(other))
+        message.DESCRIPTOR.fields_by_number[pair.number] for message in (trial.written(name), trial.read(other))
     )
-    if not holds_all(before, after, sides.budget):
+    if not holds_all(before, after, trial.budget):
         return None
     if (pair.writer_label, pair.reader_label) in _HARMLESS_LABELS:
         return Witness(_HARMLESS_LABELS[pair.writer_label, pair.reader_label])
@@ -128,18 +70,18 @@ _HARMLESS_LABELS: Mapping[tuple[str | None, str | None], str] = {
 }
 
 
-def _empty(pair: FieldPair, sides: _Sides) -> Witness | None:
-    return sides.find(iter([(sides.written(pair.writer_place.scope), ())]), pair.reader_place.scope)
+def _empty(pair: FieldPair, trial: Trial) -> Witness | None:
+    return trial.find(iter([(trial.written(pair.writer_place.scope), ())]), pair.reader_place.scope)
 
 
-def _two_of_a_oneof(pair: OneofPair, sides: _Sides) -> Witness | None:
+def _two_of_a_oneof(pair: OneofPair, trial: Trial) -> Witness | None:
     """Two fields of the reader's oneof that the writer has apart."""
     name = pair.writer_place.scope
     numbers = [field.number for field in pair.reader.oneofs[pair.name].fields if field.number in pair.writer.by_number]
 
     def candidates() -> Iterator[Candidate]:
         for one, other in combinations(numbers, 2):
-            message = sides.written(name)
+            message = trial.written(name)
             for number in (one, other):
                 next(settings(message.DESCRIPTOR.fields_by_number[number]))(message)
             # Members of one oneof exclude each other in the writer's message too.
@@ -150,22 +92,22 @@ def _two_of_a_oneof(pair: OneofPair, sides: _Sides) -> Witness | None:
             ):
                 yield message, (one, other)
 
-    return sides.find(candidates(), pair.reader_place.scope)
+    return trial.find(candidates(), pair.reader_place.scope)
 
 
-def _no_type(pair: DeclaredPair, sides: _Sides) -> Witness:
+def _no_type(pair: DeclaredPair, trial: Trial) -> Witness:
     """A message that the reader's file has no type for."""
-    message = sides.written(pair.writer_place.scope)
+    message = trial.written(pair.writer_place.scope)
     fill(message)
     shown = f"The reader's file has no message {pair.name}: it cannot read a record of that type."
     return Witness(shown, json_text.dumps(json_of(message)), message.SerializeToString(deterministic=True))
 
 
-def _same_bytes(_pair: Any, _sides: _Sides) -> Witness:
+def _same_bytes(_pair: Any, _trial: Trial) -> Witness:
     return Witness(_SAME_BYTES)
 
 
-_FINDERS: Mapping[str, Callable[[Any, _Sides], Witness | None]] = {
+_FINDERS: Mapping[str, Callable[[Any, Trial], Witness | None]] = {
     rules.PACKAGE_CHANGED.name: _same_bytes,
     rules.MESSAGE_REMOVED.name: _no_type,
     rules.FIELD_KIND_CHANGED.name: _in_type,

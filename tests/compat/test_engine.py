@@ -279,6 +279,7 @@ def test_an_explanation_says_what_where_who_and_how():
     assert (explained.new_at, explained.old_at) == (Position(5, 7), Position(1, 84))
     assert explained.to_json() == {
         "rule": "MISSING_ENUM_SYMBOLS",
+        "severity": "error",
         "path": "/fields/0/type/symbols",
         "direction": "BACKWARD",
         "version": 3,

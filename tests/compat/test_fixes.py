@@ -58,6 +58,7 @@ def offered(schema_type: str) -> dict[str, Any]:
                     },
                 }
                 for each in verdict_of(case.reader, case.writer, level).explained()
+                if each.severity == "error"
             ]
             if told:
                 everything[f"{level} {case.name}"] = told
@@ -94,7 +95,7 @@ def mend(new: ParsedSchema, old: ParsedSchema, level: str, counts: Counter[str])
     counts["mended"] += bool(breaks)
     while breaks:
         explained = verdict_of(new, old, level).explained(Budget())
-        fix = next((fix for each in explained for fix in each.fixes), None)
+        fix = next((fix for each in explained[:breaks] for fix in each.fixes), None)
         if fix is None:
             counts["mended"] -= 1
             return

@@ -50,7 +50,8 @@ def found(schema_type: str) -> dict[str, Any]:
     everything = {}
     for case in cases(schema_type):
         verdict = case.verdict()
-        told = zip(verdict.findings, verdict.explained(), strict=True)
+        # What comes behind the findings are cautions.
+        told = zip(verdict.findings, verdict.explained(), strict=False)
         shows = [shown(finding, explained.witness) for finding, explained in told]
         if shows:
             everything[case.name] = shows

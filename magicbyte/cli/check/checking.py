@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from compat.budget import Budget
 from compat.engine import Previous, check
 from compat.explain import explain
 from compat.finding import Finding as Broken
@@ -16,7 +17,7 @@ from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Po
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier
 from magicbyte.cli.check.config import Config, Declaration
 from magicbyte.cli.check.files import SchemaFile, invalid
-from magicbyte.cli.check.findings import START, WARNING, Checked, Finding, Report
+from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding, Report
 from magicbyte.cli.check.patterns import matches
 from magicbyte.cli.check.tree import Tree
 
@@ -24,6 +25,8 @@ from magicbyte.cli.check.tree import Tree
 DEFAULT_LEVEL = LEVELS["BACKWARD"]
 
 
+#: Cautions that the lint rule `reserved` tells in its own way.
+_LINTED = frozenset({"NUMBER_NOT_RESERVED", "NAME_NOT_RESERVED"})
 #: Rule, path and direction: the same break of two versions.
 _Key = tuple[str, str, str]
 
@@ -131,9 +134,10 @@ class Checker:
         found: list[Finding] = []
         borrowed: list[Finding] = []
         told: set[_Key] = set()
-        for broken in self._broken(schema, versions, level, policy):
+        budget = Budget()
+        for broken in self._broken(schema, versions, level, policy, budget):
             version = versions[broken.version or 0]
-            finding = self._finding(file, broken, version)
+            finding = self._finding(file, broken, version, budget)
             key = _key(broken)
             if key in told:
                 continue  # an older version that breaks in the same way
@@ -143,13 +147,18 @@ class Checker:
         return found, borrowed
 
     def _broken(
-        self, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy
+        self, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy, budget: Budget
     ) -> Sequence[Broken]:
+        """What breaks, and then what breaks although the rules allow it."""
         # A version's place in the list stands for it in what the engine says.
         previous = [
             Previous(index, partial(parse, each.schema, each.dependencies)) for index, each in enumerate(versions)
         ]
-        return check(schema, previous, level, policy, every_version=True).findings
+        verdict = check(schema, previous, level, policy, every_version=True)
+        cautions = verdict.cautions(budget)
+        if "reserved" in self._config.lint:
+            cautions = tuple(caution for caution in cautions if caution.difference.rule.name not in _LINTED)
+        return (*verdict.findings, *cautions)
 
     def _alone(self, file: SchemaFile, version: Earlier, level: Level, policy: Policy) -> set[_Key] | None:
         """What breaks by the file's own change, with what it refers to as it was; None where that cannot be told."""
@@ -157,7 +166,7 @@ class Checker:
             schema = parse(SchemaText(file.schema_type, file.text), version.dependencies)
         except InvalidSchema:
             return None
-        return {_key(broken) for broken in self._broken(schema, [version], level, policy)}
+        return {_key(broken) for broken in self._broken(schema, [version], level, policy, Budget())}
 
     def _is(self, schema: ParsedSchema, dependencies: Dependencies, version: Earlier) -> bool:
         """Whether a schema is a version: the same text, or for a registry the same apart from layout."""
@@ -174,8 +183,8 @@ class Checker:
         except InvalidSchema:
             return False
 
-    def _finding(self, file: SchemaFile, broken: Broken, version: Earlier) -> Finding:
-        told = explain(broken)
+    def _finding(self, file: SchemaFile, broken: Broken, version: Earlier, budget: Budget) -> Finding:
+        told = explain(broken, budget)
         position = told.new_at or _nearest(broken) or self._first_mention(file)
         return Finding(
             told.rule,
@@ -183,6 +192,7 @@ class Checker:
             position,
             _sentence(told.change),
             told.remedy,
+            severity=ERROR if self._config.strict else told.severity,
             subject=file.subject,
             path=told.path,
             direction=told.direction,

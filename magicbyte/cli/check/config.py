@@ -84,6 +84,7 @@ class Config:
         lint_warns: Whether lint findings leave the exit code as it is.
         field_case: How Avro fields and JSON properties are spelled: `snake_case` or `camelCase`; None allows both.
         declarations: The breaks that are meant.
+        strict: Whether what breaks although the rules allow it is an error.
     """
 
     root: Path
@@ -100,6 +101,7 @@ class Config:
     lint_warns: bool = False
     field_case: str | None = None
     declarations: tuple[Declaration, ...] = ()
+    strict: bool = False
 
     def entry_of(self, path: str) -> Entry | None:
         """The entry that decides about a file; None where the file is none of ours."""

@@ -44,6 +44,7 @@ class _Reader:
             "subjects",
             "lint",
             "allow",
+            "strict",
         )
         plain = tuple(Entry(pattern) for pattern in top.texts("files") or DEFAULT_FILES)
         lint = top.child("lint", top.table.get("lint", {}))
@@ -62,7 +63,14 @@ class _Reader:
             lint_warns=lint.choice(lint.text("severity") or "error", ("error", "warning"), "severity") == "warning",
             field_case=lint.optional_choice("field-case", ("snake_case", "camelCase")),
             declarations=tuple(reader.declaration() for reader in top.children("allow")),
+            strict=top.flag("strict"),
         )
+
+    def flag(self, key: str) -> bool:
+        value = self.table.get(key, False)
+        if not isinstance(value, bool):
+            self.source.fail(f"`{key}` is true or false", str(value), key)
+        return value
 
     def entry(self) -> Entry:
         self.refuse_others("file", "files", "subject", "type", "compatibility", "policy", "references")

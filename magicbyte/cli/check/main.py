@@ -39,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
             named=options.files,
             level=options.compatibility,
             lint=options.lint,
+            strict=options.strict,
         )
 
     report = check() if options.fix is None else _fixed(options, check)
@@ -69,6 +70,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--config", type=Path, metavar="FILE", help="instead of the nearest magicbyte.toml")
     parser.add_argument("--compatibility", metavar="LEVEL", help="for subjects that have no level of their own")
     parser.add_argument("--lint", action="store_true", help="switch all lint rules on")
+    parser.add_argument(
+        "--strict", action="store_true", help="what breaks although the rules allow it is an error, not a warning"
+    )
     parser.add_argument(
         "--fix",
         nargs="?",

@@ -30,6 +30,7 @@ def check_project(
     named: Sequence[str] = (),
     level: str | None = None,
     lint: bool = False,
+    strict: bool = False,
 ) -> Report:
     """Check the project that a folder is in.
 
@@ -40,6 +41,7 @@ def check_project(
         named: Files and folders, from the folder, whose findings are wanted; all if there are none.
         level: For subjects that have no level of their own.
         lint: Whether all lint rules are on.
+        strict: Whether what breaks although the rules allow it is an error.
 
     Raises:
         Failure: something of this is not there or wrong.
@@ -51,6 +53,8 @@ def check_project(
         config = replace(config, level=LEVELS[level.upper()])
     if lint:
         config = replace(config, lint=LINT_RULES)
+    if strict:
+        config = replace(config, strict=True)
     paths = [_inside(config, folder, name) for name in named]
     files, findings = working_files(config, [path for path in paths if (config.root / path).is_file()])
     found = {*(file.path for file in files), *(finding.file for finding in findings)}

@@ -1,0 +1,51 @@
+"""The numbers and names that messages and enums use and reserve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from compat.protobuf.nodes import Enum, File, Message, bounds
+from compat.schema import Pointer
+
+
+class Numbered(NamedTuple):
+    """The fields of a message or the values of an enum: names by number, and what is reserved."""
+
+    is_enum: bool
+    names: Mapping[int, str]
+    ranges: tuple[tuple[int, int], ...]
+    reserved_names: frozenset[str]
+
+    def reserves(self, number: int) -> bool:
+        """Whether a number is reserved."""
+        return any(start <= number <= end for start, end in self.ranges)
+
+
+def numbered(tree: File) -> Iterator[tuple[Pointer, Numbered]]:
+    """Every message and enum of a file by its pointer, outer ones first."""
+    for enum in tree.enums:
+        yield (enum.name,), _of_enum(enum)
+    todo: list[tuple[Pointer, Message]] = [((message.name,), message) for message in tree.messages]
+    while todo:
+        pointer, message = todo.pop(0)
+        yield pointer, _of_message(message)
+        for enum in message.enums:
+            yield (*pointer, enum.name), _of_enum(enum)
+        todo += [((*pointer, inner.name), inner) for inner in message.messages]
+
+
+def _of_message(message: Message) -> Numbered:
+    names = {field.number: field.name for field in message.fields} | {one.number: one.name for one in message.groups}
+    names |= {member.number: member.name for oneof in message.oneofs for member in oneof.members}
+    return _numbered(message, names, is_enum=False)
+
+
+def _of_enum(enum: Enum) -> Numbered:
+    return _numbered(enum, {constant.number: constant.name for constant in enum.constants}, is_enum=True)
+
+
+def _numbered(node: Message | Enum, names: Mapping[int, str], *, is_enum: bool) -> Numbered:
+    values = [value for reserved in node.reserved for value in reserved.values]
+    ranges = tuple(bounds(value) for value in values if not isinstance(value, str))
+    return Numbered(is_enum, names, ranges, frozenset(value for value in values if isinstance(value, str)))

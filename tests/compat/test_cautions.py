@@ -1,0 +1,132 @@
+"""What breaks although the rules allow it is told as a warning: golden cases of every caution, and those with none.
+
+`cases/cautions/*.json` holds old and new texts and what is told; `python -P tests/compat/test_cautions.py` writes what
+is told anew.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from compat.budget import Budget
+from compat.edits import apply_edits
+from compat.engine import Previous, Verdict, check
+from compat.explain import Incompatibility
+from compat.formats import FORMATS, parse
+from compat.level import LEVELS
+from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
+
+CASES = Path(__file__).parent / "cases" / "cautions"
+GOLDEN = {AVRO: "avro.json", JSON: "json_schema.json", PROTOBUF: "protobuf.json"}
+
+
+def read(schema_type: str) -> dict[str, Any]:
+    cases: dict[str, Any] = json.loads((CASES / GOLDEN[schema_type]).read_text("utf-8"))
+    return cases
+
+
+def verdict_of(schema_type: str, case: dict[str, Any], level: str = "BACKWARD") -> Verdict:
+    new, old = (parse(SchemaText(schema_type, case[side]), strict=True) for side in ("new", "old"))
+    return check(new, [Previous(1, old)], LEVELS[level])
+
+
+def told(each: Incompatibility, new: str) -> dict[str, Any]:
+    shown = each.to_json()
+    kept = ("rule", "severity", "path", "new", "example", "exampleBytes", "effect")
+    fixes = {fix.title: apply_edits(new, fix.edits) for fix in each.fixes}
+    return {**{key: shown[key] for key in kept if shown[key] is not None}, "fixes": fixes}
+
+
+NAMED = [(schema_type, name) for schema_type in GOLDEN for name in read(schema_type)]
+
+
+@pytest.mark.parametrize(("schema_type", "name"), NAMED, ids=[f"{kind}-{name}" for kind, name in NAMED])
+def test_what_is_told(schema_type: str, name: str):
+    case = read(schema_type)[name]
+    verdict = verdict_of(schema_type, case)
+    assert verdict.compatible == all(each["severity"] == "warning" for each in case["told"])
+    assert [told(each, case["new"]) for each in verdict.explained(Budget())] == case["told"]
+
+
+@pytest.mark.parametrize("schema_type", GOLDEN)
+def test_every_caution_has_a_case(schema_type: str):
+    rules = {each["rule"] for case in read(schema_type).values() for each in case["told"]}
+    assert rules - set(FORMATS[schema_type].rules) == set(FORMATS[schema_type].caution_rules)
+
+
+@pytest.mark.parametrize("schema_type", GOLDEN)
+def test_the_documentation_lists_every_caution(schema_type: str):
+    page = f"compat-{GOLDEN[schema_type].removesuffix('.json').replace('_', '-')}.md"
+    text = (Path(__file__).parents[2] / "docs" / page).read_text("utf-8")
+    assert {name for name in FORMATS[schema_type].caution_rules if f"`{name}`" not in text} == set()
+
+
+@pytest.mark.parametrize("schema_type", GOLDEN)
+def test_a_caution_about_data_carries_a_datum(schema_type: str):
+    without = {"NUMBER_NOT_RESERVED", "NAME_NOT_RESERVED", "NAMESPACE_CHANGED"}
+    for case in read(schema_type).values():
+        for each in case["told"]:
+            assert (each.get("example") is None) == (each["rule"] in without)
+
+
+def test_jsonschema_refuses_the_documents():
+    judged = 0
+    for case in read(JSON).values():
+        old, new = (json.loads(case[side]) for side in ("old", "new"))
+        judge = jsonschema.validators.validator_for(new)
+        for each in case["told"]:
+            document = json.loads(each["example"])
+            assert judge(old, format_checker=judge.FORMAT_CHECKER).is_valid(document)
+            assert not judge(new, format_checker=judge.FORMAT_CHECKER).is_valid(document)
+            judged += 1
+    assert judged >= 15
+
+
+def test_a_number_that_was_given_up_is_told_in_either_direction():
+    case = read(PROTOBUF)["number-not-reserved"]
+    for level in ("FORWARD", "FULL"):
+        (each,) = verdict_of(PROTOBUF, case, level).explained()
+        assert (each.rule, each.path, each.fixes[0].title) == (
+            "NUMBER_NOT_RESERVED",
+            "#/M/2",
+            "Reserve the number 2 and the name b",
+        )
+
+
+def test_the_other_direction_has_its_own_cautions():
+    narrowed = read(PROTOBUF)["number-narrowed"]
+    widened = {"old": narrowed["new"], "new": narrowed["old"]}
+    assert [each.rule for each in verdict_of(PROTOBUF, widened).explained()] == []
+    (each,) = verdict_of(PROTOBUF, widened, "FORWARD").explained()
+    assert (each.rule, each.direction, each.breaks) == (
+        "NUMBER_NARROWED",
+        "FORWARD",
+        "readers with version 1, on data written with the new schema",
+    )
+
+
+def test_a_place_that_breaks_has_no_caution():
+    case = {"old": read(PROTOBUF)["unpacked-numbers-made-single"]["old"], "new": ""}
+    case["new"] = case["old"].replace("repeated int32", "optional int64")
+    told_rules = [(each.rule, each.severity) for each in verdict_of(PROTOBUF, case).explained()]
+    assert told_rules == [("FIELD_NUMERIC_LABEL_CHANGED", "error")]
+
+
+def test_cautions_do_not_change_the_verdict_and_end_with_the_budget():
+    case = read(PROTOBUF)["number-narrowed"]
+    verdict = verdict_of(PROTOBUF, case)
+    assert verdict.messages == ()
+    assert verdict.explained(Budget(1)) == ()
+
+
+if __name__ == "__main__":
+    for schema_type, name in GOLDEN.items():
+        cases = read(schema_type)
+        for case in cases.values():
+            case["told"] = [told(each, case["new"]) for each in verdict_of(schema_type, case).explained()]
+        (CASES / name).write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n", "utf-8")
