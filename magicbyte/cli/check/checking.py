@@ -202,6 +202,7 @@ class Checker:
             old=told.old_at,
             witness=told.witness,
             fixes=told.fixes,
+            text=file.text,
         )
 
     def _first_mention(self, file: SchemaFile) -> Position:

@@ -39,6 +39,7 @@ class Finding:
         witness: A datum that shows the break, or why no data can break.
         also: Subjects that refer to this one and break by this change.
         declared: Why the break is meant, where the configuration declares it.
+        text: The file's text, in which fixes are edits.
     """
 
     rule: str
@@ -58,6 +59,7 @@ class Finding:
     witness: Witness | None = None
     also: tuple[str, ...] = ()
     declared: str | None = None
+    text: str = ""
 
     @property
     def order(self) -> tuple[str, int, int, str]:

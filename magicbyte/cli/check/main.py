@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from magicbyte.failure import Failure
+from magicbyte.failure import Failure, say
 
 if TYPE_CHECKING:
     from magicbyte.cli.check.findings import Report
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 #: What the exit code says of findings.
 FOUND = 100
 _FIXES = ("all", "ask")
-_FORMATS = ("text", "json", "junit", "sarif", "github", "gitlab")
+_FORMATS = ("text", "json", "junit", "sarif", "github", "github-markdown", "gitlab")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check a project's schemas, write the reports, and return the exit code."""
+    if arguments[:1] == ["explain"]:
+        return _explain(arguments[1:])
     options = _parse(arguments)
     outputs = [_output(each) for each in options.format or ["text"]]
     # What comes now is slow to load; --help has no use for it.
@@ -45,7 +47,25 @@ def main(arguments: Sequence[str]) -> int:
     report = check() if options.fix is None else _fixed(options, check)
     for form, path in outputs:
         _write(renderer(form)(report), path)
+    if options.comment:
+        from magicbyte.cli.check.commenting import post  # noqa: PLC0415 - uses the network
+
+        try:
+            say(post(report))
+        except Failure as failure:
+            # A fork's job may not write comments; what the check found does not depend on it.
+            say(f"no comment: {failure}")
     return FOUND if report.failed else 0
+
+
+def _explain(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="magicbyte check explain", description="Explain a rule, with an example.")
+    parser.add_argument("rule", metavar="RULE", help="such as TYPE_MISMATCH; a file of this name is ./explain")
+    options = parser.parse_args(arguments)
+    from magicbyte.cli.check.rules import explain_rule  # noqa: PLC0415 - slow to load
+
+    _write(explain_rule(options.rule), None)
+    return 0
 
 
 def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
@@ -58,7 +78,10 @@ def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="magicbyte check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="magicbyte check",
+        description=__doc__,
+        epilog="`magicbyte check explain RULE` explains a rule.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", metavar="PATH", help="tell only of these files and folders (default: all)")
     parser.add_argument(
@@ -78,6 +101,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         nargs="?",
         choices=_FIXES,
         help="change the files: apply the first remedy of each finding that has one; with =ask one by one",
+    )
+    parser.add_argument(
+        "--comment",
+        action="store_true",
+        help="write or update the comment of this job's pull request (GITHUB_TOKEN, MAGICBYTE_GITLAB_TOKEN)",
     )
     parser.add_argument(
         "--format",

@@ -13,6 +13,7 @@ FORMATS = {
     "json": "magicbyte.cli.check.outputs.json_report",
     "junit": "magicbyte.cli.check.outputs.junit",
     "sarif": "magicbyte.cli.check.outputs.sarif",
+    "github-markdown": "magicbyte.cli.check.outputs.markdown",
     "github": "magicbyte.cli.check.outputs.github",
     "gitlab": "magicbyte.cli.check.outputs.gitlab",
 }
