@@ -17,8 +17,8 @@ from compat.schema import InvalidSchema, ParsedSchema
 #: Fixes that are tried for a finding, and that are offered.
 _MOST_TRIED = 6
 _MOST_OFFERED = 3
-#: How much of a text takes a step when it is read again.
-_CHARACTERS_A_STEP = 8
+#: How much of a text takes a step when it is read again, and its faults are located.
+_CHARACTERS_A_STEP = 1
 
 #: Rule, path and direction of a break.
 _Key = tuple[str, str, str]

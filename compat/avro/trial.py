@@ -15,8 +15,9 @@ from compat.difference import Witness
 #: Longest text of a schema that fastavro is given, spelled out, and how much of it takes a step.
 _LONGEST_SCHEMA = 500_000
 _CHARACTERS_A_STEP = 40
-#: The steps of a datum that is tried.
+#: The steps of a datum that is tried. fastavro's time to find that nothing fits grows with the square of the texts.
 _STEPS_A_TRY = 30
+_SQUARE_A_STEP = 12_500
 #: Longest text of what a reader reads.
 _LONGEST_SHOWN = 80
 
@@ -34,6 +35,7 @@ class Trial:
         """
         self._root = writer.root
         self._budget = budget
+        self._steps = _STEPS_A_TRY + (len(reader.resolved) + len(writer.resolved)) ** 2 // _SQUARE_A_STEP
         self._writer, self._reader = fastavro_schema(writer, budget), fastavro_schema(reader, budget)
 
     def refused(self, route: Route, sizes: Sizes) -> Witness | None:
@@ -65,7 +67,7 @@ class Trial:
     def _write(self, route: Route, sizes: Sizes) -> _Written | None:
         from fastavro import schemaless_reader, schemaless_writer  # noqa: PLC0415 - only for those who ask for data
 
-        self._budget.spend(_STEPS_A_TRY)
+        self._budget.spend(self._steps)
         value = datum(self._root, route, sizes)
         written = io.BytesIO()
         try:

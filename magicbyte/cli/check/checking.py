@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from compat.budget import Budget
-from compat.engine import Previous, check
+from compat.engine import Previous, check, reserved_field_messages
 from compat.explain import explain
 from compat.finding import Finding as Broken
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Level, Policy
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
-from magicbyte.cli.check.baselines.baseline import Baseline, Earlier
+from magicbyte.cli.check.baselines.baseline import Baseline, Earlier, Properties, Terms
 from magicbyte.cli.check.config import Config, Declaration
 from magicbyte.cli.check.files import SchemaFile, invalid
 from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding, Report
@@ -25,6 +25,10 @@ from magicbyte.cli.check.tree import Tree
 DEFAULT_LEVEL = LEVELS["BACKWARD"]
 
 
+#: The metadata property that reserves fields.
+_RESERVED = "confluent:reserved"
+#: The work for the witnesses, fixes and cautions of one file.
+_EXPLANATION_STEPS = 500_000
 #: Cautions that the lint rule `reserved` tells in its own way.
 _LINTED = frozenset({"NUMBER_NOT_RESERVED", "NAME_NOT_RESERVED"})
 #: Rule, path and direction: the same break of two versions.
@@ -94,11 +98,14 @@ class Checker:
             return _Outcome((schema,))
         level, policy = self._terms(file)
         versions = self._baseline.earlier(file, every=level.transitive)
-        found, borrowed = self._compare(file, schema, versions, level, policy)
+        terms = self._baseline.terms(file.subject).or_else(self._baseline.default_terms())
+        group, properties = in_group(versions, terms)
+        reserved = _reserved(file, schema, group, terms, properties)
+        found, borrowed = self._compare(file, schema, versions, group, level, policy)
         linted = self._lint(file, schema, versions[-1] if versions else None)
-        compared = len(versions if level.transitive else versions[-1:]) if level.directions else 0
+        compared = len(group if level.transitive else group[-1:]) if level.directions else 0
         checked = Checked(file.subject, file.path, level.name, compared)
-        return _Outcome((*_warnings(file, schema), *found, *linted), tuple(borrowed), checked)
+        return _Outcome((*_warnings(file, schema), *reserved, *found, *linted), tuple(borrowed), checked)
 
     def _read(self, file: SchemaFile) -> ParsedSchema | Finding:
         """A file's schema, or why there is none."""
@@ -125,8 +132,15 @@ class Checker:
         return lint(file, schema, version, self._config)
 
     def _compare(
-        self, file: SchemaFile, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy
+        self,
+        file: SchemaFile,
+        schema: ParsedSchema,
+        versions: Sequence[Earlier],
+        group: Sequence[Earlier],
+        level: Level,
+        policy: Policy,
     ) -> tuple[list[Finding], list[Finding]]:
+        """What breaks against the versions of the schema's compatibility group, unless it is any version already."""
         dependencies = self._tree.dependencies(file)
         same = versions if self._baseline.keeps_versions else versions[-1:]
         if not versions or any(self._is(schema, dependencies, version) for version in same):
@@ -134,9 +148,9 @@ class Checker:
         found: list[Finding] = []
         borrowed: list[Finding] = []
         told: set[_Key] = set()
-        budget = Budget()
-        for broken in self._broken(schema, versions, level, policy, budget):
-            version = versions[broken.version or 0]
+        budget = Budget(_EXPLANATION_STEPS)
+        for broken in self._broken(schema, group, level, policy, budget):
+            version = group[broken.version or 0]
             finding = self._finding(file, broken, version, budget)
             key = _key(broken)
             if key in told:
@@ -166,7 +180,7 @@ class Checker:
             schema = parse(SchemaText(file.schema_type, file.text), version.dependencies)
         except InvalidSchema:
             return None
-        return {_key(broken) for broken in self._broken(schema, [version], level, policy, Budget())}
+        return {_key(broken) for broken in self._broken(schema, [version], level, policy, Budget(_EXPLANATION_STEPS))}
 
     def _is(self, schema: ParsedSchema, dependencies: Dependencies, version: Earlier) -> bool:
         """Whether a schema is a version: the same text, or for a registry the same apart from layout."""
@@ -242,6 +256,31 @@ def _warnings(file: SchemaFile, schema: ParsedSchema) -> Iterator[Finding]:
             severity=WARNING,
             subject=file.subject,
         )
+
+
+def in_group(versions: Sequence[Earlier], terms: Terms) -> tuple[Sequence[Earlier], Properties]:
+    """The versions that a registry compares a new one with, and the metadata properties that the new one gets.
+
+    A file has no metadata, so the registry gives it those of the latest version, and its config's.
+    """
+    latest = versions[-1].properties if versions else {}
+    properties = {**(terms.defaults or {}), **latest, **(terms.overrides or {})}
+    group = terms.group
+    if group is None:
+        return versions, properties
+    return [version for version in versions if version.properties.get(group) == properties.get(group)], properties
+
+
+def _reserved(
+    file: SchemaFile, schema: ParsedSchema, versions: Sequence[Earlier], terms: Terms, properties: Properties
+) -> Iterator[Finding]:
+    """Fields that the metadata reserves, as far as the registry looks at them."""
+    if not terms.validate_fields:
+        return
+    before = versions[-1].properties.get(_RESERVED) if versions else None
+    for message in reserved_field_messages(schema, properties.get(_RESERVED), before):
+        remedy = f"Give the field another name, or change the property `{_RESERVED}` of the subject's metadata."
+        yield Finding("RESERVED_FIELD", file.path, START, message, remedy, subject=file.subject)
 
 
 def _canonical(schema_type: str, dependencies: Dependencies) -> dict[str, str]:

@@ -20,6 +20,7 @@ OTHERS = {
     "DANGLING_REFERENCE": "Nothing defines what the schema mentions; a warning if a Protobuf file uses nothing of it.",
     "CYCLIC_REFERENCE": "Files refer to each other in a circle, which no registry can hold.",
     "DUPLICATE_SUBJECT": "Two files are for one subject.",
+    "RESERVED_FIELD": "A field that the subject's metadata reserves; the registry's config has validateFields.",
     "MISSING_IMPORT": "A warning: a Protobuf file uses a type of a file that it does not import; protoc refuses that.",
     "MISSING_DOT": "A warning: a package hides a full name in a Protobuf file; protoc refuses that.",
     "UNDECLARED_OPTION": "A warning: no file declares an option of a Protobuf file; protoc refuses that.",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from compat.level import Level, Policy
@@ -11,27 +11,46 @@ from compat.schema import Dependencies, SchemaText
 from magicbyte.cli.check.files import SchemaFile
 from magicbyte.cli.check.tree import Store
 
+#: A version's metadata properties.
+Properties = Mapping[str, str]
+
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """An earlier version of a subject: its name in words, its number if it has one, and its texts."""
+    """An earlier version: its name in words, its number if it has one, its texts, and its metadata properties."""
 
     name: str
     number: int | None
     schema: SchemaText
     dependencies: Dependencies = ()
+    properties: Properties = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a registry is set to do for a subject; None where it is not known.
 
-    `policy` is STRICT in place of an `unsupported_policy`.
+    `policy` is STRICT in place of an `unsupported_policy`. `group` names the metadata property whose value decides
+    which versions are compared; `defaults` and `overrides` are the properties that every new version gets.
     """
 
     level: Level | None = None
     policy: Policy | None = None
     unsupported_policy: str | None = None
+    group: str | None = None
+    validate_fields: bool | None = None
+    defaults: Properties | None = None
+    overrides: Properties | None = None
+
+    def or_else(self, common: Terms) -> Terms:
+        """These terms, with what they leave out taken from those of all subjects; the level and the policy aside."""
+        return replace(
+            self,
+            group=self.group or common.group,
+            validate_fields=common.validate_fields if self.validate_fields is None else self.validate_fields,
+            defaults=common.defaults if self.defaults is None else self.defaults,
+            overrides=common.overrides if self.overrides is None else self.overrides,
+        )
 
 
 class Baseline(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 from compat import json_text
 from compat.level import LEVELS, Policy
 from compat.schema import AVRO, Dependencies, Dependency, Reference, SchemaText
-from magicbyte.cli.check.baselines.baseline import Earlier, Terms
+from magicbyte.cli.check.baselines.baseline import Earlier, Properties, Terms
 from magicbyte.cli.check.files import SchemaFile
 from magicbyte.cli.check.findings import START
 from magicbyte.cli.check.toml_file import read_text
@@ -28,11 +28,13 @@ class State:
         versions: The live versions by subject and number.
         terms: What is set for subjects, and for all (None).
         referenced: Versions that are known only because others refer to them.
+        properties: The metadata properties of live versions that have some, by subject and number.
     """
 
     versions: Mapping[str, Mapping[int, SchemaText]] = field(default_factory=dict)
     terms: Mapping[str | None, Terms] = field(default_factory=dict)
     referenced: Mapping[tuple[str, int], SchemaText] = field(default_factory=dict)
+    properties: Mapping[tuple[str, int], Properties] = field(default_factory=dict)
 
     def version(self, subject: str, number: int) -> SchemaText | None:
         """A version that a reference names."""
@@ -43,7 +45,10 @@ class State:
         subjects: dict[str, Any] = {
             subject: {
                 **_terms_json(self.terms.get(subject, Terms())),
-                "versions": [_version_json(number, schema) for number, schema in sorted(versions.items())],
+                "versions": [
+                    _version_json(number, schema, self.properties.get((subject, number)))
+                    for number, schema in sorted(versions.items())
+                ],
             }
             for subject, versions in sorted(self.versions.items())
         }
@@ -55,13 +60,21 @@ class State:
         return {"format": FORMAT, **common, "subjects": subjects, "referenced": referenced}
 
 
-def _version_json(number: int, schema: SchemaText) -> dict[str, Any]:
+def _version_json(number: int, schema: SchemaText, properties: Properties | None = None) -> dict[str, Any]:
     references = [{"name": each.name, "subject": each.subject, "version": each.version} for each in schema.references]
-    return {"version": number, "type": schema.schema_type, "schema": schema.text, "references": references}
+    value = {"version": number, "type": schema.schema_type, "schema": schema.text, "references": references}
+    return value if not properties else {**value, "properties": dict(properties)}
 
 
-def _terms_json(terms: Terms) -> dict[str, str]:
-    named = {"compatibility": terms.level and terms.level.name, "policy": terms.policy and str(terms.policy)}
+def _terms_json(terms: Terms) -> dict[str, Any]:
+    named = {
+        "compatibility": terms.level and terms.level.name,
+        "policy": terms.policy and str(terms.policy),
+        "group": terms.group,
+        "validate-fields": terms.validate_fields,
+        "default-properties": terms.defaults and dict(terms.defaults),
+        "override-properties": terms.overrides and dict(terms.overrides),
+    }
     return {key: value for key, value in named.items() if value}
 
 
@@ -89,7 +102,13 @@ def read_lock(path: Path, name: str) -> State:
         referenced = {
             (each["subject"], int(each["version"])): _schema_text(each) for each in value.get("referenced", ())
         }
-        return State(versions, terms | {None: _terms(value)}, referenced)
+        properties = {
+            (subject, int(each["version"])): dict(each["properties"])
+            for subject, held in subjects.items()
+            for each in held["versions"]
+            if "properties" in each
+        }
+        return State(versions, terms | {None: _terms(value)}, referenced, properties)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Failure(f"{name}:1:1: is no lock file: {type(error).__name__} {error}") from None
 
@@ -101,7 +120,14 @@ def _schema_text(value: Mapping[str, Any]) -> SchemaText:
 
 def _terms(value: Mapping[str, Any]) -> Terms:
     level, policy = value.get("compatibility"), value.get("policy")
-    return Terms(LEVELS[level] if level else None, Policy(policy) if policy else None)
+    return Terms(
+        LEVELS[level] if level else None,
+        Policy(policy) if policy else None,
+        group=value.get("group"),
+        validate_fields=value.get("validate-fields"),
+        defaults=value.get("default-properties"),
+        overrides=value.get("override-properties"),
+    )
 
 
 class StateBaseline:
@@ -117,7 +143,13 @@ class StateBaseline:
         """All live versions of the subject."""
         versions = self._state.versions.get(file.subject, {})
         return [
-            Earlier(f"version {number}", number, schema, self._dependencies(schema))
+            Earlier(
+                f"version {number}",
+                number,
+                schema,
+                self._dependencies(schema),
+                self._state.properties.get((file.subject, number), {}),
+            )
             for number, schema in sorted(versions.items())
         ]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from compat.level import LEVELS, Policy
 from compat.schema import SchemaText
-from magicbyte.cli.check.baselines.baseline import Terms
+from magicbyte.cli.check.baselines.baseline import Properties, Terms
 from magicbyte.cli.check.baselines.lock import State, StateBaseline
 from magicbyte.cli.check.tree import Stored
 from magicbyte.failure import Failure
@@ -46,6 +48,7 @@ class RegistryBaseline(StateBaseline):
                 {**self._state.versions, subject: {}, **fetched.versions},
                 {**fetched.terms, **self._state.terms},
                 {**self._state.referenced, **fetched.referenced},
+                {**self._state.properties, **fetched.properties},
             )
         return super().stored(subject, version)
 
@@ -71,9 +74,14 @@ def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
     versions: dict[str, dict[int, SchemaText]] = {}
     terms: dict[str | None, Terms] = {None: _terms(client, None)}
     referenced: dict[tuple[str, int], SchemaText] = {}
+    properties: dict[tuple[str, int], Properties] = {}
     todo: list[SchemaText] = []
     for subject in sorted(subjects):
-        versions[subject] = {number: client.version(subject, number).schema for number in client.versions(subject)}
+        held = {number: client.version(subject, number) for number in client.versions(subject)}
+        versions[subject] = {number: version.schema for number, version in held.items()}
+        for number, version in held.items():
+            if found_properties := _properties(version.metadata):
+                properties[subject, number] = found_properties
         terms[subject] = _terms(client, subject)
         todo += versions[subject].values()
     while todo:
@@ -87,7 +95,7 @@ def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
                 continue
             referenced[each.subject, each.version] = found
             todo.append(found)
-    return State(versions, terms, referenced)
+    return State(versions, terms, referenced, properties)
 
 
 def _terms(client: RegistryClient, subject: str | None) -> Terms:
@@ -98,6 +106,17 @@ def _terms(client: RegistryClient, subject: str | None) -> Terms:
             return Terms()
         raise
     level, policy = config.get("compatibilityLevel"), config.get("compatibilityPolicy")
+    terms = Terms(
+        LEVELS.get(level or ""),
+        group=config.get("compatibilityGroup"),
+        validate_fields=config.get("validateFields"),
+        defaults=_properties(config.get("defaultMetadata")),
+        overrides=_properties(config.get("overrideMetadata")),
+    )
     if policy is None or policy in tuple(Policy):
-        return Terms(LEVELS.get(level or ""), policy and Policy(policy))
-    return Terms(LEVELS.get(level or ""), Policy.STRICT, unsupported_policy=policy)
+        return replace(terms, policy=policy and Policy(policy))
+    return replace(terms, policy=Policy.STRICT, unsupported_policy=policy)
+
+
+def _properties(metadata: Mapping[str, Any] | None) -> Properties | None:
+    return None if metadata is None else metadata.get("properties")
