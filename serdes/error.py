@@ -277,14 +277,19 @@ class WrongSchemaType(SerializationError):
 
 @dataclass(unsafe_hash=True)
 class IncompatibleReader(SerializationError):
-    """The schema to use cannot read data of the serializer's own schema; `setting` switches the check."""
+    """The schema to use cannot read data of the serializer's own schema; `setting` switches the check.
+
+    `example` is a datum that shows it, and what a reader makes of it; empty if none is known.
+    """
 
     schema: str
     setting: str
     differences: tuple[str, ...]
+    example: str = ""
 
     def __str__(self) -> str:
+        shown = f"for example {self.example} " if self.example else ""
         return (
-            f"{self.schema} cannot read data of the serializer's own schema: {'; '.join(self.differences)}; "
+            f"{self.schema} cannot read data of the serializer's own schema: {'; '.join(self.differences)}; {shown}"
             f"set {self.setting}=false to disable this check"
         )

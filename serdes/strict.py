@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from compat.engine import Previous, check
+from compat.budget import Budget
+from compat.engine import Previous, Verdict, check
 from compat.formats import parse
 from compat.level import LEVELS
 from compat.schema import Dependencies, InvalidSchema, SchemaText
 from serdes.error import IncompatibleReader, SchemaCompileError
+
+#: The work for the search for a datum that shows why.
+_EXPLANATION_STEPS = 100_000
 
 #: A schema and what it refers to.
 Resolved = tuple[SchemaText, Dependencies]
@@ -25,4 +29,12 @@ def assert_reads(name: str, setting: str, *, reader: Resolved, writer: Resolved)
         raise SchemaCompileError(error.schema_type, error.detail) from error
     verdict = check(new, [Previous(None, old)], LEVELS["BACKWARD"])
     if not verdict.compatible:
-        raise IncompatibleReader(name, setting, tuple(finding.message for finding in verdict.findings))
+        messages = tuple(finding.message for finding in verdict.findings)
+        raise IncompatibleReader(name, setting, messages, _evidence(verdict))
+
+
+def _evidence(verdict: Verdict) -> str:
+    """A datum that shows the first break for which one is found, and what the reader makes of it."""
+    witnesses = (explained.witness for explained in verdict.explained(Budget(_EXPLANATION_STEPS)))
+    shown = next((witness for witness in witnesses if witness is not None and witness.example is not None), None)
+    return "" if shown is None else f"{shown.example}: {shown.effect}"

@@ -209,16 +209,18 @@ def _proto_reserved(subject: Subject) -> Iterator[Remark]:
     """Numbers of fields and enum values that are gone and not reserved: the next one to take them misreads old data."""
     if subject.previous is None:
         return
-    now = dict(_numbered(subject.schema))
-    for pointer, (names, _, _) in _numbered(subject.previous):
-        if pointer not in now:
+    from compat.protobuf.reserving import numbered  # noqa: PLC0415 - only where there is Protobuf
+
+    now = dict(numbered(subject.schema.tree))
+    for pointer, before in numbered(subject.previous.tree):
+        after = now.get(pointer)
+        if after is None:
             continue
-        present, ranges, reserved_names = now[pointer]
-        for number, name in names.items():
-            if number not in present and not any(start <= number <= end for start, end in ranges):
+        for number, name in before.names.items():
+            if number not in after.names and not after.reserves(number):
                 message = f"The number {number} of {name!r} was given up in {pointer[-1]!r} and is not reserved."
                 yield Remark(pointer, message, f"Add `reserved {number};` so that nobody gives it another meaning.")
-            elif number not in present and name not in reserved_names and name not in present.values():
+            elif number not in after.names and name not in {*after.reserved_names, *after.names.values()}:
                 message = f"The name {name!r} was given up in {pointer[-1]!r} and is not reserved."
                 yield Remark(pointer, message, f'Add `reserved "{name}";`: JSON and text format go by names.')
 
@@ -252,19 +254,6 @@ def _declarations(schema: Any) -> Iterator[tuple[Pointer, str, str]]:
         yield pointer, "enum", enum.name
         for constant in enum.constants:
             yield (*pointer, constant.number), "value", constant.name
-
-
-def _numbered(schema: Any) -> Iterator[tuple[Pointer, tuple[dict[int, str], list[tuple[int, int]], set[str]]]]:
-    """Messages and enums: their numbers with the names, the reserved ranges, and the reserved names."""
-    from compat.protobuf.nodes import bounds  # noqa: PLC0415 - only where there is Protobuf
-
-    named = [(pointer, message, _fields(message)) for pointer, message in _messages(schema)]
-    named += [(pointer, enum, enum.constants) for pointer, enum in _enums(schema)]
-    for pointer, node, members in named:
-        values = [value for reserved in node.reserved for value in reserved.values]
-        ranges = [bounds(value) for value in values if not isinstance(value, str)]
-        names = {value for value in values if isinstance(value, str)}
-        yield pointer, ({member.number: member.name for member in members}, ranges, names)
 
 
 _RULES: Mapping[str, Mapping[str, Callable[[Subject], Iterator[Remark]]]] = {
