@@ -2,6 +2,8 @@
 
     python bench/check.py
 
+With buf on the PATH (npm's @bufbuild/buf), `buf breaking` is timed on the same tree of Protobuf files.
+
 Times are processor times of whole processes, user and system, the least of the rounds, so that what else the machine
 does weighs little; the wall-clock times beside them are what a person waits. Goals: --help at most 100 ms more than
 Python, one file at most 200 ms more, 1,000 files with references within 5 s, and 10,000 files of which 10 have changed.
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROUNDS = 7
@@ -100,6 +102,22 @@ def least(command: Sequence[str], folder: Path, rounds: int = ROUNDS) -> tuple[f
     return min(cpu), min(wall)
 
 
+def beside_buf(many: Path, folder: Path, tell: Callable[[str, float, float, float], None]) -> None:
+    """Time both commands on the Protobuf files alone."""
+    shutil.copytree(many / "proto", folder / "proto")
+    (folder / "buf.yaml").write_text("version: v2\nbreaking:\n  use: [WIRE]\n")
+    commit(folder)
+    file = folder / "proto" / "proto-event1.proto"
+    file.write_text(file.read_text().replace("int64 id = 1;", "string id = 1;"))
+    count = sum(path.suffix == ".proto" for path in folder.rglob("*"))
+    for name, command in {
+        "check": [*MAGICBYTE, "check"],
+        "buf breaking": ["buf", "breaking", "--against", ".git#branch=main"],
+    }.items():
+        rounds = [run(command, folder, expected=100) for _ in range(3)]
+        tell(f"{name} of {count} Protobuf files", *map(min, zip(*rounds, strict=True)), 5000)
+
+
 def main() -> int:
     python, python_wall = least([sys.executable, "-c", "pass"], Path.cwd())
     print(f"{'':34}{'cpu ms':>8}{'wall ms':>9}{'more':>7}{'ratio':>8}   goal")
@@ -143,6 +161,8 @@ def main() -> int:
         commit(many)
         change_ten(many)
         tell(f"{MANY_FILES:,} files against git, 10 changed", *least([*MAGICBYTE, "check"], many, 3), 5000)
+        if shutil.which("buf") is not None:
+            beside_buf(many, folder / "protos", tell)
     return int(missed)
 
 
