@@ -17,6 +17,8 @@ Field = Any  # FieldDescriptor; its attributes differ between versions of the ru
 #: Deepest nesting of messages that are required, and of those that values are tried in.
 _DEEPEST = 8
 _DEEPEST_VALUES = 2
+#: Most messages that are filled for one.
+_MOST_FILLED = 500
 #: Values of a kind that are tried, the plainest first, and of each field of a message in turn.
 _MOST_VALUES = 12
 _MOST_INNER = 4
@@ -49,14 +51,24 @@ class NoData(LookupError):
     """A message that contains itself without end."""
 
 
-def fill(message: Message, depth: int = 0) -> None:
+def fill(message: Message) -> None:
     """Set the required fields of a message, and those within them.
 
     Raises:
-        NoData: It can never be whole.
+        NoData: It can never be whole, or only if it is very large.
     """
-    if depth > _DEEPEST:
-        raise NoData(message.DESCRIPTOR.full_name)
+    todo: list[tuple[Message, int]] = [(message, 0)]
+    filled = 0
+    while todo:
+        place, depth = todo.pop()
+        filled += 1
+        if depth > _DEEPEST or filled > _MOST_FILLED:
+            raise NoData(place.DESCRIPTOR.full_name)
+        todo += [(inner, depth + 1) for inner in _fill_one(place)]
+
+
+def _fill_one(message: Message) -> Iterator[Message]:
+    """Set the required fields of one message; yield the messages within it."""
     fields: list[Field] = list(message.DESCRIPTOR.fields)
     for field in fields:
         if is_required(field) and not message.HasField(field.name):
@@ -65,7 +77,7 @@ def fill(message: Message, depth: int = 0) -> None:
             else:
                 getattr(message, field.name).SetInParent()
         if field.message_type is not None and not is_repeated(field) and message.HasField(field.name):
-            fill(getattr(message, field.name), depth + 1)
+            yield getattr(message, field.name)
 
 
 def is_required(field: Field) -> bool:

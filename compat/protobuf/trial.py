@@ -17,7 +17,7 @@ from compat.protobuf.schema import ProtobufSchema
 
 #: Messages that are tried for a difference, and the steps of one; how much of the schemas' text takes a step.
 _MOST_TRIED = 400
-_STEPS_A_TRY = 20
+_STEPS_A_TRY = 60
 _CHARACTERS_A_STEP = 40
 
 #: A message with some fields set, and the fields that are looked at when it is read.

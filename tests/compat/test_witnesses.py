@@ -218,6 +218,19 @@ def test_a_search_ends_where_the_smallest_datum_is_too_large():
     assert [told.witness for told in verdict.explained(Budget())[:3]] == [None] * 3
 
 
+def test_messages_that_require_too_many_others_are_not_made():
+    names = [f"N{number}" for number in range(8)]
+    messages = [
+        f"message {name} {{ {' '.join(f'required N{level + 1} f{at} = {at};' for at in range(1, 9))} }}"
+        for level, name in enumerate(names)
+    ]
+    text = 'syntax = "proto2";\n' + "\n".join(messages) + "\nmessage N8 { optional int32 a = 1; }\n"
+    old = parse(SchemaText(PROTOBUF, text), strict=True)
+    new = parse(SchemaText(PROTOBUF, text.replace("required N1 f1 = 1;", "required int32 f1 = 1;")), strict=True)
+    (told,) = check(new, [Previous(None, old)], LEVELS["BACKWARD"]).explained()
+    assert (told.rule, told.witness) == ("FIELD_KIND_CHANGED", None)
+
+
 def test_no_data_is_told_apart_from_no_datum_found():
     empty = '["null",{"type":"enum","name":"F","symbols":[]}]'
     reader = parse(SchemaText(AVRO, '["null",{"type":"enum","name":"E","symbols":["A"]}]'))
