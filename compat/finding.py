@@ -19,7 +19,7 @@ class Finding:
         direction: Which schema was the reader.
         version: The number of the earlier version, if it has one.
         new: The new schema.
-        old: The earlier version's schema; None where its stored text cannot be read.
+        old: The earlier version's schema; None if its stored text cannot be read.
         level: Which directions were compared.
         policy: How strictly differences were judged.
     """

@@ -24,7 +24,7 @@ class Span(NamedTuple):
 @lru_cache(maxsize=4)
 def spans(text: str) -> Mapping[Pointer, Span]:
     """Where every value of a JSON text stands, by pointer; comments count as blanks."""
-    found: dict[Pointer, Span] = {}
+    values: dict[Pointer, Span] = {}
     # The arrays and objects around: the pointer, the bracket, and where the value and its key begin.
     around: list[tuple[Pointer, str, int, int]] = []
     counts: list[int] = []
@@ -38,7 +38,7 @@ def spans(text: str) -> Mapping[Pointer, Span]:
                 break
             pointer, _, start, key_at = around.pop()
             counts.pop()
-            found[pointer] = Span(key_at, start, end)
+            values[pointer] = Span(key_at, start, end)
             key = None
             continue
         if around and around[-1][1] == "{" and key is None:
@@ -50,8 +50,8 @@ def spans(text: str) -> Mapping[Pointer, Span]:
             around.append((pointer, lexeme, offset, key_at))
             counts.append(0)
         else:
-            found[pointer] = Span(key_at, offset, end)
-    return found
+            values[pointer] = Span(key_at, offset, end)
+    return values
 
 
 def _place(

@@ -56,7 +56,7 @@ CAUTIONS: Mapping[str, Rule] = {
     rule.name: rule for rule in (BYTES_TO_STRING, PRECISION_LOST, NAMESPACE_CHANGED, DATA_REFUSED)
 }
 
-#: Most data that are tried where no rule points to a place.
+#: Most data that are tried if no rule points to a place.
 _MOST_TRIED = 60
 
 
@@ -94,14 +94,14 @@ def cautions(
     if sizes.of(writer.root) == math.inf:
         return []
     trial = Trial(reader, writer, budget)
-    found: dict[tuple[object, ...], Difference] = {}
+    by_place: dict[tuple[object, ...], Difference] = {}
     for pair in pairs(reader.root, writer.root, budget):
         for difference in (*_promoted(pair, reader, writer, trial, sizes), *_moved(pair, reader, writer)):
             place = (difference.rule.name, difference.reader_at, difference.writer_at)
-            found.setdefault(place, difference)
+            by_place.setdefault(place, difference)
     # A datum that another break refuses would show nothing.
-    searched = _refused(reader, writer, trial, sizes) if is_compatible and not found else ()
-    return [*found.values(), *searched]
+    searched = _refused(reader, writer, trial, sizes) if is_compatible and not by_place else ()
+    return [*by_place.values(), *searched]
 
 
 def _promoted(pair: Pair, reader: AvroSchema, writer: AvroSchema, trial: Trial, sizes: Sizes) -> Iterator[Difference]:

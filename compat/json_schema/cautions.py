@@ -135,7 +135,7 @@ def cautions(
     except ValueError:
         return []
     routes = _routes(writer.model)
-    found: dict[tuple[str, str | None], Difference] = {}
+    by_document: dict[tuple[str, str | None], Difference] = {}
     for pointer in islice(changed(writer.raw, reader.raw), _MOST_PLACES):
         budget.spend(1)
         refusal = trial.search(_route_to(pointer, routes), (pointer, pointer), _MOST_TRIED)
@@ -143,9 +143,9 @@ def cautions(
             difference = _difference(refusal, pointer, reader, writer)
             key = (difference.rule.name, refusal.witness.example)
             # A document shows one break, which stands at the keyword that refuses it if that has changed.
-            if key not in found or pointer[-1] in refusal.way:
-                found[key] = difference
-    return list(found.values())
+            if key not in by_document or pointer[-1] in refusal.way:
+                by_document[key] = difference
+    return list(by_document.values())
 
 
 def _difference(refusal: Refusal, pointer: Pointer, reader: JsonSchema, writer: JsonSchema) -> Difference:

@@ -31,10 +31,10 @@ def test_it_is_a_warning_and_with_strict_an_error(project: Any, schema_type: str
     project.commit()
     project.write(path, case["new"])
     code, findings = project.check()
-    assert (code, [(each["rule"], each["severity"]) for each in findings]) == (0, [(rule, "warning")])
+    assert (code, [(finding["rule"], finding["severity"]) for finding in findings]) == (0, [(rule, "warning")])
     assert findings[0]["example"]
     code, findings = project.check("--strict")
-    assert (code, [(each["rule"], each["severity"]) for each in findings]) == (100, [(rule, "error")])
+    assert (code, [(finding["rule"], finding["severity"]) for finding in findings]) == (100, [(rule, "error")])
     project.write("magicbyte.toml", "strict = true\n")
     assert project.check()[0] == 100
     project.write(
@@ -57,9 +57,9 @@ def test_the_lint_rule_tells_of_reserved_numbers_alone(project: Any):
     project.write("s.proto", case["old"])
     project.commit()
     project.write("s.proto", case["new"])
-    assert [each["rule"] for each in project.check()[1]] == ["NUMBER_NOT_RESERVED"]
+    assert [finding["rule"] for finding in project.check()[1]] == ["NUMBER_NOT_RESERVED"]
     project.write("magicbyte.toml", '[lint]\nrules = ["reserved"]\n')
-    assert [each["rule"] for each in project.check()[1]] == ["LINT_RESERVED"]
+    assert [finding["rule"] for finding in project.check()[1]] == ["LINT_RESERVED"]
 
 
 def test_a_wrong_setting_is_told(project: Any):
@@ -80,5 +80,5 @@ def test_the_registry_explains_it_and_keeps_its_verdict(registry_url: str, schem
         json={"schema": case["new"], "schemaType": schema_type},
     ).json()
     assert answer["is_compatible"] is True
-    assert [(each["rule"], each["severity"]) for each in answer["explanations"]] == [(rule, "warning")]
+    assert [(finding["rule"], finding["severity"]) for finding in answer["explanations"]] == [(rule, "warning")]
     assert answer["explanations"][0]["effect"]

@@ -84,7 +84,7 @@ def host() -> Iterator[Host]:
                 served.comments.append({"id": 7 + len(served.comments), **body})
             elif self.command in {"PATCH", "PUT"}:
                 number = int(path.rpartition("/")[2])
-                next(each for each in served.comments if each["id"] == number).update(body)
+                next(comment for comment in served.comments if comment["id"] == number).update(body)
             first = 100 * (int(query.rpartition("=")[2]) - 1) if query else 0
             text = json.dumps(served.comments[first : first + 100] if self.command == "GET" else {}).encode()
             self.send_response(served.broken or 200)
@@ -134,7 +134,7 @@ def test_one_comment_is_written_and_updated(host: Host, jobs: dict[str, dict[str
     assert post(broken, jobs[kind]) == "comment written"
     assert post(broken, jobs[kind]) == "comment is up to date"
     assert post(Report(), jobs[kind]) == "comment updated"
-    assert [each["body"] for each in host.comments[101:]] == [render(Report())]
+    assert [comment["body"] for comment in host.comments[101:]] == [render(Report())]
     changes = [request for request in host.requests if request[0] != "GET"]
     assert changes == [("POST", comments, token), (method, comment, token)]
 

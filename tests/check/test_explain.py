@@ -85,16 +85,16 @@ def test_every_rule_of_the_check_is_explained():
 
 def _pairs(schema_type: str) -> list[tuple[str, Any, Any]]:
     """Golden cases in both directions, and those of cautions."""
-    found = [(case.name, case.writer, case.reader) for case in cases(schema_type)]
-    found += [(case.name, case.reader, case.writer) for case in cases(schema_type)]
+    pairs = [(case.name, case.writer, case.reader) for case in cases(schema_type)]
+    pairs += [(case.name, case.reader, case.writer) for case in cases(schema_type)]
     path = Path(__file__).parents[1] / "compat" / "cases" / "cautions" / GOLDEN[schema_type]
     for name, case in json.loads(path.read_text("utf-8")).items():
-        found.append((name, *(parse(SchemaText(schema_type, case[side])) for side in ("old", "new"))))
-    return found
+        pairs.append((name, *(parse(SchemaText(schema_type, case[side])) for side in ("old", "new"))))
+    return pairs
 
 
 def _imports(schema: Any) -> dict[str, str]:
-    return {each.name: each.text for each in getattr(schema, "dependencies", ())}
+    return {dependency.name: dependency.text for dependency in getattr(schema, "dependencies", ())}
 
 
 def _pick() -> dict[str, Any]:
@@ -102,14 +102,14 @@ def _pick() -> dict[str, Any]:
     for schema_type in GOLDEN:
         best = picked.setdefault(schema_type, {})
         for _, old, new in _pairs(schema_type):
-            raised = {each.rule for each in check(new, [Previous(None, old)], LEVELS["BACKWARD"]).explained()}
-            raised |= {each.rule.name for each in FORMATS[schema_type].differences(new, old)}
+            raised = {reason.rule for reason in check(new, [Previous(None, old)], LEVELS["BACKWARD"]).explained()}
+            raised |= {difference.rule.name for difference in FORMATS[schema_type].differences(new, old)}
             example = {"level": "BACKWARD", "before": old.source, "after": new.source}
-            example |= {f"{side}_imports": _imports(each) for side, each in (("before", old), ("after", new))}
+            example |= {f"{side}_imports": _imports(schema) for side, schema in (("before", old), ("after", new))}
             example = {key: value for key, value in example.items() if value}
             size = (len(raised), len(json.dumps(example)))
             for rule in raised:
-                if rule in {name for name, _ in all_rules().items()} and (rule not in best or size < best[rule][0]):
+                if rule in all_rules() and (rule not in best or size < best[rule][0]):
                     best[rule] = (size, example)
     return {
         schema_type: {rule: example for rule, (_, example) in sorted(best.items())}

@@ -42,7 +42,7 @@ def test_versions_of_another_group_do_not_count(project: Any, registry_url: str,
         against = "s.lock.json"
     project.write(f"{subject}.avsc", record(("a", "string"), ("b", "int")))
     code, findings = project.check("--against", against)
-    assert (code, [(each["rule"], each["version"]) for each in findings]) == (
+    assert (code, [(finding["rule"], finding["version"]) for finding in findings]) == (
         100,
         [("READER_FIELD_MISSING_DEFAULT_VALUE", "version 2")],
     )
@@ -65,7 +65,10 @@ def test_reserved_fields_are_refused(project: Any, registry_url: str, baseline: 
     project.write(f"{subject}.avsc", schema)
     code, findings = project.check("--against", against)
     message = "The new schema has field that conflicts with the reserved field b."
-    assert (code, [(each["rule"], each["message"]) for each in findings]) == (100, [("RESERVED_FIELD", message)])
+    assert (code, [(finding["rule"], finding["message"]) for finding in findings]) == (
+        100,
+        [("RESERVED_FIELD", message)],
+    )
     assert message in (refusal(registry_url, subject, schema) or "")
     project.write(f"{subject}.avsc", record(("a", "int"), ("d", "int")))
     assert project.check("--against", against)[0] == 0
@@ -78,4 +81,4 @@ def test_a_folder_has_its_level(project: Any):
     project.commit()
     for folder in ("orders", "others"):
         project.write(f"{folder}/{folder}.avsc", record(("a", "int"), ("b", "int")))
-    assert [each["file"] for each in project.check()[1]] == ["others/others.avsc"]
+    assert [finding["file"] for finding in project.check()[1]] == ["others/others.avsc"]

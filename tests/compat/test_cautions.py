@@ -35,10 +35,10 @@ def verdict_of(schema_type: str, case: dict[str, Any], level: str = "BACKWARD") 
     return check(new, [Previous(1, old)], LEVELS[level])
 
 
-def told(each: Incompatibility, new: str) -> dict[str, Any]:
-    shown = each.to_json()
+def told(caution: Incompatibility, new: str) -> dict[str, Any]:
+    shown = caution.to_json()
     kept = ("rule", "severity", "path", "new", "example", "exampleBytes", "effect")
-    fixes = {fix.title: apply_edits(new, fix.edits) for fix in each.fixes}
+    fixes = {fix.title: apply_edits(new, fix.edits) for fix in caution.fixes}
     return {**{key: shown[key] for key in kept if shown[key] is not None}, "fixes": fixes}
 
 
@@ -49,13 +49,13 @@ NAMED = [(schema_type, name) for schema_type in GOLDEN for name in read(schema_t
 def test_what_is_told(schema_type: str, name: str):
     case = read(schema_type)[name]
     verdict = verdict_of(schema_type, case)
-    assert verdict.compatible == all(each["severity"] == "warning" for each in case["told"])
-    assert [told(each, case["new"]) for each in verdict.explained(Budget())] == case["told"]
+    assert verdict.compatible == all(caution["severity"] == "warning" for caution in case["told"])
+    assert [told(caution, case["new"]) for caution in verdict.explained(Budget())] == case["told"]
 
 
 @pytest.mark.parametrize("schema_type", GOLDEN)
 def test_every_caution_has_a_case(schema_type: str):
-    rules = {each["rule"] for case in read(schema_type).values() for each in case["told"]}
+    rules = {caution["rule"] for case in read(schema_type).values() for caution in case["told"]}
     assert rules - set(FORMATS[schema_type].rules) == set(FORMATS[schema_type].caution_rules)
 
 
@@ -70,8 +70,8 @@ def test_the_documentation_lists_every_caution(schema_type: str):
 def test_a_caution_about_data_carries_a_datum(schema_type: str):
     without = {"NUMBER_NOT_RESERVED", "NAME_NOT_RESERVED", "NAMESPACE_CHANGED"}
     for case in read(schema_type).values():
-        for each in case["told"]:
-            assert (each.get("example") is None) == (each["rule"] in without)
+        for caution in case["told"]:
+            assert (caution.get("example") is None) == (caution["rule"] in without)
 
 
 def test_jsonschema_refuses_the_documents():
@@ -79,8 +79,8 @@ def test_jsonschema_refuses_the_documents():
     for case in read(JSON).values():
         old, new = (json.loads(case[side]) for side in ("old", "new"))
         judge = jsonschema.validators.validator_for(new)
-        for each in case["told"]:
-            document = json.loads(each["example"])
+        for caution in case["told"]:
+            document = json.loads(caution["example"])
             assert judge(old, format_checker=judge.FORMAT_CHECKER).is_valid(document)
             assert not judge(new, format_checker=judge.FORMAT_CHECKER).is_valid(document)
             judged += 1
@@ -90,8 +90,8 @@ def test_jsonschema_refuses_the_documents():
 def test_a_number_that_was_given_up_is_told_in_either_direction():
     case = read(PROTOBUF)["number-not-reserved"]
     for level in ("FORWARD", "FULL"):
-        (each,) = verdict_of(PROTOBUF, case, level).explained()
-        assert (each.rule, each.path, each.fixes[0].title) == (
+        (caution,) = verdict_of(PROTOBUF, case, level).explained()
+        assert (caution.rule, caution.path, caution.fixes[0].title) == (
             "NUMBER_NOT_RESERVED",
             "#/M/2",
             "Reserve the number 2 and the name b",
@@ -101,9 +101,9 @@ def test_a_number_that_was_given_up_is_told_in_either_direction():
 def test_the_other_direction_has_its_own_cautions():
     narrowed = read(PROTOBUF)["number-narrowed"]
     widened = {"old": narrowed["new"], "new": narrowed["old"]}
-    assert [each.rule for each in verdict_of(PROTOBUF, widened).explained()] == []
-    (each,) = verdict_of(PROTOBUF, widened, "FORWARD").explained()
-    assert (each.rule, each.direction, each.breaks) == (
+    assert [caution.rule for caution in verdict_of(PROTOBUF, widened).explained()] == []
+    (caution,) = verdict_of(PROTOBUF, widened, "FORWARD").explained()
+    assert (caution.rule, caution.direction, caution.breaks) == (
         "NUMBER_NARROWED",
         "FORWARD",
         "readers with version 1, on data written with the new schema",
@@ -113,7 +113,7 @@ def test_the_other_direction_has_its_own_cautions():
 def test_a_place_that_breaks_has_no_caution():
     case = {"old": read(PROTOBUF)["unpacked-numbers-made-single"]["old"], "new": ""}
     case["new"] = case["old"].replace("repeated int32", "optional int64")
-    told_rules = [(each.rule, each.severity) for each in verdict_of(PROTOBUF, case).explained()]
+    told_rules = [(caution.rule, caution.severity) for caution in verdict_of(PROTOBUF, case).explained()]
     assert told_rules == [("FIELD_NUMERIC_LABEL_CHANGED", "error")]
 
 
@@ -128,5 +128,5 @@ if __name__ == "__main__":
     for schema_type, name in GOLDEN.items():
         cases = read(schema_type)
         for case in cases.values():
-            case["told"] = [told(each, case["new"]) for each in verdict_of(schema_type, case).explained()]
+            case["told"] = [told(caution, case["new"]) for caution in verdict_of(schema_type, case).explained()]
         (CASES / name).write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n", "utf-8")

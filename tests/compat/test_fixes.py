@@ -50,15 +50,15 @@ def offered(schema_type: str) -> dict[str, Any]:
         for case in cases(schema_type):
             told = [
                 {
-                    "rule": each.rule,
-                    "path": each.path,
+                    "rule": reason.rule,
+                    "path": reason.path,
                     "fixes": {
                         fix.title: changed_lines(case.reader.source, apply_edits(case.reader.source, fix.edits))
-                        for fix in each.fixes
+                        for fix in reason.fixes
                     },
                 }
-                for each in verdict_of(case.reader, case.writer, level).explained()
-                if each.severity == "error"
+                for reason in verdict_of(case.reader, case.writer, level).explained()
+                if reason.severity == "error"
             ]
             if told:
                 everything[f"{level} {case.name}"] = told
@@ -95,7 +95,7 @@ def mend(new: ParsedSchema, old: ParsedSchema, level: str, counts: Counter[str])
     counts["mended"] += bool(breaks)
     while breaks:
         explained = verdict_of(new, old, level).explained(Budget())
-        fix = next((fix for each in explained[:breaks] for fix in each.fixes), None)
+        fix = next((fix for reason in explained[:breaks] for fix in reason.fixes), None)
         if fix is None:
             counts["mended"] -= 1
             return

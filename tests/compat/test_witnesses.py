@@ -81,7 +81,8 @@ def test_every_rule_that_breaks_has_a_case_with_a_datum(schema_type: str):
 def differences_of(case: Any) -> list[tuple[Difference, Witness]]:
     shows = FORMATS[case.writer.schema_type].witness
     told = [
-        (one, shows(one, case.reader, case.writer)) for one in (each.difference for each in case.verdict().findings)
+        (one, shows(one, case.reader, case.writer))
+        for one in (finding.difference for finding in case.verdict().findings)
     ]
     return [(one, witness) for one, witness in told if witness is not None and witness.example is not None]
 

@@ -100,11 +100,11 @@ def _gitlab(environment: Mapping[str, str]) -> Thread:
 
 def _comments(client: httpx.Client, thread: Thread) -> Iterator[dict[str, Any]]:
     for page in range(1, _MOST_PAGES + 1):
-        found = _answered(client, "GET", f"{thread.comments}?per_page={_PAGE}&page={page}")
-        if not isinstance(found, list):
+        comments = _answered(client, "GET", f"{thread.comments}?per_page={_PAGE}&page={page}")
+        if not isinstance(comments, list):
             raise Failure(f"{thread.comments} did not answer with a list of comments")
-        yield from (comment for comment in found if isinstance(comment, dict))
-        if len(found) < _PAGE:
+        yield from (comment for comment in comments if isinstance(comment, dict))
+        if len(comments) < _PAGE:
             return
 
 

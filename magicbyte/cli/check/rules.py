@@ -40,14 +40,14 @@ def explain_rule(name: str) -> str:
     Raises:
         Failure: There is no such rule.
     """
-    wanted = name.upper().replace("-", "_")
-    if wanted in OTHERS:
-        return f"{wanted}\n  {OTHERS[wanted]}\n"
-    parts = [part for schema_type in FORMATS for part in _of_type(wanted, schema_type)]
+    rule_name = name.upper().replace("-", "_")
+    if rule_name in OTHERS:
+        return f"{rule_name}\n  {OTHERS[rule_name]}\n"
+    parts = [part for schema_type in FORMATS for part in _of_type(rule_name, schema_type)]
     if not parts:
         from difflib import get_close_matches  # noqa: PLC0415 - only for a rule that there is not
 
-        near = get_close_matches(wanted, [*all_rules(), *OTHERS], n=1)
+        near = get_close_matches(rule_name, [*all_rules(), *OTHERS], n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise Failure(f"there is no rule {name}{hint}")
     return "\n".join(parts)
@@ -91,7 +91,7 @@ def _told(name: str, schema_type: str, example: dict[str, Any]) -> Iterator[str]
     """What the check says of the example."""
     old, new = (_parsed(schema_type, example, side) for side in ("before", "after"))
     explained = check(new, [Previous(None, old)], LEVELS[example["level"]]).explained()
-    yield from [each.to_text() for each in explained if each.rule == name][:1]
+    yield from [reason.to_text() for reason in explained if reason.rule == name][:1]
 
 
 def _parsed(schema_type: str, example: dict[str, Any], side: str) -> ParsedSchema:
@@ -103,5 +103,5 @@ def _parsed(schema_type: str, example: dict[str, Any], side: str) -> ParsedSchem
 def examples() -> dict[str, dict[str, dict[str, Any]]]:
     """An example of each rule by schema type: `before`, `after`, the `level` it breaks under, and imported files."""
     text = files("magicbyte.cli.check").joinpath("rule_examples.json").read_text("utf-8")
-    found: dict[str, dict[str, dict[str, Any]]] = json.loads(text)
-    return found
+    picked: dict[str, dict[str, dict[str, Any]]] = json.loads(text)
+    return picked
