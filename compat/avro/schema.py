@@ -112,13 +112,36 @@ def parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> AvroS
         InvalidSchema: The text, or that of a dependency, is not an Avro schema.
     """
     parser = Parser()
-    for dependency in dependencies:
+    referenced = _defined(dependencies) if dependencies else {}
+    parser.names.update(referenced)
+    return AvroSchema(schema.text, parser.parse(schema.text, strict=strict), referenced)
+
+
+def _defined(dependencies: Dependencies) -> Mapping[str, Named]:
+    """The named types that references define, by full name.
+
+    What was read for the last schemas is used again: in a chain of references each schema has those of the one before,
+    and one more.
+    """
+    global _recent  # noqa: PLW0603 - replaced as a whole, so that threads see one state or the other
+    prefixes = [(texts, names) for texts, names in _recent if dependencies[: len(texts)] == texts]
+    texts, names = max(prefixes, key=lambda entry: len(entry[0]), default=((), {}))
+    if texts == dependencies:
+        return names
+    parser = Parser()
+    parser.names.update(names)
+    for dependency in dependencies[len(texts) :]:
         try:
             parser.parse(dependency.text, strict=False)
         except InvalidSchema as error:
             raise InvalidSchema(AVRO, f"Reference {dependency.name}: {error.detail}") from None
-    referenced = dict(parser.names)
-    return AvroSchema(schema.text, parser.parse(schema.text, strict=strict), referenced)
+    _recent = (*_recent[1 - _MOST_RECENT :], (dependencies, parser.names))
+    return parser.names
+
+
+#: The references of the last schemas that had any, with what they define.
+_recent: tuple[tuple[Dependencies, Mapping[str, Named]], ...] = ()
+_MOST_RECENT = 4
 
 
 def edited(schema: ParsedSchema, text: str) -> AvroSchema:

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from compat.avro import AvroSchema
+from compat.avro.nodes import Node
+from compat.avro.parser import Parser
 from compat.formats import parse
 from compat.schema import AVRO, Dependency, InvalidSchema, Position, SchemaText
 
@@ -473,3 +475,30 @@ def test_references_that_nest_deeper_than_any_text_are_printed():
     resolved = schema('"N1999"', *texts).rendered("resolved")
     assert resolved.count('"type":"record"') == 2000
     assert resolved.endswith("}" + "}]}" * 1999)
+
+
+def test_a_chain_of_references_is_read_once_each(monkeypatch: pytest.MonkeyPatch):
+    texts = ['{"type":"record","name":"chain.R0","fields":[]}']
+    for number in range(1, 50):
+        field = f'{{"name":"before","type":"chain.R{number - 1}"}}'
+        texts.append(f'{{"type":"record","name":"chain.R{number}","fields":[{field}]}}')
+    dependencies = [Dependency(f"chain.R{number}", text) for number, text in enumerate(texts)]
+    read: list[str] = []
+    parse_one = Parser.parse
+
+    def count(parser: Parser, text: str, *, strict: bool) -> Node:
+        read.append(text)
+        return parse_one(parser, text, strict=strict)
+
+    monkeypatch.setattr(Parser, "parse", count)
+    schemas = [
+        parse(SchemaText(AVRO, text), tuple(dependencies[:number]), strict=True) for number, text in enumerate(texts)
+    ]
+    assert len(read) == 2 * len(texts) - 1
+    monkeypatch.undo()
+    assert schemas[-1].rendered("resolved").count('"name":"R') == 50
+    other = Dependency("chain.R0", '{"type":"record","name":"chain.R0","fields":[{"name":"x","type":"int"}]}')
+    changed = parse(SchemaText(AVRO, texts[1]), (other,), strict=True)
+    assert '"name":"x"' in changed.rendered("resolved")
+    with pytest.raises(InvalidSchema, match="Reference bad: "):
+        parse(SchemaText(AVRO, texts[1]), (*dependencies[:1], Dependency("bad", "{")), strict=True)
