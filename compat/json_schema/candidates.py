@@ -13,6 +13,7 @@ from compat import json_text
 from compat.json_schema import model
 from compat.json_schema.judging import Route
 from compat.json_schema.model import Node, follow
+from compat.json_schema.pattern_samples import samples
 from compat.schema import Pointer
 
 #: Most steps into properties, items and members below the place of the difference.
@@ -21,6 +22,8 @@ _DEEPEST = 5
 _DEEPEST_PLACE = 60
 _LONGEST = 10_000
 _MOST_OF_EACH = 12
+#: Most names of properties that are made up for a pattern.
+_MOST_NAMES = 4
 #: Keywords that say nothing of what a document may hold.
 _NOT_DATA = frozenset({"$schema", "$id", "$ref", "$comment"})
 #: How often a schema is looked into: schemas may refer to each other in many ways, and to themselves.
@@ -147,6 +150,10 @@ class Maker:
         yield from self._strings
         if node.pattern is not None:
             yield _PATTERN_SIGNS.sub("", node.pattern)
+            for sample in samples(node.pattern):
+                yield sample
+                # A longer text still matches unless the pattern is anchored.
+                yield f"{sample}a"
         yield from ("0", "A", "a1", "abc", "a b", "-", "2020-01-01", "a@b.cc")
 
     def _amounts(self, node: model.Number, _depth: int) -> Iterator[float]:
@@ -183,7 +190,11 @@ class Maker:
         yield base
         whole = {name: self._first(schema, depth) for name, schema in node.properties.items()}
         yield {**whole, **base}
-        patterned = (_PATTERN_SIGNS.sub("", pattern) for pattern, _ in node.patterns)
+        patterned = (
+            name
+            for pattern, _ in node.patterns
+            for name in (_PATTERN_SIGNS.sub("", pattern), *samples(pattern)[:_MOST_NAMES])
+        )
         names = (
             *node.properties,
             *patterned,
@@ -243,7 +254,9 @@ def _property(node: model.Object, name: str) -> Node | None:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """True for a pattern that is a plain text, perhaps at the beginning or end: others may take any time to match."""
+    """Whether a name is a sample of a pattern or matches a plain text; other patterns may take any time to match."""
+    if name in samples(pattern):
+        return True
     plain = _PATTERN_SIGNS.sub("", pattern)
     if pattern not in {plain, f"^{plain}", f"{plain}$", f"^{plain}$"}:
         return False
