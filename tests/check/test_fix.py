@@ -67,6 +67,20 @@ def test_ask_stops_where_the_user_does(broken: Any, monkeypatch: pytest.MonkeyPa
     assert (broken.folder / "m.proto").read_text() == PROTO % "string"
 
 
+def test_what_was_chosen_before_the_stop_is_applied(project: Any, monkeypatch: pytest.MonkeyPatch):
+    project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  int32 a = 1;\n  int32 b = 2;\n}\n')
+    project.commit()
+    project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  string a = 1;\n  string b = 2;\n}\n')
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\nq\n"))
+    code, out, _ = project.run("check", "--fix=ask")
+    assert code == 100
+    assert (project.folder / "m.proto").read_text() == (
+        'syntax = "proto3";\nmessage M {\n  int32 a = 1;\n  string b = 2;\n}\n'
+    )
+    assert "note: m.proto: FIELD_SCALAR_KIND_CHANGED: Keep the type\n" in out
+    assert out.endswith("1 schema checked, 1 finding\n")
+
+
 def test_sarif_carries_the_fixes(broken: Any):
     (run,) = json.loads(broken.run("check", "--format", "sarif")[1])["runs"]
     fixes = {result["ruleId"]: result["fixes"] for result in run["results"]}

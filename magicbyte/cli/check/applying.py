@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
@@ -49,38 +49,61 @@ def fix_all(root: Path, check: Callable[[], Report], choose: Choose) -> Report:
     Raises:
         Failure: A file cannot be written.
     """
-    done: list[str] = []
-    left: set[_Identity] = set()
+    session = _Session(root, choose)
+    report = check()
     for _ in range(_MOST_ROUNDS):
+        if session.is_over or not session.apply_round(report):
+            break
         report = check()
-        try:
-            applied = list(_round(root, report, choose, left))
-        except NoMore:
-            break
-        if not applied:
-            break
-        done += applied
-    return replace(report, notes=(*done, *report.notes))
+    return replace(report, notes=(*session.applied, *report.notes))
 
 
-def _round(root: Path, report: Report, choose: Choose, left: set[_Identity]) -> Iterator[str]:
-    """Apply to each file the fixes that do not touch the same text, and tell of each."""
-    by_file: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        if finding.fixes and _Identity.of(finding) not in left:
-            by_file.setdefault(finding.file, []).append(finding)
-    for file, findings in by_file.items():
-        text = _read(root / file)
+class _Session:
+    """The fixes of one call.
+
+    Attributes:
+        applied: What was done, in sentences.
+        is_over: Whether the user wants no more.
+    """
+
+    def __init__(self, root: Path, choose: Choose) -> None:
+        self._root = root
+        self._choose = choose
+        self._left: set[_Identity] = set()
+        self.applied: list[str] = []
+        self.is_over = False
+
+    def apply_round(self, report: Report) -> bool:
+        """Apply to each file the fixes that do not touch the same text; return whether there were any."""
+        before = len(self.applied)
+        by_file: dict[str, list[Finding]] = {}
+        for finding in report.findings:
+            if finding.fixes and _Identity.of(finding) not in self._left:
+                by_file.setdefault(finding.file, []).append(finding)
+        for file, findings in by_file.items():
+            text = _read(self._root / file)
+            edits = self._chosen(findings, text)
+            if edits:
+                _write(self._root / file, apply_edits(text, edits))
+            if self.is_over:
+                break
+        return len(self.applied) > before
+
+    def _chosen(self, findings: Sequence[Finding], text: str) -> list[TextEdit]:
+        """The edits of the fixes that are chosen for a file."""
         edits: list[TextEdit] = []
         for finding in findings:
-            fix = choose(finding, text)
+            try:
+                fix = self._choose(finding, text)
+            except NoMore:
+                self.is_over = True
+                break
             if fix is None:
-                left.add(_Identity.of(finding))
+                self._left.add(_Identity.of(finding))
             elif _fit(text, [*edits, *fix.edits]):
                 edits += fix.edits
-                yield f"{file}: {finding.rule}: {fix.title}"
-        if edits:
-            _write(root / file, apply_edits(text, edits))
+                self.applied.append(f"{finding.file}: {finding.rule}: {fix.title}")
+        return edits
 
 
 def _fit(text: str, edits: Sequence[TextEdit]) -> bool:
