@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from compat import json_text
 from compat.difference import Difference
-from compat.edits import Fix, TextEdit
+from compat.edits import Fix
 from compat.json_edits import append_element, remove, replace_value, set_member, spans
 from compat.json_schema.schema import JsonSchema
 from compat.schema import ParsedSchema, Pointer
@@ -97,30 +97,16 @@ def _types(value: Any) -> list[str]:
 
 
 def _all_values(case: _Case) -> Iterator[Fix]:
-    """The values of the old enum beside those of the new one; an enum of both in place of a changed const."""
+    """The values of the old enum beside those of the new one."""
     now, before = _value(case.new, case.new_at), _value(case.old, case.old_at)
     if case.new_at is None or case.old_at is None or not case.new_at or not case.old_at:
         return
     words = (case.new_at[-1], case.old_at[-1])
-    if words == ("const", "const"):
-        edits: tuple[TextEdit, ...] = (
-            remove(case.new.source, case.new_at),
-            set_member(case.new.source, case.new_at[:-1], "enum", _text([before, now])),
-        )
-        # What is put in stands behind what is taken out, or in its place.
-        yield Fix("Accept the former value too", _joined(edits))
-    elif words == ("enum", "enum") and isinstance(now, list) and isinstance(before, list):
+    if words == ("enum", "enum") and isinstance(now, list) and isinstance(before, list):
         missing = [value for value in before if json_text.dumps(value) not in set(map(json_text.dumps, now))]
         yield Fix(
             "Keep all values of the enum", (replace_value(case.new.source, case.new_at, _text([*now, *missing])),)
         )
-
-
-def _joined(edits: tuple[TextEdit, ...]) -> tuple[TextEdit, ...]:
-    one, other = sorted(edits)
-    if one.offset + one.length < other.offset:
-        return one, other
-    return (TextEdit(one.offset, one.length, one.text + other.text),) if other.length == 0 else (one,)
 
 
 def _as_it_was(case: _Case) -> Iterator[Fix]:

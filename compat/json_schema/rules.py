@@ -133,7 +133,7 @@ def _values() -> Iterator[Rule]:
         NEVER,
         TYPE,
         "The {reader} schema lists other values than the {writer} schema.",
-        "Keep the former values beside the new ones; instead of a changed const use an enum of both.",
+        "Keep the former values beside the new ones; keep a const as it was.",
     )
 
 
