@@ -6,6 +6,7 @@ import io
 import json
 from typing import Any
 
+import fastavro
 import pytest
 
 AVRO = '{"type": "record", "name": "n.R", "fields": [\r\n  {"name": "f", "type": "string"}%s\r\n]}\r\n'
@@ -91,6 +92,21 @@ def test_sarif_carries_the_fixes(broken: Any):
         "deletedRegion": {"charOffset": text.index("string"), "charLength": 6},
         "insertedContent": {"text": "int32"},
     }
+
+
+def test_a_container_file_is_left_alone(project: Any):
+    def write(kind: str) -> None:
+        schema = fastavro.parse_schema({"type": "record", "name": "R", "fields": [{"name": "f", "type": kind}]})
+        with (project.folder / "data.avro").open("wb") as file:
+            fastavro.writer(file, schema, [{"f": 1 if kind == "int" else "a"}])
+
+    write("string")
+    project.commit()
+    write("int")
+    before = (project.folder / "data.avro").read_bytes()
+    code, findings = project.check("--fix")
+    assert (code, [(finding["rule"], finding["fixes"]) for finding in findings]) == (100, [("TYPE_MISMATCH", [])])
+    assert (project.folder / "data.avro").read_bytes() == before
 
 
 def test_a_wrong_way_to_fix_is_a_wrong_call(broken: Any):

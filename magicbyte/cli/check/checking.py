@@ -215,7 +215,8 @@ class Checker:
             harm=told.harm,
             old=told.old_at,
             witness=told.witness,
-            fixes=told.fixes,
+            # The schema in a container file's header is no text that can be edited.
+            fixes=() if file.is_container else told.fixes,
             text=file.text,
         )
 

@@ -18,6 +18,10 @@ from magicbyte.failure import Failure
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "build", "dist", "target", "venv"})
 
 
+#: How the names of Avro container files end.
+CONTAINER = ".avro"
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
     """A file with a schema.
@@ -35,6 +39,11 @@ class SchemaFile:
     schema_type: str
     text: str
     entry: Entry
+
+    @property
+    def is_container(self) -> bool:
+        """Whether the schema stands in the header of an Avro container file."""
+        return self.path.endswith(CONTAINER)
 
 
 def find_paths(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
@@ -69,7 +78,7 @@ def read_files(
             findings.append(Finding("INVALID_SCHEMA", path, START, message, remedy, subject=subject))
             continue
         try:
-            text = _container_schema(read(path)) if path.endswith(".avro") else read(path).decode()
+            text = _container_schema(read(path)) if path.endswith(CONTAINER) else read(path).decode()
         except NoContainer as error:
             remedy = "Exclude the file, or make it one."
             findings.append(Finding("INVALID_SCHEMA", path, START, f"{error}.", remedy, subject=subject))
