@@ -106,7 +106,8 @@ PLACES = {
     # The text forms of values.
     "json_to_avro": "serdes/codec/ serdes/text/",
     "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers.py",
-    "MessageToDict": "serdes/text/",
+    # compat knows nothing of serdes, and shows small messages of its own making.
+    "MessageToDict": "serdes/text/ compat/protobuf/reception.py",
     "ParseDict": "serdes/text/",
     # Rules for clients are refused at the seam alone; the proxy words the refusal anew.
     "RulesNotSupported(": "serdes/rules.py serdes/error.py rest_proxy/schemas.py",
