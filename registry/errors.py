@@ -72,7 +72,7 @@ TOO_LARGE_TO_READ = ErrorKind(
 )
 TOO_LARGE_TO_COMPARE = ErrorKind(
     42209,
-    "Comparing the schema with earlier versions takes more than 1000000 steps or 1.5 seconds; make it smaller or "
+    "Comparing the schema with earlier versions takes more than 1000000 steps or 1.2 seconds; make it smaller or "
     "simpler, compare it with fewer versions, or register it with force=true",
 )
 INVALID_RULE_SET = ErrorKind(42210, "{detail}")

@@ -15,7 +15,7 @@ from registry.parsing import parse_steps
 from registry.tags import SchemaEntity
 
 #: How long all comparisons and explanations of a request may take, in seconds. On an idle machine the steps take less.
-COMPARING_SECONDS = 1.5
+COMPARING_SECONDS = 1.2
 _STEPS_A_DEPENDENCY = 10
 
 #: Tags as jobs carry them: each entity with its tags.

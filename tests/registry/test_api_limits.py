@@ -99,7 +99,7 @@ def namesakes(count: int, other: str) -> str:
 TOO_LARGE_TO_COMPARE = {
     "error_code": 42209,
     "message": (
-        "Comparing the schema with earlier versions takes more than 1000000 steps or 1.5 seconds; make it smaller or "
+        "Comparing the schema with earlier versions takes more than 1000000 steps or 1.2 seconds; make it smaller or "
         "simpler, compare it with fewer versions, or register it with force=true"
     ),
 }
