@@ -115,11 +115,16 @@ def request(method: str, path: str, body: bytes = b"", headers: Mapping[str, str
 
 
 def interleaved(measures: Mapping[str, Callable[[], Sample]], repeats: int) -> dict[str, list[Sample]]:
-    """Measure each in turn, over and over, so that a drift of the machine's speed meets all of them."""
+    """Measure each in turn, over and over, so that a drift of the machine's speed meets all of them.
+
+    Each round begins with another one: what follows bare librdkafka meets a broker that is still busy, for example.
+    """
     samples: dict[str, list[Sample]] = {name: [] for name in measures}
-    for _ in range(repeats):
-        for name, measure in measures.items():
-            samples[name].append(measure())
+    names = list(measures)
+    for number in range(repeats):
+        first = number % len(names)
+        for name in (*names[first:], *names[:first]):
+            samples[name].append(measures[name]())
     return samples
 
 
