@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 
 from compat.schema import PROTOBUF, InvalidSchema, Position
 
 # Possessive throughout, and what lacks its end (a string, a comment) swallows all that could be scanned again:
 # the time is linear in the text whatever the text.
-_TOKEN = re.compile(
-    r"""
+_LEXEMES = r"""
     (?: \s++ | //[^\n]*+ | /\*(?:[^*/]++|\*(?!/)|/(?!\*))*+\*/ )*+
     (
         \.?[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)*+
@@ -21,9 +21,11 @@ _TOKEN = re.compile(
       | [\s\S]
       | \Z
     )
-    """,
-    re.ASCII | re.VERBOSE,
-)
+"""
+# Python 3.11 before 3.11.5 loses its place in a group that is repeated possessively (CPython issue 106052). There the
+# same groups are repeated greedily: what follows them always matches, so this takes more memory and no more time.
+_HAS_POSSESSIVE_GROUPS = sys.version_info >= (3, 11, 5)
+_TOKEN = re.compile(_LEXEMES if _HAS_POSSESSIVE_GROUPS else _LEXEMES.replace(")*+", ")*"), re.ASCII | re.VERBOSE)
 
 _LINE_BREAK = re.compile("\n")
 _ESCAPE = re.compile(
