@@ -9,6 +9,9 @@ import pytest
 
 from magicbyte.testing.servers import running_registry
 
+# A server, data and an attack of its own each: minutes.
+pytestmark = pytest.mark.slow
+
 #: The same at full size, by commands of their own.
 SCRIPTS = Path(__file__).parents[1] / "chaos"
 ATTACKED = runpy.run_path(str(SCRIPTS / "registry_attacked.py"))
