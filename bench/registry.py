@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 import time
 import urllib.request
 import uuid
@@ -25,7 +24,7 @@ from typing import Any
 import group_commit
 import uvloop
 from group_commit import GroupCommit, OpenLog, kafka_log
-from harness import Load, Sample, Target, environment_python, interleaved, print_table, raw_asgi, request, serving
+from harness import Load, Sample, Target, interleaved, interpreters, print_table, raw_asgi, request, serving
 
 from magicbyte.process import temporary_folder
 from magicbyte.testing import temporary_broker
@@ -170,12 +169,9 @@ def raw_registrations(bootstrap_servers: str) -> Iterator[Target]:
 @contextmanager
 def ours(storage: str, before: str | None, **options: Any) -> Iterator[list[Target]]:
     """Our registry, and that of the checkout `before`, each on the storage that `storage` names with its own `NAME`."""
-    environments = {"magicbyte": sys.executable}
-    if before is not None:
-        environments["magicbyte, before"] = str(environment_python(before))
     with ExitStack() as stack:
         targets = []
-        for number, (name, python) in enumerate(environments.items()):
+        for number, (name, python) in enumerate(interpreters(before).items()):
             # Two nodes on one topic would be one cluster.
             topic = {"kafkastore.topic": f"_schemas-{number}", "schema.registry.group.id": f"bench-{number}"}
             server = stack.enter_context(

@@ -9,7 +9,6 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -17,7 +16,7 @@ import uuid
 from collections.abc import Callable
 
 from confluent_kafka import Producer
-from harness import Target, environment_python, spread
+from harness import Target, interpreters, spread
 
 from magicbyte.testing import running_registry, temporary_broker
 from registry.log.topic import prepare_topic
@@ -90,16 +89,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--before", metavar="CHECKOUT", help="another checkout of this project, with its environment")
     options = parser.parse_args()
-    environments = {"magicbyte": sys.executable}
-    if options.before is not None:
-        environments["before"] = str(environment_python(options.before))
+    pythons = interpreters(options.before)
     with temporary_broker() as broker:
         servers = broker.bootstrap_servers
         text_mb = fill(servers, "full", options.schemas) / 1e6
         fill(servers, "empty", 0)
-        rows: dict[str, list[tuple[float, float, float]]] = {name: [] for name in environments}
+        rows: dict[str, list[tuple[float, float, float]]] = {name: [] for name in pythons}
         for _ in range(options.repeats):
-            for name, python in environments.items():
+            for name, python in pythons.items():
                 imports = bare_import(python)
                 _, _, base = started(servers, "empty", "/subjects", python)
                 reads, writes, memory = started(servers, "full", f"/schemas/ids/{options.schemas}", python)

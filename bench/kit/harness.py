@@ -102,9 +102,10 @@ class Load:
         )
 
 
-def environment_python(checkout: str) -> Path:
-    """The interpreter of another checkout's environment, for a server of that checkout beside ours in one run."""
-    return Path(checkout).absolute() / ".venv" / "bin" / "python"
+def interpreters(before: str | None) -> dict[str, str]:
+    """The interpreters whose servers are measured, by name: ours, and that of the checkout `before` if one is given."""
+    ours = {"magicbyte": sys.executable}
+    return ours if before is None else {**ours, "before": str(Path(before).absolute() / ".venv" / "bin" / "python")}
 
 
 def request(method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import base64
 import json
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 
 import httpx
 from confluent_kafka.admin import AdminClient, NewTopic
-from harness import Target, environment_python
+from harness import Target, interpreters
 
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
 
@@ -66,12 +65,9 @@ def surroundings(options: argparse.Namespace) -> Iterator[tuple[str, Any, list[T
         broker = None if options.bootstrap_servers else stack.enter_context(temporary_broker())
         bootstrap = options.bootstrap_servers or broker.bootstrap_servers
         registry = options.registry or stack.enter_context(running_registry()).url
-        environments = {"magicbyte": sys.executable}
-        if options.before is not None:
-            environments["before"] = str(environment_python(options.before))
         proxies = {
             name: stack.enter_context(running_rest_proxy(bootstrap, registry, python=python))
-            for name, python in environments.items()
+            for name, python in interpreters(options.before).items()
         }
         others = [Target(*beside.split("=", 1)) for beside in options.beside]
         yield bootstrap, broker, [*(Target(name, proxy.url, proxy.pid) for name, proxy in proxies.items()), *others]

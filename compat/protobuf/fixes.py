@@ -169,19 +169,13 @@ def _reserved_name(case: _Case) -> str | None:
 
 
 _Finder = Callable[[_Case], Iterator[Fix]]
-#: What is done if the new schema reads old data, and if it writes data for old readers.
-_OF_READER: Mapping[str, _Finder] = {
+#: What is done whether the new schema reads old data or writes data for old readers.
+_OF_BOTH: Mapping[str, _Finder] = {
     rules.PACKAGE_CHANGED.name: _keep_package,
-    rules.MESSAGE_REMOVED.name: _keep_message,
     rules.FIELD_KIND_CHANGED.name: _keep_type,
     rules.FIELD_SCALAR_KIND_CHANGED.name: _keep_type,
     rules.FIELD_NAMED_TYPE_CHANGED.name: _keep_type,
     rules.FIELD_NUMERIC_LABEL_CHANGED.name: _keep_label,
-    rules.REQUIRED_FIELD_ADDED.name: _optional,
-    rules.REQUIRED_FIELD_REMOVED.name: _keep_field,
-    rules.ONEOF_FIELD_REMOVED.name: _keep_field,
-    rules.MULTIPLE_FIELDS_MOVED_TO_ONEOF.name: _move_out,
-    rules.FIELD_MOVED_TO_EXISTING_ONEOF.name: _move_out,
     REPEATED_NUMBER_TO_SINGLE.name: _keep_label,
     REPEATED_VALUE_TO_SINGLE.name: _keep_label,
     NUMBER_NARROWED.name: _keep_type,
@@ -191,20 +185,19 @@ _OF_READER: Mapping[str, _Finder] = {
     NUMBER_NOT_RESERVED.name: _reserve_number,
     NAME_NOT_RESERVED.name: _reserve_name,
 }
+#: What is done if the new schema reads old data.
+_OF_READER: Mapping[str, _Finder] = {
+    **_OF_BOTH,
+    rules.MESSAGE_REMOVED.name: _keep_message,
+    rules.REQUIRED_FIELD_ADDED.name: _optional,
+    rules.REQUIRED_FIELD_REMOVED.name: _keep_field,
+    rules.ONEOF_FIELD_REMOVED.name: _keep_field,
+    rules.MULTIPLE_FIELDS_MOVED_TO_ONEOF.name: _move_out,
+    rules.FIELD_MOVED_TO_EXISTING_ONEOF.name: _move_out,
+}
+#: What is done if it writes data for old readers.
 _OF_WRITER: Mapping[str, _Finder] = {
-    rules.PACKAGE_CHANGED.name: _keep_package,
-    rules.FIELD_KIND_CHANGED.name: _keep_type,
-    rules.FIELD_SCALAR_KIND_CHANGED.name: _keep_type,
-    rules.FIELD_NAMED_TYPE_CHANGED.name: _keep_type,
-    rules.FIELD_NUMERIC_LABEL_CHANGED.name: _keep_label,
+    **_OF_BOTH,
     rules.REQUIRED_FIELD_ADDED.name: _keep_field,
     rules.REQUIRED_FIELD_REMOVED.name: _optional,
-    REPEATED_NUMBER_TO_SINGLE.name: _keep_label,
-    REPEATED_VALUE_TO_SINGLE.name: _keep_label,
-    NUMBER_NARROWED.name: _keep_type,
-    NUMBER_TO_CLOSED_ENUM.name: _keep_type,
-    BYTES_TO_STRING.name: _keep_type,
-    FIELD_MADE_REQUIRED.name: _keep_label,
-    NUMBER_NOT_RESERVED.name: _reserve_number,
-    NAME_NOT_RESERVED.name: _reserve_name,
 }

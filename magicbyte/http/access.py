@@ -31,7 +31,7 @@ class Operation(Flag):
 
     #: No sign-in is needed.
     NOTHING = 0
-    #: Whoever has signed in may.
+    #: Everybody who has signed in may.
     SIGN_IN = auto()
     READ = auto()
     WRITE = auto()

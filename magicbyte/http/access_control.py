@@ -28,7 +28,7 @@ class AccessControl:
         origins: Such as `https://app.example.com`; `*` stands for all, whose pages then have no credentials.
         methods: Methods that they may use.
         headers: Names of headers, in lower case, that they may send.
-        rejects_options: All requests with the method OPTIONS are refused, whoever sends them.
+        rejects_options: All requests with the method OPTIONS are refused, from every client.
     """
 
     origins: frozenset[str] = frozenset()

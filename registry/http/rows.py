@@ -14,7 +14,7 @@ from registry.service import WriteTexts
 _SUBJECT, _REGISTRY = partial(Access, resource=Resource.SUBJECT), partial(Access, resource=Resource.REGISTRY)
 _READ, _DELETE, _DESCRIBE = (_SUBJECT(each) for each in (Operation.READ, Operation.DELETE, Operation.DESCRIBE))
 _WRITE = _SUBJECT(Operation.WRITE)
-#: Whoever may register a schema learns by it whether it is there.
+#: A client that may register a schema learns by that whether it is there.
 _READ_OR_WRITE = _SUBJECT(Operation.READ | Operation.WRITE)
 _READ_AND_WRITE = _SUBJECT(Operation.READ, also=_WRITE)
 _UNDELETE = _SUBJECT(Operation.WRITE, also=_DELETE)

@@ -289,7 +289,7 @@ class KafkaLog:
     @property
     def log_id(self) -> str:
         """The topic's id, asked for once; see `Log.log_id`."""
-        self._log_id = self._log_id or wait_for_topic_id(self._client, self._topic)
+        self._log_id = self._log_id or wait_for_topic_id(self._topic_admin(), self._topic)
         return self._log_id
 
     def cluster_id(self) -> str:
@@ -308,8 +308,11 @@ class KafkaLog:
         Raises:
             LogError: The broker does not answer.
         """
+        return find_topic_id(self._topic_admin(), self._topic, timeout)
+
+    def _topic_admin(self) -> AdminClient:
         self._admin = self._admin or AdminClient(self._client)
-        return find_topic_id(self._admin, self._topic, timeout)
+        return self._admin
 
     def close(self) -> None:
         """Leave the broker."""

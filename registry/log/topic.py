@@ -94,13 +94,12 @@ def find_topic_id(admin: AdminClient, topic: str, timeout: float) -> str | None:
     return str(topic_id) if has_id else ""
 
 
-def wait_for_topic_id(client: Config, topic: str) -> str:
+def wait_for_topic_id(admin: AdminClient, topic: str) -> str:
     """The topic's id, once a broker knows the topic; the cluster's id and the name if topics have no ids.
 
     Raises:
         LogError: Kafka does not answer, or refuses, or does not know the topic.
     """
-    admin = AdminClient(client)
     deadline = time.monotonic() + _REQUEST_SECONDS
     while (topic_id := find_topic_id(admin, topic, _REQUEST_SECONDS)) is None:
         # A topic that has just been made is not known to every broker yet.

@@ -53,7 +53,7 @@ class TopicWatch:
             return
         try:
             current = self._topic_id(_REQUEST_SECONDS)
-        except LogError:  # the broker is away, and whoever reads or writes says so
+        except LogError:  # the broker is away, and the next read or write says so
             return
         finally:
             self._looked_at = time.monotonic()

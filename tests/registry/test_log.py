@@ -137,7 +137,7 @@ def test_a_topic_that_is_made_anew_is_another_log(kafka: str) -> None:
     ids = []
     for _ in range(2):
         prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
-        ids.append(wait_for_topic_id(client, topic))
+        ids.append(wait_for_topic_id(admin, topic))
         admin.delete_topics([topic])[topic].result()
     assert len(set(ids)) == 2
 
