@@ -155,6 +155,7 @@ class KafkaNode:
                 return
         # What is still open by now was answered to nobody.
         if self._seen < self._log.end_position():
+            self._log.renew_reader()
             raise LogError(f"the log was not read to {end} within {_SYNC_SECONDS:.0f} s")
 
     def _is_owner(self) -> bool:

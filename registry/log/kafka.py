@@ -27,16 +27,9 @@ _READ_SECONDS = 60.0
 #: How long a committed transaction may wait for its marker; far longer than seen.
 _SETTLE_SECONDS = 2.0
 _ISOLATIONS = ("read_committed", "read_uncommitted")
-#: A client goes on by itself after these; after any other error it is replaced.
-_TRANSIENT = frozenset(
-    {
-        KafkaError._TIMED_OUT,  # noqa: SLF001  the client library's public names for local errors
-        KafkaError._TRANSPORT,  # noqa: SLF001
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-    }
-)
+#: How long a reader that is behind the log's end may bring nothing before another one takes its place. After an outage
+#: of the broker a client of librdkafka 2.16 may get no answer ever after; a new one does.
+_STALL_SECONDS = 5.0
 
 
 class KafkaLog:
@@ -78,11 +71,13 @@ class KafkaLog:
             LogError: The broker does not answer.
         """
         isolation = "read_committed" if committed else "read_uncommitted"
+        asker = self._asker(isolation)
         try:
-            _, end = self._asker(isolation).get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
+            _, end = asker.get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
         except KafkaException as error:
-            if error.args[0].code() not in _TRANSIENT:
-                self._drop_asker(isolation)
+            with self._asking:
+                if self._askers.get(isolation) is asker:
+                    del self._askers[isolation]
             raise LogError(f"the end of {self._topic} can't be asked for: {_text(error)}") from error
         return int(end)
 
@@ -92,10 +87,6 @@ class KafkaLog:
                 settings = {"group.id": "magicbyte-reader", "isolation.level": isolation}
                 self._askers[isolation] = Consumer({**self._client, **settings})
             return self._askers[isolation]
-
-    def _drop_asker(self, isolation: str) -> None:
-        with self._asking:
-            self._askers.pop(isolation, None)
 
     def end(self) -> Offset:
         """The offset before the next record's; a transaction's marker may stand at it. See `Log.end`."""
@@ -134,6 +125,7 @@ class KafkaLog:
         end = self.end_position(committed=False)
         deadline = time.monotonic() + _READ_SECONDS
         settled = time.monotonic() + _SETTLE_SECONDS
+        stalled = time.monotonic() + _STALL_SECONDS
         last = after
         with self._reading:
             reader = self._reader_at(after)
@@ -145,10 +137,15 @@ class KafkaLog:
                     last = entries[-1].offset
                     deadline = time.monotonic() + _READ_SECONDS
                     settled = time.monotonic() + _SETTLE_SECONDS
+                    stalled = time.monotonic() + _STALL_SECONDS
                 elif time.monotonic() > settled and reader.position >= self.end_position():
                     return
                 elif time.monotonic() > deadline:
                     raise LogError(f"{self._topic} was not read to its end at {end} in time")
+                elif time.monotonic() > stalled:
+                    self._reader = None
+                    reader = self._reader_at(last)
+                    stalled = time.monotonic() + _STALL_SECONDS
             position = reader.position
         if self._writer is not None:
             self._writer.has_read(last, position)
@@ -174,6 +171,11 @@ class KafkaLog:
         """The entries that come after an offset within a time, in seconds."""
         with self._reading:
             return self._poll(self._reader_at(after), timeout)
+
+    def renew_reader(self) -> None:
+        """Have `follow` go on with another client: the one at hand brings nothing, though there is more to read."""
+        with self._reading:
+            self._reader = None
 
     def aborted_since(self, after: Offset) -> list[LogEntry]:
         """The entries after an offset that only read_uncommitted readers see: those of aborted transactions."""
@@ -308,7 +310,13 @@ class KafkaLog:
         Raises:
             LogError: The broker does not answer.
         """
-        return find_topic_id(self._topic_admin(), self._topic, timeout)
+        admin = self._topic_admin()
+        try:
+            return find_topic_id(admin, self._topic, timeout)
+        except LogError:
+            if self._admin is admin:
+                self._admin = None
+            raise
 
     def _topic_admin(self) -> AdminClient:
         self._admin = self._admin or AdminClient(self._client)

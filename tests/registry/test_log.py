@@ -14,7 +14,8 @@ from confluent_kafka.admin import AdminClient
 
 from registry.log.kafka import KafkaLog
 from registry.log.memory import MemoryLog
-from registry.log.port import BEGINNING, Log, NotLeader, Record, RecordTooLarge, WriteConflict
+from registry.log.port import BEGINNING, Log, LogEntry, NotLeader, Record, RecordTooLarge, WriteConflict
+from registry.log.reader import TopicReader
 from registry.log.sql import SqlLog
 from registry.log.topic import prepare_topic, wait_for_topic_id
 
@@ -119,6 +120,30 @@ def test_a_record_that_the_broker_finds_too_large_fails_its_batch_whole(kafka: s
     with pytest.raises(RecordTooLarge):
         log.append(batch, last)
     assert [entry.key for entry in log.read(BEGINNING)] == [b"key-0"]
+    log.close()
+
+
+def test_a_reader_that_brings_nothing_is_replaced(kafka: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic, client = f"schemas-{uuid.uuid4()}", {"bootstrap.servers": kafka}
+    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    log = KafkaLog(client, topic, f"writer-{topic}")
+    log.open_writer()
+    last = log.settle([record(0), record(1)], BEGINNING)
+    first = next(entry for entry in log.read(BEGINNING)).offset
+    polled: list[TopicReader] = []
+
+    def poll(reader: TopicReader, timeout: float) -> list[LogEntry]:
+        polled.append(reader)
+        return [] if reader is polled[0] else deliver(reader, timeout)
+
+    deliver = TopicReader.poll
+    monkeypatch.setattr(TopicReader, "poll", poll)
+    monkeypatch.setattr("registry.log.kafka._STALL_SECONDS", 0.2)
+    assert [entry.offset for entry in log.read(first)] == [last]
+    polled.clear()
+    assert log.follow(BEGINNING, 0.1) == []
+    log.renew_reader()
+    assert [entry.offset for entry in log.follow(BEGINNING, 10)] == [first, last]
     log.close()
 
 
