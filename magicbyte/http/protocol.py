@@ -19,6 +19,7 @@ from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
 from magicbyte.http.connections import Connections
 from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG
 from magicbyte.http.hosts import Hosts
+from magicbyte.http.joined_writes import JoinedWrites
 from magicbyte.http.recorder import Recorder
 from magicbyte.http.response_headers import ResponseHeaders
 
@@ -124,6 +125,7 @@ class HttpConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to listen to the client."""
         super().connection_made(transport)
+        self.transport = JoinedWrites(transport, self.loop)
         self._is_connected = True
         if self._is_aborted:
             self.abort()
