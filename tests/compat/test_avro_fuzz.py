@@ -11,7 +11,7 @@ import pytest
 FUZZER = Path(__file__).parents[1] / "fuzz" / "fuzz_avro.py"
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_no_text_makes_the_parser_the_printer_or_the_checker_fail(seed: int):
     run = subprocess.run(
         [sys.executable, FUZZER, "--texts", "600", "--seconds", "60", "--seed", str(seed)],

@@ -259,6 +259,7 @@ def test_a_long_poll_outlives_these_times(connect: Any, kafka: str) -> None:
         assert poll.answer() == (200, b"[]")
 
 
+@pytest.mark.slow
 def test_a_smaller_attack() -> None:
     command = [sys.executable, "-P", str(ROOT / "tests" / "chaos" / "connections.py")]
     sizes = {

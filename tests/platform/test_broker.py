@@ -69,6 +69,7 @@ def test_groups_and_transactions_need_not_wait_after_a_start(broker: LocalBroker
     assert await_coordinators(broker.host, broker.port, timeout=0.2)
 
 
+@pytest.mark.slow
 def test_topics_and_records_are_there_again_after_a_stop_and_after_a_crash(running: LocalBroker) -> None:
     produce(running.bootstrap_servers, "kept", b"value")
     running.stop()
@@ -156,6 +157,7 @@ def test_a_folder_that_is_not_a_brokers_is_refused(tmp_path: Path, name: str, da
 
 
 @kraft_only
+@pytest.mark.slow
 def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(running: LocalBroker) -> None:
     running.stop()
     segment = running.data_dir / "kafka" / "__cluster_metadata-0" / "00000000000000000000.log"

@@ -129,6 +129,7 @@ def test_the_oldest_session_works_to_the_letter_and_nothing_is_left() -> None:
     assert memory_folders() <= before
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_no_process_and_what_was_answered_is_there_again(tmp_path: Path) -> None:
     with running("--data-dir", str(tmp_path)) as up:
         body = {"schema": json.dumps(USER)}

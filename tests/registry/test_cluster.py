@@ -164,6 +164,7 @@ def test_workers_on_one_port_are_nodes(kafka: str) -> None:
                 assert client.get(f"{server.url}/subjects/s/versions/1").json()["id"] == answered.json()["id"]
 
 
+@pytest.mark.slow
 def test_faults_among_three_nodes_lose_nothing() -> None:
     """The chaos run in short: the leader killed and restarted, and one stopped and resumed, under writes."""
     command = [sys.executable, "-P", str(ROOT / "tests/chaos/registry_cluster.py"), "--rounds", "2"]
@@ -172,6 +173,7 @@ def test_faults_among_three_nodes_lose_nothing() -> None:
     assert "0 problems" in finished.stdout
 
 
+@pytest.mark.slow
 def test_the_broker_killed_and_restarted_under_writes_loses_nothing() -> None:
     with temporary_broker() as broker, nodes(broker.bootstrap_servers, 1) as (server,):
         answered: dict[str, int] = {}
@@ -348,6 +350,7 @@ def test_a_stopped_leader_that_wakes_up_is_fenced(kafka: str) -> None:
         wait_for(lambda: [status(node)["leader"] for node in (leader, other)] == [False, True])
 
 
+@pytest.mark.slow
 def test_nodes_restarted_in_turn_fail_no_request_of_a_client_that_retries_once(kafka: str) -> None:
     with nodes(kafka, 2) as started:
         register(started[0], "known", '"int"')

@@ -49,6 +49,7 @@ def test_no_answered_write_is_lost_to_kill_9(storage: str, tmp_path: Path, reque
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
+@pytest.mark.slow
 def test_no_answered_write_is_lost_to_a_lack_of_memory_or_a_stop() -> None:
     command = [
         sys.executable,

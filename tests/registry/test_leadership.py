@@ -193,15 +193,8 @@ def test_an_id_of_another_program_is_not_given_again_and_both_nodes_agree(kafka:
             wait_for(lambda node=node: "theirs-too" in httpx.get(f"{node.url}/subjects").json())
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param("pauses", marks=pytest.mark.slow),
-        "foreign",
-        pytest.param("stalls", marks=pytest.mark.slow),
-        "recreated",
-    ],
-)
+@pytest.mark.parametrize("fault", ["pauses", "foreign", "stalls", "recreated"])
+@pytest.mark.slow
 def test_faults_beneath_a_leader_lose_nothing(fault: str) -> None:
     """The chaos run in short."""
     command = [sys.executable, "-P", str(ROOT / "tests/chaos/registry_leadership.py"), "--rounds", "1", "--only", fault]

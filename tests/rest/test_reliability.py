@@ -123,6 +123,7 @@ def test_the_broker_dies_under_load(broker: Any, wide: str) -> None:
     assert len(set(found.values())) == len(found), "a record is there twice"
 
 
+@pytest.mark.slow
 def test_without_a_broker_outcomes_are_unknown_and_the_buffer_is_bounded(broker: Any, wide: str) -> None:
     properties = {"producer.buffer.memory": "200000"}
     with (

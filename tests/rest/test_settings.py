@@ -273,6 +273,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("what", "requests"), [("password", REFUSED), ("certificate", REFUSED[1:8:3])])
+@pytest.mark.slow
 def test_brokers_that_cannot_be_agreed_with(secure: tuple[str, Path], what: str, requests: list[Any]) -> None:
     bootstrap, certificate = secure
     properties = secured(certificate, "wrong" if what == "password" else "secret")

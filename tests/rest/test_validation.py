@@ -68,6 +68,7 @@ def test_definitions_of_2020_12_under_either_word(rest: Any, topic: str, untouch
     assert answer.json()["message"] == 'Bad Request: records[0].value.n: "a" is not of type "integer"'
 
 
+@pytest.mark.slow
 def test_the_attacks_in_short() -> None:
     attacks = ["depth-16", "depth-20", "depth-26", "many-records"]
     command = [sys.executable, "-P", str(CHAOS), "--seconds", "3", "--clients", "4", "--attack", *attacks]

@@ -17,6 +17,9 @@ import pytest
 from magicbyte.broker import free_port
 from magicbyte.java import find_spark_java
 
+# Servers of Spark's own.
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 
 

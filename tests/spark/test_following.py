@@ -125,6 +125,7 @@ def test_dead_letters_in_a_table_or_an_end(spark: SparkSession, topics: Any, avr
     assert (letter.topic, bytes(letter.raw), letter.id, letter.application) == (topic, b"broken", None, "flights")
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_there_twice_when_the_query_is_killed(
     spark: SparkSession, topics: Any, avro: Any, tmp_path: Path
 ) -> None:
