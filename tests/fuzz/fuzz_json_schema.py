@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from compat.budget import TooMuchWork
-from compat.json_schema import FORMAT, JsonSchema, check_fields, example
+from compat.json_schema import FORMAT, JsonSchema, check_fields, witness
 from compat.level import Policy
 from compat.schema import JSON, Dependency, InvalidSchema, SchemaText
 
@@ -154,7 +154,7 @@ def compare(reader: JsonSchema, writer: JsonSchema) -> int:
         for schema, pointer in ((reader, each.reader_at), (writer, each.writer_at)):
             assert pointer is None or FORMAT.locate(schema, pointer) is not None, (each, pointer)
     for each in [each for each in found if Policy.STRICT not in each.rule.allowed][:3]:
-        example(each, reader, writer)
+        witness(each, reader, writer)
     return len(found)
 
 
