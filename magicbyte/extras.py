@@ -14,7 +14,20 @@ from magicbyte.failure import Failure, say
 
 #: Extra -> the modules that its part of the code imports. pyproject.toml has the distributions.
 MODULES: dict[str, tuple[str, ...]] = {
-    "server": ("fastapi", "jgo", "prometheus_client", "pydantic", "sqlalchemy", "tqdm", "uvicorn", "yaml"),
+    "server": (
+        "argon2",
+        "bcrypt",
+        "cryptography",
+        "fastapi",
+        "jgo",
+        "joserfc",
+        "prometheus_client",
+        "pydantic",
+        "sqlalchemy",
+        "tqdm",
+        "uvicorn",
+        "yaml",
+    ),
     "spark": ("numpy", "pandas", "pyarrow", "pyspark"),
     "postgresql": ("psycopg",),
     "msk": ("aws_msk_iam_sasl_signer",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import ssl
 import subprocess
 import sys
 import time
@@ -35,6 +36,7 @@ class ServerProcess:
         log: Path,
         probe: str = "/",
         python: Path | str = sys.executable,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """Say what to start; nothing is started yet.
 
@@ -46,6 +48,7 @@ class ServerProcess:
             probe: the path whose answer, other than a 5xx, shows that it is ready.
             python: the interpreter; one of another environment runs the server that is installed there. Setting the
                 attribute between a stop and a start replaces the server by that of another environment.
+            tls: how it is asked whether it is ready, if the URL is https.
         """
         self.name = name
         self.arguments = list(arguments)
@@ -53,6 +56,7 @@ class ServerProcess:
         self.log = log
         self._probe = probe
         self.python = str(python)
+        self._tls = tls
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -108,7 +112,12 @@ class ServerProcess:
     def answers(self) -> bool:
         """Whether it answers its probe at this moment."""
         parts = urlsplit(self.url)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=5)
+        host, port = parts.hostname or "", parts.port
+        connection = (
+            http.client.HTTPSConnection(host, port, timeout=5, context=self._tls)
+            if parts.scheme == "https"
+            else http.client.HTTPConnection(host, port, timeout=5)
+        )
         try:
             connection.request("GET", self._probe)
             return connection.getresponse().status < http.HTTPStatus.INTERNAL_SERVER_ERROR

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from magicbyte.errors import ApiError
 from magicbyte.http.request import Request
+from magicbyte.security.tls.context import outgoing_context
 from magicbyte.shared_call import SharedCall
 from registry import errors
 from registry.http.answers import LeadersAnswer
@@ -41,7 +42,7 @@ class Forwarder:
         connect = settings.leader_connect_timeout_ms / 1000
         self._timeout = httpx.Timeout(settings.leader_read_timeout_ms / 1000, connect=connect)
         self._unhurried = httpx.Timeout(None, connect=connect)
-        self._client = httpx.AsyncClient(trust_env=False)
+        self._client = httpx.AsyncClient(trust_env=False, verify=outgoing_context(settings))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from magicbyte.http.recorder import Tallies
+from magicbyte.security.metrics import METRICS
 from magicbyte.shared_call import SharedCall
 from registry.log.port import BEGINNING
 from registry.node import Node, Status
@@ -147,6 +148,7 @@ class Metrics:
         collectors = CollectorRegistry()
         collectors.register(of_node)
         collectors.register(of_requests)
+        collectors.register(METRICS)
         self._render = SharedCall(partial(generate_latest, collectors), "metrics")
 
     async def render(self) -> bytes:

@@ -24,6 +24,8 @@ _STOP_SECONDS = 10.0
 def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -> int:
     """Run the workers, each again if it ends by itself, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 
+    If a listener is https://, SIGHUP goes to the workers, which read keys and certificates again.
+
     Raises:
         Failure: The storage is one that processes can't share.
     """
@@ -31,10 +33,17 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
         raise Failure("--workers needs a storage that processes can share; memory: is each one's own")
     stopping = threading.Event()
     handle_stop_signals(lambda *_: stopping.set())
+    reloading = threading.Event()
+    if any(listener.scheme == "https" for listener in given.listeners):
+        signal.signal(signal.SIGHUP, lambda *_: reloading.set())
     folder = process.temporary_folder("magicbyte-workers-")
     commands = [_command(properties, given, folder, index) for index in range(given.workers)]
     running = [process.start(command, log=sys.stderr.fileno()) for command in commands]
     while not stopping.wait(_LOOK_SECONDS):
+        if reloading.is_set():
+            reloading.clear()
+            for worker in running:
+                worker.send_signal(signal.SIGHUP)
         for index, worker in enumerate(running):
             if worker.poll() is not None:
                 log.warning("worker %d ended with exit code %d; starting it again", index, worker.returncode)

@@ -19,6 +19,7 @@ from magicbyte.http.rows import BodyLimit
 from magicbyte.http.server import parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.logs import set_up_logs
+from magicbyte.security.metrics import METRICS
 from magicbyte.settings import SettingsError
 from rest_proxy.checking import check_clients
 from rest_proxy.errors import TRANSLATED
@@ -62,6 +63,7 @@ def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = reg
         lifespan,
     )
     metrics.register(RequestMetrics(app.recorder, former_metrics))
+    metrics.register(METRICS)
     app.state.metrics = metrics
     return app
 

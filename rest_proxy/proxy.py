@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from magicbyte.kafka import client_config, with_prefix
+from magicbyte.security.tls.context import outgoing_context
 from magicbyte.settings import SettingsError
 from rest_proxy.beside import Beside
 from rest_proxy.cluster import Cluster
@@ -105,7 +106,7 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
     if peers is not None:
         from rest_proxy.http.passing_on import PassingOn  # noqa: PLC0415  its HTTP client takes long to import
 
-        passing_on = PassingOn(peers)
+        passing_on = PassingOn(peers, outgoing_context(settings))
     tasks = [
         asyncio.create_task(instances.expire()),
         asyncio.create_task(_tell_if_alone(cluster, settings.bootstrap_servers)),

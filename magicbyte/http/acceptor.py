@@ -8,11 +8,13 @@ import errno
 import logging
 import os
 import resource
+import signal
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv6Address, ip_address
+from typing import TypeVar
 
 import uvicorn
 
@@ -22,9 +24,13 @@ from magicbyte.http.hosts import Hosts
 from magicbyte.http.protocol import Front, HttpConnection
 from magicbyte.http.recorder import Recorder
 from magicbyte.http.response_headers import ResponseHeaders
+from magicbyte.http.tls_connection import TlsConnection
+from magicbyte.security.tls.server import ServerTls
 from magicbyte.stop_signals import handle_stop_signals
 
 log = logging.getLogger("magicbyte.http")
+
+Made = TypeVar("Made", bound=HttpConnection)
 
 #: How many connections are accepted before clients that are served already get their turn.
 _ACCEPTED_IN_TURN = 16
@@ -32,6 +38,9 @@ _ACCEPTED_IN_TURN = 16
 _PAUSE_SECONDS = 0.05
 #: Descriptors that connections leave to the rest of the process.
 _DESCRIPTORS_KEPT = 64
+#: How long a TLS handshake may take, and how long a client that is left may take to say goodbye, in seconds.
+_HANDSHAKE_SECONDS = 10.0
+_FAREWELL_SECONDS = 5.0
 _NO_ROOM = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -42,12 +51,15 @@ class Acceptor:
     the rest, whoever they are; here the connections that are least needed make room first.
     """
 
-    def __init__(self, listening: socket.socket, server: Server, front: Front, hosts: Hosts | None) -> None:
+    def __init__(
+        self, listening: socket.socket, server: Server, front: Front, hosts: Hosts | None, tls: ServerTls | None
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._listening = listening
         self._server = server
         self._front = front
         self._hosts = hosts
+        self._tls = tls
         self._opening: set[asyncio.Task[None]] = set()
         self._retry: asyncio.TimerHandle | None = None
         listening.setblocking(False)
@@ -58,6 +70,9 @@ class Acceptor:
         self._loop.remove_reader(self._listening)
         if self._retry is not None:
             self._retry.cancel()
+        if self._tls is not None:
+            for handshake in self._opening:
+                handshake.cancel()
 
     async def wait_closed(self) -> None:
         """Wait for connections that have been accepted, and have not begun yet."""
@@ -80,7 +95,9 @@ class Acceptor:
                 self._front.recorder.unrouted(503)
                 _turn_away(accepted)
                 continue
-            task = self._loop.create_task(self._open(accepted, peer))
+            task = self._loop.create_task(
+                self._open(accepted, peer) if self._tls is None else self._open_tls(accepted, peer, self._tls)
+            )
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
             if are_full:
@@ -94,14 +111,7 @@ class Acceptor:
         self._retry = self._loop.call_later(_PAUSE_SECONDS, self._loop.add_reader, self._listening, self._accept)
 
     async def _open(self, accepted: socket.socket, peer: tuple[str, int]) -> None:
-        connection = HttpConnection(
-            self._front,
-            client_address(peer[0]),
-            self._hosts,
-            config=self._server.config,
-            server_state=self._server.server_state,
-            app_state=self._server.lifespan.state,
-        )
+        connection = self._connection(HttpConnection, peer)
         accepted.setblocking(False)
         try:
             await self._loop.connect_accepted_socket(lambda: connection, accepted)
@@ -109,6 +119,37 @@ class Acceptor:
             # The client has gone already.
             self._front.connections.remove(connection)
             accepted.close()
+
+    async def _open_tls(self, accepted: socket.socket, peer: tuple[str, int], tls: ServerTls) -> None:
+        connection = self._connection(partial(TlsConnection, tls), peer)
+        connection.handshake = asyncio.current_task()
+        accepted.setblocking(False)
+        try:
+            await self._loop.connect_accepted_socket(
+                lambda: connection,
+                accepted,
+                # The context of this moment: a reload makes a new one.
+                ssl=tls.context,
+                ssl_handshake_timeout=_HANDSHAKE_SECONDS,
+                ssl_shutdown_timeout=_FAREWELL_SECONDS,
+            )
+        except (OSError, asyncio.CancelledError) as error:
+            # The client speaks no TLS, or has no certificate that is trusted; or room was needed for others.
+            self._front.connections.remove(connection)
+            if isinstance(error, OSError):
+                self._front.connections.count_closed("in the TLS handshake")
+            accepted.close()
+        connection.handshake = None
+
+    def _connection(self, make: Callable[..., Made], peer: tuple[str, int]) -> Made:
+        return make(
+            self._front,
+            client_address(peer[0]),
+            self._hosts,
+            config=self._server.config,
+            server_state=self._server.server_state,
+            app_state=self._server.lifespan.state,
+        )
 
 
 def client_address(address: str) -> str:
@@ -155,6 +196,7 @@ class Policy:
         headers: Those of every answer.
         hosts: For each listening socket the names that it has; None for any.
         recorder: Gives the recorder that counts and logs what is answered, once the application has started.
+        tls: For each listening socket the TLS that it speaks; None for plain HTTP.
     """
 
     connections: Connections
@@ -162,22 +204,31 @@ class Policy:
     headers: ResponseHeaders
     hosts: Sequence[Hosts | None]
     recorder: Callable[[], Recorder]
+    tls: Sequence[ServerTls | None]
 
 
 class Server(uvicorn.Server):
     """uvicorn's server with listeners of ours, which returns from `run` after a signal."""
 
-    def __init__(self, config: uvicorn.Config, policy: Policy, on_stop: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        policy: Policy,
+        on_stop: Callable[[], None] | None = None,
+        on_reload: Callable[[], None] | None = None,
+    ) -> None:
         """Make a server that is not running yet.
 
         Args:
             config: uvicorn's settings.
             policy: What clients are allowed.
             on_stop: Called when the server begins to stop.
+            on_reload: Called at SIGHUP, which then does not mean "stop".
         """
         super().__init__(config)
         self._policy = policy
         self._on_stop = on_stop
+        self._on_reload = on_reload
         self._clock: asyncio.Task[None] | None = None
 
     def take_signals(self) -> None:
@@ -187,6 +238,8 @@ class Server(uvicorn.Server):
         ends the process with code 143, before the caller of `run` has closed what it owns.
         """
         handle_stop_signals(self.handle_exit)
+        if (reload := self._on_reload) is not None:
+            signal.signal(signal.SIGHUP, lambda *_: reload())
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the application, then listen."""
@@ -200,8 +253,8 @@ class Server(uvicorn.Server):
             policy.headers,
             recorder,
         )
-        for listening, hosts in zip(sockets or [], policy.hosts, strict=True):
-            self.servers.append(Acceptor(listening, self, front, hosts))  # type: ignore[arg-type]  # as much of a server as is used
+        for listening, hosts, tls in zip(sockets or [], policy.hosts, policy.tls, strict=True):
+            self.servers.append(Acceptor(listening, self, front, hosts, tls))  # type: ignore[arg-type]  # as much of a server as is used
         connections = policy.connections
         connections.capacity = capacity_of(connections)
         if connections.capacity < connections.limits.connections:

@@ -208,6 +208,10 @@ class Connections:
             log.warning("connections closed: %s", told, extra={"open": len(self._open)})
             self._closed.clear()
 
+    def count_closed(self, reason: str) -> None:
+        """Count a connection that ended before it could send a request, for the summary in the log."""
+        self._closed[reason] += 1
+
     def _expire_heads(self) -> None:
         seconds = self.limits.head_seconds
         error = REQUEST_TIMEOUT(detail=f"its head took longer than {seconds:g} s")

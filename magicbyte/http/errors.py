@@ -11,6 +11,7 @@ UNSUPPORTED_MEDIA_TYPE = ErrorKind(415, "HTTP 415 Unsupported Media Type")
 BODY_TOO_LARGE = ErrorKind(413, "HTTP 413 Request Entity Too Large")
 MALFORMED_BODY = ErrorKind(400, "{detail}")
 BAD_REQUEST = ErrorKind(400, "{detail}")
+UNAUTHORIZED = ErrorKind(401, "Unauthorized")
 FORBIDDEN = ErrorKind(403, "Forbidden")
 FOREIGN_ORIGIN = ErrorKind(
     403, "Requests from pages of {origin} are refused: access.control.allow.origin does not allow {what}"

@@ -92,6 +92,8 @@ class HttpConnection(HttpToolsProtocol):
         #: What comes is passed over: the connection closes as soon as the requests before have been answered.
         self._is_deaf = False
         self._is_connected = self._is_aborted = False
+        #: The task of a TLS handshake that is not finished.
+        self.handshake: asyncio.Task[None] | None = None
         self._connections.add(self)
 
     # What the limits need to know
@@ -208,7 +210,7 @@ class HttpConnection(HttpToolsProtocol):
             or len(self.url) > limits.target_bytes
             or len(self.headers) > limits.head_fields
         ):
-            self._serve_with(self._special_app())
+            self.serve_with(self._special_app())
         else:
             super().on_headers_complete()
 
@@ -216,18 +218,18 @@ class HttpConnection(HttpToolsProtocol):
         limits = self._limits
         foreign_host, self._foreign_host, self._is_special = self._foreign_host, None, False
         if len(self.headers) > limits.head_fields:
-            return self._refusing(HEAD_TOO_LARGE(limit=f"{limits.head_fields} fields"))
+            return self.refusing(HEAD_TOO_LARGE(limit=f"{limits.head_fields} fields"))
         if len(self.url) > limits.target_bytes:
-            return self._refusing(TARGET_TOO_LONG(limit=limits.target_bytes))
+            return self.refusing(TARGET_TOO_LONG(limit=limits.target_bytes))
         if foreign_host is not None:
-            return self._refusing(MISDIRECTED(host=foreign_host.decode("latin-1")))
+            return self.refusing(MISDIRECTED(host=foreign_host.decode("latin-1")))
         if self.url == b"*" and self.parser.get_method() == b"OPTIONS":
             return self._front.headers.added_to(self._server_wide_options)
         if not self.url.startswith(b"/"):
-            return self._refusing(BAD_REQUEST(detail="The request target must be a path"))
+            return self.refusing(BAD_REQUEST(detail="The request target must be a path"))
         return self._front.browser_app
 
-    def _refusing(self, error: ApiError) -> ASGIApp:
+    def refusing(self, error: ApiError) -> ASGIApp:
         """An application that answers the request with an error."""
         unread = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
 
@@ -243,7 +245,8 @@ class HttpConnection(HttpToolsProtocol):
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    def _serve_with(self, app: ASGIApp) -> None:
+    def serve_with(self, app: ASGIApp) -> None:
+        """Serve the request, whose head is whole, with another application than the usual one."""
         usual, self.app = self.app, app
         try:
             super().on_headers_complete()
@@ -309,6 +312,8 @@ class HttpConnection(HttpToolsProtocol):
             # Else the kernel would keep what the client does not take.
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.transport.abort()
+        elif self.handshake is not None:
+            self.handshake.cancel()
 
 
 def _raw_answer(error: ApiError, headers: ResponseHeaders) -> bytes:

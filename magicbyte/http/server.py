@@ -23,6 +23,8 @@ from magicbyte.http.hosts import Hosts, is_loopback
 from magicbyte.http.recorder import Recorder
 from magicbyte.http.settings import HttpSettings
 from magicbyte.http.table import Table
+from magicbyte.security.tls.server import ServerTls
+from magicbyte.security.watch import Watch
 
 log = logging.getLogger("magicbyte.http")
 
@@ -61,16 +63,14 @@ class Listener:
 
 
 def parse_listener(text: str) -> Listener:
-    """Read `http://host:port` or `host:port`.
+    """Read `http://host:port`, `https://host:port` or `host:port`.
 
     Raises:
         ValueError: The text is no such address.
     """
     parts = urlsplit(text if "://" in text else f"http://{text}")
-    if parts.scheme == "https":
-        raise ValueError(f"no TLS is served here: {text!r}; write http://HOST:PORT and put a proxy with TLS in front")
-    if parts.scheme != "http" or parts.port is None or parts.path not in ("", "/"):
-        raise ValueError(f"not a listener: {text!r}; write http://HOST:PORT")
+    if parts.scheme not in ("http", "https") or parts.port is None or parts.path not in ("", "/"):
+        raise ValueError(f"not a listener: {text!r}; write http://HOST:PORT or https://HOST:PORT")
     return Listener(parts.scheme, parts.hostname or "0.0.0.0", parts.port)  # noqa: S104  as the reference reads it
 
 
@@ -86,6 +86,8 @@ def serve(
     on_stop: Callable[[], None] | None = None,
 ) -> int:
     """Serve until SIGINT, SIGTERM or SIGHUP; requests under way get `graceful_seconds` to end.
+
+    If a listener is https://, SIGHUP reads keys and certificates again instead.
 
     Afterwards these signals are ignored: the caller finishes its own work and ends the process.
 
@@ -105,7 +107,9 @@ def serve(
 
     Raises:
         Failure: A port can't be had.
+        SettingsError: The TLS settings do not fit the listeners, or a key or certificate cannot be used.
     """
+    tls = _tls(listeners, settings)
     sockets = [_listen(listener, share_port=share_ports) for listener in listeners]
     limits, access_control = settings.limits, settings.access_control
     names = [*settings.host_names, *(listener.host for listener in listeners)]
@@ -117,6 +121,7 @@ def serve(
         headers=settings.all_response_headers,
         hosts=[_hosts(listening, names, settings.allowed_hosts) for listening in sockets],
         recorder=lambda: app.recorder,
+        tls=[tls if listener.scheme == "https" else None for listener in listeners],
     )
     config = uvicorn.Config(
         rejecting_options(app, lambda: app.recorder) if settings.reject_options else app,
@@ -131,13 +136,30 @@ def serve(
         lifespan="on",
         ws="none",
     )
-    server = Server(config, policy, on_stop)
+    watch = Watch([tls]) if tls is not None else None
+    server = Server(config, policy, on_stop, watch.reload_now if watch is not None else None)
     # What a request makes goes with it and holds no cycles; collections in between would look through it in vain.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
     server.take_signals()
-    server.run(sockets=sockets)
+    if watch is not None:
+        watch.start()
+    try:
+        server.run(sockets=sockets)
+    finally:
+        if watch is not None:
+            watch.stop()
     return 0 if server.started else 1
+
+
+def _tls(listeners: Sequence[Listener], settings: HttpSettings) -> ServerTls | None:
+    schemes = {listener.scheme for listener in listeners}
+    settings.check_tls(schemes)
+    if "https" not in schemes:
+        if settings.has_key:
+            log.warning("a key is configured, but no listener is https://, so nothing is served over TLS")
+        return None
+    return ServerTls(settings)
 
 
 def _hosts(listening: socket.socket, names: Collection[str], allowed: Collection[str]) -> Hosts | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import ssl
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ def running_registry(
     port: int = 0,
     properties: Mapping[str, str] | None = None,
     python: Path | str = sys.executable,
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[ServerProcess]:
     """Run a registry; it answers when the block begins and is gone after it.
 
@@ -32,11 +34,12 @@ def running_registry(
         port: 0 picks a free one.
         properties: settings under Confluent's names.
         python: the interpreter of the environment whose registry is run.
+        tls: a client's context; the registry listens on https:// then, with the key that `properties` name.
     """
     arguments = ["registry", "--storage", storage]
     if bootstrap_servers is not None:
         arguments += ["--bootstrap-servers", bootstrap_servers]
-    yield from _running("registry", arguments, port, properties, python, probe="/subjects")
+    yield from _running("registry", arguments, port, properties, python, probe="/subjects", tls=tls)
 
 
 @contextmanager
@@ -47,6 +50,7 @@ def running_rest_proxy(
     port: int = 0,
     properties: Mapping[str, str] | None = None,
     python: Path | str = sys.executable,
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[ServerProcess]:
     """Run a REST proxy; it answers when the block begins and is gone after it.
 
@@ -56,9 +60,10 @@ def running_rest_proxy(
         port: 0 picks a free one.
         properties: settings under kafka-rest's names.
         python: the interpreter of the environment whose proxy is run.
+        tls: a client's context; the proxy listens on https:// then, with the key that `properties` name.
     """
     arguments = ["rest-proxy", "--bootstrap-servers", bootstrap_servers, "--schema-registry-url", schema_registry_url]
-    yield from _running("REST proxy", arguments, port, properties, python, probe="/")
+    yield from _running("REST proxy", arguments, port, properties, python, probe="/", tls=tls)
 
 
 def _running(
@@ -69,11 +74,13 @@ def _running(
     python: Path | str,
     *,
     probe: str,
+    tls: ssl.SSLContext | None,
 ) -> Iterator[ServerProcess]:
     folder = process.temporary_folder("magicbyte-server-")
     address = f"127.0.0.1:{port or free_port()}"
-    command = [*arguments, "--listen", address, "--config", str(_write(folder, properties or {}))]
-    server = ServerProcess(name, command, f"http://{address}", log=folder / "log", probe=probe, python=python)
+    url = f"http://{address}" if tls is None else f"https://{address}"
+    command = [*arguments, "--listen", url, "--config", str(_write(folder, properties or {}))]
+    server = ServerProcess(name, command, url, log=folder / "log", probe=probe, python=python, tls=tls)
     try:
         server.start()
         yield server

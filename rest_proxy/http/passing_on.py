@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import ssl
 from http import HTTPStatus
 from urllib.parse import unquote
 
@@ -45,9 +46,11 @@ _named = msgspec.json.Decoder(_Named).decode
 class PassingOn:
     """Passes requests on, once, to one of the configured nodes and to no other."""
 
-    def __init__(self, peers: Peers) -> None:
+    def __init__(self, peers: Peers, tls: ssl.SSLContext) -> None:
         self._peers = peers
-        self._client = httpx.AsyncClient(timeout=_TIMEOUT, limits=httpx.Limits(max_connections=None))
+        self._client = httpx.AsyncClient(
+            timeout=_TIMEOUT, limits=httpx.Limits(max_connections=None), trust_env=False, verify=tls
+        )
 
     async def close(self) -> None:
         """Close the connections."""

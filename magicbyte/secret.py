@@ -1,0 +1,53 @@
+"""A value that no log, error or dump shows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+HIDDEN = "[hidden]"
+_SECRET_NAME = re.compile(
+    r"password|passwd|secret|(^|[._-])key($|s$)|ssl\.keystore\.key|token($|s$)|jaas|user\.info|credential|sasl\.password",
+    re.IGNORECASE,
+)
+_USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
+
+
+class Secret:
+    """A text that `repr`, `str` and JSON show as `[hidden]`; only `reveal` returns it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the text itself."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return HIDDEN
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a secret is not pickled")
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether the value of a property of this name must not be shown."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def hide_user_info(text: str) -> str:
+    """Return a text without the user names and passwords of the URLs in it."""
+    return _USER_INFO.sub(f"{HIDDEN}@", text)
+
+
+def shown(name: str, value: object) -> str:
+    """Return how a property's value may be shown: `[hidden]` for a secret, else its `repr` without user info."""
+    return HIDDEN if is_secret(name) else hide_user_info(repr(value))

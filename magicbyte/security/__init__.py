@@ -1,0 +1,1 @@
+"""Who may reach the servers and do what: TLS, sign-in, access rules."""

@@ -1,0 +1,39 @@
+"""Metrics of what guards this process: reloads and the server certificate's end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+
+class SecurityMetrics(Collector):
+    """Counts of this process; nothing is shown of what is not configured."""
+
+    def __init__(self) -> None:
+        #: (what, outcome) -> how often it was loaded anew.
+        self.reloads: Counter[tuple[str, str]] = Counter()
+        #: When the server's certificate expires, in seconds since 1970; None without TLS.
+        self.certificate_expiry: float | None = None
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics now."""
+        if self.reloads:
+            reloads = CounterMetricFamily(
+                "magicbyte_security_reloads", "Reloads of keys, users and rules", labels=("what", "outcome")
+            )
+            for labels, count in sorted(self.reloads.items()):
+                reloads.add_metric(labels, count)
+            yield reloads
+        if self.certificate_expiry is not None:
+            yield GaugeMetricFamily(
+                "magicbyte_tls_certificate_expiry_seconds",
+                "When the first certificate of the server's chain expires, in seconds since 1970",
+                value=self.certificate_expiry,
+            )
+
+
+#: Those of this process.
+METRICS = SecurityMetrics()

@@ -1,0 +1,1 @@
+"""TLS of the servers: keys and certificates from settings, contexts made of them, and their replacement."""

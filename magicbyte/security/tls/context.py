@@ -1,0 +1,112 @@
+"""SSL contexts made of keys and certificates."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from magicbyte.security.tls.material import Material, read_identity, read_trusted
+from magicbyte.security.tls.settings import TlsSettings
+from magicbyte.security.tls.stores import Identity
+from magicbyte.settings import SettingsError
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_VERIFY_MODES = {"NONE": ssl.CERT_NONE, "REQUESTED": ssl.CERT_OPTIONAL, "REQUIRED": ssl.CERT_REQUIRED}
+
+
+def server_context(material: Material, settings: TlsSettings) -> ssl.SSLContext:
+    """Make a context for accepting connections; sessions of any other context cannot be resumed with it.
+
+    Raises:
+        SettingsError: OpenSSL does not take the key or a certificate, such as an RSA key under 2048 bits.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    _set_versions(context, settings)
+    context.set_alpn_protocols(["http/1.1"])
+    context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
+    context.verify_mode = _VERIFY_MODES[settings.demanded_certificates]
+    if context.verify_mode != ssl.CERT_NONE:
+        # A resumed session would bring its old identity back; each connection shows its certificate.
+        context.options |= ssl.OP_NO_TICKET
+        context.num_tickets = 0
+        context.load_verify_locations(cadata=_pem(material.trusted))
+        # As in Java, each certificate of the trust store is trusted by itself.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    _load_identity(context, material.identity)
+    if material.crls:
+        with tempfile.TemporaryDirectory(prefix="magicbyte-crl-") as folder:
+            file = Path(folder, "crl.pem")
+            file.write_bytes(material.crls)
+            context.load_verify_locations(cafile=file)
+        context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
+    return context
+
+
+def outgoing_context(settings: TlsSettings) -> ssl.SSLContext:
+    """Make a context for connections to other nodes; without TLS settings it trusts the system's authorities.
+
+    Raises:
+        SettingsError: As `client_context`.
+    """
+    if settings.has_key or settings.has_trust:
+        return client_context(settings)
+    return ssl.create_default_context()
+
+
+def client_context(settings: TlsSettings) -> ssl.SSLContext:
+    """Make a context for connections to other nodes: it trusts the trust store, or the system's without one.
+
+    Raises:
+        SettingsError: A file cannot be read, or OpenSSL does not take what is in it.
+    """
+    trusted = read_trusted(settings)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    _set_versions(context, settings)
+    if trusted:
+        context.load_verify_locations(cadata=_pem(trusted))
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    else:
+        context.load_default_certs()
+    context.check_hostname = bool(settings.endpoint_identification)
+    identity = read_identity(settings)
+    if identity is not None:
+        _load_identity(context, identity)
+    return context
+
+
+def _set_versions(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    context.minimum_version = min(_VERSIONS[name] for name in settings.protocols)
+    context.maximum_version = max(_VERSIONS[name] for name in settings.protocols)
+    context.set_ciphers(settings.ciphers)
+
+
+def _load_identity(context: ssl.SSLContext, identity: Identity) -> None:
+    """Hand the key to OpenSSL, which reads files only: encrypted, so that no key lies readable on a disk."""
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  slow to import
+
+    password = secrets.token_hex(32)
+    key = identity.key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(password.encode()),
+    )
+    with tempfile.TemporaryDirectory(prefix="magicbyte-tls-") as folder:
+        file = Path(folder, "identity.pem")
+        file.write_bytes(key + _pem(identity.chain).encode())
+        try:
+            context.load_cert_chain(file, password=password)
+        except ssl.SSLError as error:
+            raise SettingsError(f"the server's certificate cannot be used: {error.reason or error}") from None
+
+
+def _pem(certificates: Iterable[Certificate]) -> str:
+    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415  slow to import
+
+    return "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in certificates)

@@ -1,0 +1,154 @@
+"""The servers' TLS settings, by Confluent's property names."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field
+
+from magicbyte.secret import Secret
+from magicbyte.security.tls.ciphers import openssl_ciphers
+from magicbyte.settings import ServerSettings, SettingsError
+
+log = logging.getLogger("magicbyte.security")
+
+_NO_EFFECT = "OpenSSL serves TLS here, not Java"
+_WITHOUT_EFFECT = dict.fromkeys(
+    (
+        "ssl.protocol",
+        "ssl.provider",
+        "ssl.keymanager.algorithm",
+        "ssl.trustmanager.algorithm",
+        "ssl.spire.enabled",
+        "ssl.spire.agent.socket.address",
+    ),
+    _NO_EFFECT,
+)
+PROTOCOLS = ("TLSv1.2", "TLSv1.3")
+
+
+def _secret(value: Any) -> Secret | None:
+    return Secret(str(value)) if value not in (None, "") else None
+
+
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _protocols(value: Any) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in str(value).split(",") if name.strip())
+    for name in names:
+        if name not in PROTOCOLS:
+            raise ValueError(f"{name} is not served; choose from {', '.join(PROTOCOLS)}")
+    if not names:
+        raise ValueError(f"choose from {', '.join(PROTOCOLS)}")
+    return names
+
+
+def _suites(value: Any) -> str:
+    return openssl_ciphers(tuple(name.strip() for name in str(value).split(",") if name.strip()))
+
+
+OptionalSecret = Annotated[Secret | None, BeforeValidator(_secret)]
+
+
+class TlsSettings(ServerSettings):
+    """Where keys, certificates and trusted certificates come from, and what clients must present."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    keystore_location: str | None = Field(None, alias="ssl.keystore.location")
+    keystore_type: str | None = Field(None, alias="ssl.keystore.type")
+    keystore_password: OptionalSecret = Field(None, alias="ssl.keystore.password")
+    key_password: OptionalSecret = Field(None, alias="ssl.key.password")
+    keystore_key: OptionalSecret = Field(None, alias="ssl.keystore.key")
+    keystore_chain: str | None = Field(None, alias="ssl.keystore.certificate.chain")
+    certificate_location: str | None = Field(None, alias="ssl.certificate.location")
+    key_location: str | None = Field(None, alias="ssl.key.location")
+    ca_location: str | None = Field(None, alias="ssl.ca.location")
+    truststore_location: str | None = Field(None, alias="ssl.truststore.location")
+    truststore_type: str | None = Field(None, alias="ssl.truststore.type")
+    truststore_password: OptionalSecret = Field(None, alias="ssl.truststore.password")
+    truststore_certificates: str | None = Field(None, alias="ssl.truststore.certificates")
+    crl_location: str | None = Field(None, alias="magicbyte.ssl.crl.location")
+    client_authentication: Annotated[Literal["NONE", "REQUESTED", "REQUIRED"], BeforeValidator(_upper)] | None = Field(
+        None, alias="ssl.client.authentication"
+    )
+    client_auth: bool = Field(False, alias="ssl.client.auth")
+    protocols: Annotated[tuple[str, ...], BeforeValidator(_protocols)] = Field(PROTOCOLS, alias="ssl.enabled.protocols")
+    ciphers: Annotated[str, BeforeValidator(_suites)] = Field(openssl_ciphers(()), alias="ssl.cipher.suites")
+    keystore_reload: bool = Field(True, alias="ssl.keystore.reload")
+    watch_location: str | None = Field(None, alias="ssl.keystore.watch.location")
+    #: Of outgoing connections to other nodes; empty switches the check of the host name off.
+    endpoint_identification: str = Field("https", alias="ssl.endpoint.identification.algorithm")
+
+    @classmethod
+    def without_effect(cls) -> Mapping[str, str]:
+        """Java's TLS properties that change nothing here, and why."""
+        return {**super().without_effect(), **_WITHOUT_EFFECT}
+
+    @property
+    def demanded_certificates(self) -> Literal["NONE", "REQUESTED", "REQUIRED"]:
+        """What clients must present: `ssl.client.authentication`, or REQUIRED for the older `ssl.client.auth=true`."""
+        return self.client_authentication or ("REQUIRED" if self.client_auth else "NONE")
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a private key of this server is configured."""
+        return bool(self.keystore_location or self.keystore_key or self.certificate_location)
+
+    @property
+    def has_trust(self) -> bool:
+        """Whether trusted certificates are configured."""
+        return bool(self.truststore_location or self.truststore_certificates or self.ca_location)
+
+    def check_tls(self, schemes: set[str]) -> None:
+        """Check that the TLS settings fit together and fit the listeners.
+
+        Args:
+            schemes: Those of the listeners.
+
+        Raises:
+            SettingsError: They do not; the text names a property and says what to do.
+        """
+        self._check_sources()
+        demands = self.demanded_certificates != "NONE"
+        if "https" in schemes and not self.has_key:
+            raise SettingsError("listeners: https:// needs a key and certificate; set ssl.keystore.location")
+        if demands and "https" not in schemes:
+            raise SettingsError("ssl.client.authentication: no listener is https://, so no client could be asked")
+        if demands and not self.has_trust:
+            raise SettingsError("ssl.client.authentication: set ssl.truststore.location, which says whom to trust")
+        if self.crl_location and not demands:
+            raise SettingsError("magicbyte.ssl.crl.location: set ssl.client.authentication; nothing else uses the list")
+        if self.endpoint_identification.lower() not in ("https", ""):
+            raise SettingsError("ssl.endpoint.identification.algorithm: use https, or nothing to switch it off")
+        if not self.endpoint_identification:
+            log.warning(
+                "ssl.endpoint.identification.algorithm is empty: the host names of other nodes are not checked, so any"
+                " holder of a trusted certificate can take a node's place"
+            )
+
+    def _check_sources(self) -> None:
+        keys = {
+            "ssl.keystore.location": self.keystore_location,
+            "ssl.keystore.key": self.keystore_key,
+            "ssl.certificate.location": self.certificate_location,
+        }
+        given = [name for name, value in keys.items() if value]
+        if len(given) > 1:
+            raise SettingsError(f"{given[1]}: {given[0]} names a key too; keep one of them")
+        if bool(self.certificate_location) != bool(self.key_location):
+            raise SettingsError("ssl.key.location: set it together with ssl.certificate.location")
+        if bool(self.keystore_key) != bool(self.keystore_chain):
+            raise SettingsError("ssl.keystore.key: set it together with ssl.keystore.certificate.chain")
+        trusts = {
+            "ssl.truststore.location": self.truststore_location,
+            "ssl.truststore.certificates": self.truststore_certificates,
+            "ssl.ca.location": self.ca_location,
+        }
+        given = [name for name, value in trusts.items() if value]
+        if len(given) > 1:
+            raise SettingsError(f"{given[1]}: {given[0]} names trusted certificates too; keep one of them")

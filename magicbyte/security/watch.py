@@ -1,0 +1,108 @@
+"""Loads files again when they have changed, or when told to."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Protocol
+
+from magicbyte.failure import Failure
+from magicbyte.security.metrics import METRICS
+
+log = logging.getLogger("magicbyte.security")
+
+#: What tells a file's content from an earlier one; symbolic links are followed. None if there is no file.
+Signature = tuple[tuple[int, int, int, int] | None, ...]
+
+
+class Source(Protocol):
+    """Something that is loaded from files; a failed reload leaves what was loaded before."""
+
+    name: str
+
+    @property
+    def paths(self) -> Iterable[Path]:
+        """The files whose change asks for a reload."""
+
+    def reload(self) -> None:
+        """Load all files again, or raise Failure or OSError and change nothing."""
+
+
+class Watch:
+    """A thread that looks at the files once a second.
+
+    A change is taken when two looks in a row see the same files, so that no half-written file is read. One that cannot
+    be loaded is tried again when the files change again.
+    """
+
+    def __init__(self, sources: Sequence[Source], *, seconds: float = 1.0) -> None:
+        self._sources = sources
+        self._seconds = seconds
+        self._taken = [_signature(source.paths) for source in sources]
+        self._pending: list[Signature | None] = [None] * len(sources)
+        #: True to reload at once, False to end. A signal handler may put something into it at any moment.
+        self._requests: SimpleQueue[bool] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="security-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; a reload under way is finished first."""
+        self._requests.put(False)
+        self._thread.join()
+
+    def reload_now(self) -> None:
+        """Ask for a reload of everything; may be called from a signal handler."""
+        self._requests.put(True)
+
+    def look(self) -> None:
+        """Look at all files once, and load what has changed and stayed the same since the look before."""
+        for index, source in enumerate(self._sources):
+            signature = _signature(source.paths)
+            if signature == self._taken[index]:
+                self._pending[index] = None
+            elif signature != self._pending[index]:
+                self._pending[index] = signature
+            else:
+                self._take(index, signature)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                request = self._requests.get(timeout=self._seconds)
+            except Empty:
+                self.look()
+                continue
+            if not request:
+                return
+            for index, source in enumerate(self._sources):
+                self._take(index, _signature(source.paths))
+
+    def _take(self, index: int, signature: Signature) -> None:
+        source = self._sources[index]
+        self._taken[index], self._pending[index] = signature, None
+        try:
+            source.reload()
+        except (Failure, OSError) as error:
+            METRICS.reloads[source.name, "failure"] += 1
+            text = "%s: the new files are not used, what was loaded before stays: %s"
+            log.error(text, source.name, error)  # noqa: TRY400  the text says it all; a traceback might show a secret
+        else:
+            METRICS.reloads[source.name, "success"] += 1
+            log.info("%s: loaded again", source.name)
+
+
+def _signature(paths: Iterable[Path]) -> Signature:
+    signature: list[tuple[int, int, int, int] | None] = []
+    for path in paths:
+        stat = None
+        with suppress(OSError):
+            stat = path.stat()
+        signature.append(stat and (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size))
+    return tuple(signature)
