@@ -13,7 +13,6 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import IPv6Address, ip_address
 from typing import TypeVar
 
 import uvicorn
@@ -25,6 +24,7 @@ from magicbyte.http.protocol import Front, HttpConnection
 from magicbyte.http.recorder import Recorder
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.tls_connection import TlsConnection
+from magicbyte.security.principal import client_network
 from magicbyte.security.tls.server import ServerTls
 from magicbyte.stop_signals import handle_stop_signals
 
@@ -144,20 +144,12 @@ class Acceptor:
     def _connection(self, make: Callable[..., Made], peer: tuple[str, int]) -> Made:
         return make(
             self._front,
-            client_address(peer[0]),
+            client_network(peer[0]),
             self._hosts,
             config=self._server.config,
             server_state=self._server.server_state,
             app_state=self._server.lifespan.state,
         )
-
-
-def client_address(address: str) -> str:
-    """What counts as one client: an IPv4 address, or the network of an IPv6 address, of which a client has many."""
-    ip = ip_address(address.partition("%")[0])
-    if not isinstance(ip, IPv6Address):
-        return address
-    return str(ip.ipv4_mapped or IPv6Address(int(ip) >> 64 << 64))
 
 
 def _turn_away(accepted: socket.socket) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from magicbyte.http.acceptor import client_address
 from magicbyte.http.hosts import is_loopback
 from magicbyte.http.settings import HttpSettings
+from magicbyte.security.principal import client_network
 from magicbyte.settings import SettingsError
 
 
@@ -99,10 +99,10 @@ def test_no_headers_but_an_answers_own(server: Any) -> None:
 
 
 def test_addresses() -> None:
-    assert client_address("10.0.0.1") == "10.0.0.1"
-    assert client_address("::ffff:10.0.0.1") == "10.0.0.1"
-    assert client_address("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::"
-    assert client_address("fe80::1%eth0") == "fe80::"
+    assert client_network("10.0.0.1") == "10.0.0.1"
+    assert client_network("::ffff:10.0.0.1") == "10.0.0.1"
+    assert client_network("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::"
+    assert client_network("fe80::1%eth0") == "fe80::"
     assert [is_loopback(address) for address in ("127.0.0.1", "::1", "0.0.0.0", "10.0.0.1", "/a/path")] == [
         True,
         True,

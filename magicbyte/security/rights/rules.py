@@ -1,0 +1,131 @@
+"""Decides by rules: a denial wins over every permission, and what no rule allows is denied."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+from magicbyte.security.principal import ANONYMOUS, Principal, lies_in
+from magicbyte.security.rights.rule import ALL, DEFAULT_CONTEXT, EVERYBODY, IMPLIED_BY, Rule
+
+#: How many decisions are remembered; all are forgotten when there are more, or when a rule changes.
+_MAX_REMEMBERED = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether something may be done, and by which rule; without a rule a super user may, and nobody else."""
+
+    is_allowed: bool
+    rule: Rule | None = None
+
+
+_SUPER_USER, _NO_RULE = Decision(is_allowed=True), Decision(is_allowed=False)
+
+
+@dataclass(slots=True)
+class _Names:
+    """The rules of one principal, permission, operation and resource type, by the names that they match."""
+
+    every: list[Rule] = field(default_factory=list)
+    default_context: list[Rule] = field(default_factory=list)
+    literal: dict[str, list[Rule]] = field(default_factory=lambda: defaultdict(list))
+    prefixed: dict[str, list[Rule]] = field(default_factory=lambda: defaultdict(list))
+    lengths: set[int] = field(default_factory=set)
+
+    def add(self, rule: Rule) -> None:
+        if rule.pattern_type == "LITERAL":
+            (self.every if rule.resource == "*" else self.literal[rule.resource]).append(rule)
+        elif rule.resource == DEFAULT_CONTEXT and rule.resource_type == "SUBJECT":
+            self.default_context.append(rule)
+        else:
+            self.prefixed[rule.resource].append(rule)
+            self.lengths.add(len(rule.resource))
+
+    def matching(self, name: str) -> Iterator[Rule]:
+        """The rules that match a name, those for one name first."""
+        yield from self.literal.get(name, ())
+        for length in self.lengths:
+            yield from self.prefixed.get(name[:length], ())
+        if self.default_context and not name.startswith(":."):
+            yield from self.default_context
+        yield from self.every
+
+
+class Rules:
+    """A set of rules, compiled; it never changes."""
+
+    def __init__(self, rules: Iterable[Rule], super_users: frozenset[str] = frozenset()) -> None:
+        """Compile rules.
+
+        Args:
+            rules: The rules.
+            super_users: `User:<name>` and `Group:<name>` of those whom no rule binds.
+        """
+        self.all = frozenset(rules)
+        self._super_users = super_users
+        self._index: dict[tuple[str, str, str, str], _Names] = {}
+        for rule in sorted(self.all, key=str):
+            key = (rule.principal, rule.permission, rule.operation, rule.resource_type)
+            self._index.setdefault(key, _Names()).add(rule)
+        #: Whether the answer may depend on where the client is.
+        self._has_hosts = any(rule.host != "*" for rule in self.all)
+        self._remembered: dict[tuple[str, frozenset[str], str, str, str, str], Decision] = {}
+
+    def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
+        """Decide whether a principal may do something; takes a microsecond if it was decided before.
+
+        Args:
+            principal: Who asks.
+            address: The client's address.
+            operation: One of the resource type's operations.
+            resource_type: As in a rule.
+            name: The resource's canonical name.
+        """
+        key = (principal.name, principal.groups, address if self._has_hosts else "", operation, resource_type, name)
+        decision = self._remembered.get(key)
+        if decision is None:
+            decision = self._decide(principal, address, operation, resource_type, name)
+            if len(self._remembered) >= _MAX_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = decision
+        return decision
+
+    def _decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
+        names = {principal.name, *principal.groups}
+        if names & self._super_users:
+            return _SUPER_USER
+        everybody = () if principal.name == ANONYMOUS.name else (EVERYBODY,)
+        asked = (principal.name, *sorted(principal.groups), *everybody)
+        for permission, operations in (
+            ("DENY", (operation, ALL)),
+            ("ALLOW", (operation, ALL, *IMPLIED_BY.get(operation, ()))),
+        ):
+            for who in asked:
+                for each in operations:
+                    rules = self._index.get((who, permission, each, resource_type))
+                    if rules is None:
+                        continue
+                    for rule in rules.matching(name):
+                        if _is_from(address, rule):
+                            return Decision(permission == "ALLOW", rule)
+        return _NO_RULE
+
+
+def _is_from(address: str, rule: Rule) -> bool:
+    if rule.network is None:
+        return True
+    if rule.permission == "DENY" and not _is_address(address):
+        # An address that cannot be read must not get round a denial.
+        return True
+    return lies_in(address, (rule.network,))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True

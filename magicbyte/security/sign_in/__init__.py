@@ -1,0 +1,1 @@
+"""Sign-in: who sends a request, by Basic, bearer token or client certificate."""

@@ -1,0 +1,327 @@
+"""Decides who sends a request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from pathlib import Path
+
+from magicbyte.security.principal import ANONYMOUS, Principal, Refusal, client_network, lies_in
+from magicbyte.security.sign_in.basic import parse_basic
+from magicbyte.security.sign_in.bearer import InvalidToken, TokenRules, read_header, verify
+from magicbyte.security.sign_in.certificate_names import name_of, subject_of
+from magicbyte.security.sign_in.failures import FailureLimit
+from magicbyte.security.sign_in.jaas import load_property_users, users_file_of
+from magicbyte.security.sign_in.key_set import KeySet, KeySetError, KeysUnavailable
+from magicbyte.security.sign_in.password_hash import PasswordHash, dummy_hash
+from magicbyte.security.sign_in.remembered import Remembered, Verified
+from magicbyte.security.sign_in.settings import SignInSettings
+from magicbyte.security.sign_in.users import User, load_users
+
+log = logging.getLogger("magicbyte.security")
+
+#: How many slow hashes are computed at a time, and how many may wait.
+_HASH_THREADS = 2
+_HASHES_WAITING = 64
+_BUSY = Refusal(503, "Authentication is busy", retry_after=1)
+_KEYS_TOO_OLD = Refusal(503, "The keys that sign bearer tokens cannot be fetched", retry_after=30)
+_TWO_HEADERS = Refusal(400, "There is more than one Authorization header")
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The other end of a connection.
+
+    Attributes:
+        address: Its IP address.
+        certificate: The verified client certificate in DER, or None.
+        certificate_expires: When that expires, in seconds since 1970.
+    """
+
+    address: str
+    certificate: bytes | None = None
+    certificate_expires: float | None = None
+
+
+class Authenticator:
+    """Verifies credentials; remembers successes, and bounds failures.
+
+    It is used from one event loop; `reload` may be called from any thread.
+    """
+
+    name = "users"
+
+    def __init__(self, settings: SignInSettings, *, realm: str) -> None:
+        """Load users and keys.
+
+        Args:
+            settings: The settings, which fit together.
+            realm: The realm, if the settings name none.
+
+        Raises:
+            Failure: A file or a key set cannot be used.
+        """
+        self._settings = settings
+        self.realm = settings.realm or realm
+        #: (method, outcome) -> how often; for the metrics.
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self._remembered = Remembered(settings.cache_seconds)
+        self._failures = FailureLimit(settings.failures_per_minute)
+        self._dummy = dummy_hash()
+        self._hashing = ThreadPoolExecutor(_HASH_THREADS, thread_name_prefix="password-hash")
+        #: Digest of the header -> its verification under way.
+        self._under_way: dict[bytes, asyncio.Future[bool]] = {}
+        self._subjects: dict[bytes, str | None] = {}
+        self._users: dict[str, User] = {}
+        self._epoch = 0
+        self._fetching: asyncio.Task[None] | None = None
+        self._rules = TokenRules(
+            settings.issuer or "",
+            settings.audience or "",
+            settings.algorithms,
+            settings.name_claim,
+            settings.groups_claim,
+            settings.skew_seconds,
+            settings.max_lifetime_seconds,
+        )
+        self.reload()
+        self.keys: KeySet | None = None
+        if "BEARER" in settings.methods:
+            self.keys = KeySet(
+                settings.keys_url,
+                issuer=settings.issuer or "",
+                refresh_seconds=settings.keys_refresh_ms / 1000,
+                max_stale_seconds=settings.keys_max_stale_seconds,
+            )
+            self.keys.refresh()
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """The files to watch."""
+        settings = self._settings
+        files = [Path(file) for file in settings.users_files]
+        if settings.login_config:
+            config = Path(settings.login_config)
+            files += [config, users_file_of(config, self.realm)]
+        return files
+
+    def reload(self) -> None:
+        """Load the users again; a change makes all that is remembered void.
+
+        Raises:
+            Failure: A file cannot be used; the users stay as they are.
+        """
+        settings = self._settings
+        users = load_users([Path(file) for file in settings.users_files])
+        if settings.login_config:
+            found = load_property_users(users_file_of(Path(settings.login_config), self.realm))
+            users = {**found, **users}
+        self._users = users
+        self._epoch += 1
+        self._remembered.clear()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._hashing.shutdown(wait=False, cancel_futures=True)
+
+    def recall(self, headers: Headers, peer: Peer) -> Principal | None:
+        """Return the principal of credentials that were verified lately; takes a microsecond."""
+        found: bytes | None = None
+        for name, value in headers:
+            if name == b"authorization":
+                if found is not None:
+                    return None
+                found = value
+        if found is None:
+            return None
+        verified = self._remembered.verified(self._remembered.digest(found))
+        if verified is None:
+            return None
+        if verified.networks and not lies_in(self.client_of(headers, peer.address), verified.networks):
+            return None
+        return verified.principal if isinstance(self._with_role(verified.principal), Principal) else None
+
+    async def authenticate(self, headers: Headers, peer: Peer) -> Principal | Refusal:
+        """Return who sends a request with these headers, or why it is refused.
+
+        Args:
+            headers: Names in lower case.
+            peer: The other end of the connection.
+        """
+        values = [value for name, value in headers if name == b"authorization"]
+        peer = replace(peer, address=self.client_of(headers, peer.address))
+        if len(values) > 1:
+            return _TWO_HEADERS
+        if values:
+            outcome = await self._from_header(values[0], peer)
+        elif peer.certificate is not None and "SSL" in self._settings.methods:
+            outcome = await self._from_certificate(peer.certificate, peer)
+        elif self._settings.anonymous_access:
+            outcome = Verified(ANONYMOUS)
+        else:
+            return self._unauthorized()
+        if isinstance(outcome, Refusal):
+            return outcome
+        self.counts[outcome.principal.method, "success"] += 1
+        return self._with_role(outcome.principal)
+
+    async def _from_header(self, header: bytes, peer: Peer) -> Verified | Refusal:
+        digest = self._remembered.digest(header)
+        verified = self._remembered.verified(digest)
+        if verified is not None and (not verified.networks or lies_in(peer.address, verified.networks)):
+            return verified
+        came = time.monotonic()
+        scheme, _, rest = header.partition(b" ")
+        method = {b"basic": "BASIC", b"bearer": "BEARER"}.get(scheme.lower(), "")
+        # Another address may be one from which the same credentials are good.
+        failed = self._remembered.digest(header + b"\0" + peer.address.encode())
+        refusal = self._remembered.failure(failed)
+        if refusal is None:
+            wait = self._failures.seconds_to_wait(client_network(peer.address))
+            if wait:
+                return Refusal(429, "Too many failed authentications", retry_after=wait)
+            epoch = self._epoch
+            outcome: Verified | Refusal | None = None
+            if method == "BASIC" and "BASIC" in self._settings.methods:
+                outcome = await self._basic(rest.strip(), digest, peer)
+            elif method == "BEARER" and "BEARER" in self._settings.methods:
+                outcome = await self._bearer(rest.strip())
+            if isinstance(outcome, Refusal):
+                return outcome
+            if outcome is not None:
+                if epoch == self._epoch:
+                    self._remembered.add(digest, outcome)
+                return outcome
+            self._failures.count(client_network(peer.address))
+            refusal = self._unauthorized(invalid_token=method == "BEARER")
+            if epoch == self._epoch:
+                self._remembered.add(failed, refusal)
+        self.counts[method or "OTHER", "failure"] += 1
+        # Neither the name nor the kind of its hash shows in the time to the answer.
+        await asyncio.sleep(max(0.0, came + self._settings.failure_ms / 1000 - time.monotonic()))
+        return refusal
+
+    async def _basic(self, value: bytes, digest: bytes, peer: Peer) -> Verified | Refusal | None:
+        parsed = parse_basic(value)
+        if parsed is None:
+            return None
+        name, secret = parsed
+        user = self._users.get(name)
+        usable = user is not None and not user.is_disabled and not (user.expires and time.time() >= user.expires)
+        verifier = user.hash if user is not None and usable else self._dummy
+        if verifier.is_slow:
+            matches = await self._slowly(digest, verifier, secret)
+            if isinstance(matches, Refusal):
+                return matches
+        else:
+            matches = verifier.verify(secret)
+        if not matches or user is None or not usable:
+            return None
+        if user.networks and not lies_in(peer.address, user.networks):
+            return None
+        principal = Principal(user.principal, user.groups, "BASIC", user.expires)
+        return Verified(principal, user.networks)
+
+    async def _slowly(self, digest: bytes, verifier: PasswordHash, secret: bytes) -> bool | Refusal:
+        """Verify in a thread, once for equal headers that come at the same time."""
+        job = self._under_way.get(digest)
+        if job is None:
+            if len(self._under_way) >= _HASH_THREADS + _HASHES_WAITING:
+                return _BUSY
+            job = asyncio.get_running_loop().run_in_executor(self._hashing, verifier.verify, secret)
+            self._under_way[digest] = job
+            job.add_done_callback(lambda _: self._under_way.pop(digest, None))
+        return await asyncio.shield(job)
+
+    async def _bearer(self, token: bytes) -> Verified | Refusal | None:
+        assert self.keys is not None
+        try:
+            header = read_header(token, self._rules)
+            key = self.keys.find(header.kid, header.algorithm)
+            if key is None and (self._fetching is not None or self.keys.may_ask_for_unknown):
+                await asyncio.shield(self._fetch())
+                key = self.keys.find(header.kid, header.algorithm)
+            elif self.keys.is_due:
+                self._fetch()
+            if key is None:
+                return None
+            return Verified(verify(token, header, key, self._rules))
+        except InvalidToken as error:
+            log.info("a bearer token is refused: %s", error)
+            return None
+        except KeysUnavailable:
+            self._fetch()
+            return _KEYS_TOO_OLD
+
+    def _fetch(self) -> asyncio.Task[None]:
+        """Fetch the keys beside the event loop; one fetch at a time."""
+        if self._fetching is None:
+            self._fetching = asyncio.get_running_loop().create_task(self._fetch_keys())
+        return self._fetching
+
+    async def _fetch_keys(self) -> None:
+        assert self.keys is not None
+        try:
+            if await asyncio.to_thread(self.keys.refresh):
+                self._epoch += 1
+                self._remembered.clear()
+        except KeySetError as error:
+            log.warning("the keys of bearer tokens stay as they are: %s", error)
+        finally:
+            self._fetching = None
+
+    async def _from_certificate(self, der: bytes, peer: Peer) -> Verified | Refusal:
+        if der not in self._subjects:
+            if len(self._subjects) >= 1000:
+                self._subjects.clear()
+            self._subjects[der] = None
+            with suppress(ValueError):
+                self._subjects[der] = name_of(subject_of(der), self._settings.mapping_rules)
+        name = self._subjects[der]
+        if name is None or (peer.certificate_expires is not None and time.time() >= peer.certificate_expires):
+            self.counts["SSL", "failure"] += 1
+            return self._unauthorized()
+        principal = Principal(f"User:{name}", frozenset(), "SSL", peer.certificate_expires)
+        return Verified(principal)
+
+    def _with_role(self, principal: Principal) -> Principal | Refusal:
+        roles = self._settings.roles
+        if "**" in roles or principal.method != "BASIC":
+            return principal
+        if ("*" in roles and principal.groups) or any(f"Group:{role}" in principal.groups for role in roles):
+            return principal
+        return Refusal(403, "!role")
+
+    def _unauthorized(self, *, invalid_token: bool = False) -> Refusal:
+        challenges = []
+        if "BASIC" in self._settings.methods:
+            challenges.append(f'Basic realm="{self.realm}", charset="UTF-8"')
+        if "BEARER" in self._settings.methods:
+            suffix = ', error="invalid_token"' if invalid_token else ""
+            challenges.append(f'Bearer realm="{self.realm}"{suffix}')
+        return Refusal(401, "Unauthorized", tuple(challenges))
+
+    def client_of(self, headers: Headers, address: str) -> str:
+        """Return the client's address: the TCP peer, or what trusted proxies say of it, from the right."""
+        proxies = self._settings.trusted_proxies
+        if not proxies or not lies_in(address, proxies):
+            return address
+        hops = [value.decode("latin-1") for name, value in headers if name == b"x-forwarded-for"]
+        for hop in reversed([part.strip() for part in ",".join(hops).split(",") if part.strip()]):
+            try:
+                ip_address(hop)
+            except ValueError:
+                return address
+            address = hop
+            if not lies_in(hop, proxies):
+                return hop
+        return address

@@ -1,0 +1,344 @@
+"""Who a request comes from: each credential that is accepted, and each that is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from magicbyte.security.principal import Principal, Refusal
+from magicbyte.security.sign_in.authenticator import Authenticator, Peer
+from magicbyte.security.sign_in.password_hash import hash_key, hash_password
+from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
+from magicbyte.security.tls.authority import Authority
+from magicbyte.settings import SettingsError
+
+Make = Callable[..., Authenticator]
+PEER = Peer("10.1.2.3")
+CHALLENGE = 'Basic realm="SchemaRegistry", charset="UTF-8"'
+UNAUTHORIZED = Refusal(401, "Unauthorized", (CHALLENGE,))
+
+
+@pytest.fixture(scope="module")
+def lines() -> str:
+    return "\n".join(
+        (
+            f"alice:{hash_password('wonderland')}:groups=readers",
+            f"jürgen:{hash_password('schlüssel')}",
+            f"gone:{hash_password('wonderland')}:disabled",
+            f"late:{hash_password('wonderland')}:expires=2020-01-01T00:00:00Z",
+            f"mbk_ci:{hash_key('mbs_secret')}:principal=User:ci;from=10.0.0.0/8",
+        )
+    )
+
+
+@pytest.fixture
+def users(tmp_path: Path, lines: str) -> Path:
+    path = tmp_path / "users"
+    path.write_text(lines, encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def make(users: Path) -> Iterator[Make]:
+    with ExitStack() as stack:
+
+        def make(**properties: str) -> Authenticator:
+            given = {
+                "authentication.method": "BASIC",
+                "magicbyte.users.file": str(users),
+                "magicbyte.authentication.failure.ms": "0",
+            }
+            given |= {name.replace("__", "."): value for name, value in properties.items()}
+            authenticator = Authenticator(SignInSettings.from_properties(given), realm="SchemaRegistry")
+            stack.callback(authenticator.close)
+            return authenticator
+
+        yield make
+
+
+def basic(text: str) -> tuple[bytes, bytes]:
+    return (b"authorization", b"Basic " + b64encode(text.encode()))
+
+
+def ask(authenticator: Authenticator, *headers: tuple[bytes, bytes], peer: Peer = PEER) -> Principal | Refusal:
+    return asyncio.run(authenticator.authenticate(headers, peer))
+
+
+def test_a_user_signs_in(make: Make):
+    authenticator = make()
+    alice = Principal("User:alice", frozenset(("Group:readers",)), "BASIC")
+    assert ask(authenticator, basic("alice:wonderland")) == alice
+    assert ask(authenticator, basic("jürgen:schlüssel")) == Principal("User:jürgen", frozenset(), "BASIC")
+    assert authenticator.recall([basic("alice:wonderland")], PEER) == alice
+    assert authenticator.counts == {("BASIC", "success"): 2}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"Basic " + b64encode(b"alice:wonder"),
+        b"Basic " + b64encode(b"nobody:wonderland"),
+        b"Basic " + b64encode(b"gone:wonderland"),
+        b"Basic " + b64encode(b"late:wonderland"),
+        b"Basic " + b64encode(b"alice"),
+        b"Basic " + b64encode(b"alice:wonderland\0"),
+        b"Basic " + b64encode(b"alice:\xff"),
+        b"Basic " + b64encode(b"alice:" + b"x" * 1024),
+        b"Basic " + b64encode(b"alice:wonderland") + b"!",
+        b"Basic YWxpY2U6d29uZGVybGFuZA",
+        b"Basic",
+        b"",
+        b"Digest username=alice",
+        b"Bearer x",
+        # A key's id alone opens nothing.
+        b"Basic " + b64encode(b"mbk_ci:"),
+    ],
+)
+def test_all_that_is_wrong_has_the_same_answer(make: Make, value: bytes):
+    assert ask(make(), (b"authorization", value)) == UNAUTHORIZED
+    assert ask(make()) == UNAUTHORIZED
+
+
+def test_a_key_signs_in_from_its_networks_only(make: Make):
+    authenticator = make()
+    ci = Principal("User:ci", frozenset(), "BASIC")
+    assert ask(authenticator, basic("mbk_ci:mbs_secret"), peer=Peer("11.0.0.1")) == UNAUTHORIZED
+    assert ask(authenticator, basic("mbk_ci:mbs_secret")) == ci
+    assert authenticator.recall([basic("mbk_ci:mbs_secret")], PEER) == ci
+    assert authenticator.recall([basic("mbk_ci:mbs_secret")], Peer("11.0.0.1")) is None
+    assert ask(authenticator, basic("mbk_ci:mbs_secret"), peer=Peer("11.0.0.1")) == UNAUTHORIZED
+
+
+def test_only_trusted_proxies_say_where_a_client_is(make: Make):
+    authenticator = make(magicbyte__trusted__proxies="192.0.2.0/24")
+    proxy = Peer("192.0.2.1")
+    key = basic("mbk_ci:mbs_secret")
+    hops = (b"x-forwarded-for", b"11.0.0.1, 10.0.0.9, 192.0.2.7")
+    assert isinstance(ask(authenticator, key, hops, peer=proxy), Principal)
+    spoofed = (b"x-forwarded-for", b"10.0.0.9, 11.0.0.1")
+    assert ask(authenticator, key, spoofed, peer=proxy) == UNAUTHORIZED
+    assert ask(authenticator, key, (b"x-forwarded-for", b"10.0.0.9"), peer=Peer("11.0.0.1")) == UNAUTHORIZED
+    assert authenticator.recall([key, spoofed], proxy) is None
+
+
+def test_two_headers_are_a_bad_request(make: Make):
+    headers = (basic("alice:wonderland"), basic("alice:wonderland"))
+    assert ask(make(), *headers) == Refusal(400, "There is more than one Authorization header")
+    assert make().recall(headers, PEER) is None
+
+
+def test_a_header_decides_alone(make: Make, authority: Authority):
+    alice = authority.client("alice").certificate.public_bytes(Encoding.DER)
+    authenticator = make(authentication__method="BASIC,SSL", magicbyte__anonymous__access="true")
+    peer = Peer("10.1.2.3", alice, time.time() + 60)
+    by_certificate = ask(authenticator, peer=peer)
+    assert isinstance(by_certificate, Principal)
+    assert (by_certificate.name, by_certificate.method) == ("User:CN=alice", "SSL")
+    assert ask(authenticator, basic("alice:wrong"), peer=peer) == UNAUTHORIZED
+    assert ask(authenticator) == Principal("User:ANONYMOUS")
+    assert ask(authenticator, basic("alice:wrong")) == UNAUTHORIZED
+    expired = Peer("10.1.2.3", alice, time.time() - 1)
+    assert ask(authenticator, peer=expired) == UNAUTHORIZED
+
+
+def test_rules_map_certificates(make: Make, authority: Authority):
+    certificate = authority.client("alice", organization="Acme").certificate.public_bytes(Encoding.DER)
+    authenticator = make(authentication__method="SSL", ssl__principal__mapping__rules="RULE:CN=(.*),O=Acme/$1/U")
+    principal = ask(authenticator, peer=Peer("10.1.2.3", certificate))
+    assert isinstance(principal, Principal)
+    assert principal.name == "User:ALICE"
+    other = authority.client("alice").certificate.public_bytes(Encoding.DER)
+    assert ask(authenticator, peer=Peer("10.1.2.3", other)) == Refusal(401, "Unauthorized")
+
+
+def test_a_certificate_is_nobody_if_certificates_are_no_method(make: Make, authority: Authority):
+    certificate = authority.client("alice").certificate.public_bytes(Encoding.DER)
+    assert ask(make(), peer=Peer("10.1.2.3", certificate)) == UNAUTHORIZED
+
+
+@pytest.mark.parametrize(
+    ("roles", "alice", "other"),
+    [("**", True, True), ("*", True, False), ("readers,x", True, False), ("x", False, False), ("", False, False)],
+)
+def test_roles_are_asked_for(make: Make, roles: str, alice: bool, other: bool):
+    authenticator = make(authentication__roles=roles)
+    for credentials, may in (("alice:wonderland", alice), ("jürgen:schlüssel", other)):
+        outcome = ask(authenticator, basic(credentials))
+        assert (outcome == Refusal(403, "!role")) is not may
+        assert (authenticator.recall([basic(credentials)], PEER) is not None) is may
+
+
+def test_twenty_wrong_passwords_are_one_too_many(make: Make):
+    authenticator = make()
+    alice = basic("alice:wonderland")
+    assert isinstance(ask(authenticator, alice), Principal)
+    # Wrong keys, since their hash takes no time.
+    answers = [ask(authenticator, basic(f"mbk_ci:{number}")) for number in range(22)]
+    assert [answer.status for answer in answers if isinstance(answer, Refusal)] == [401] * 20 + [429] * 2
+    assert answers[-1] == Refusal(429, "Too many failed authentications", retry_after=2)
+    # Somebody who has signed in goes on, behind the same address too; others are not concerned.
+    assert isinstance(ask(authenticator, alice), Principal)
+    assert isinstance(ask(authenticator, basic("mbk_ci:mbs_secret"), peer=Peer("10.9.9.9")), Principal)
+
+
+def test_the_same_wrong_password_counts_once(make: Make):
+    authenticator = make()
+    answers = [ask(authenticator, basic("mbk_ci:wrong")) for _ in range(30)]
+    assert answers == [UNAUTHORIZED] * 30
+
+
+def test_a_failure_is_answered_on_a_timer(make: Make):
+    authenticator = make(magicbyte__authentication__failure__ms="150")
+    for credentials in ("alice:wrong", "nobody:wrong", "mbk_ci:wrong", "mbk_ci:wrong"):
+        began = time.monotonic()
+        assert ask(authenticator, basic(credentials)) == UNAUTHORIZED
+        assert time.monotonic() - began >= 0.15
+
+
+def test_unknown_names_are_hashed_too(make: Make):
+    authenticator = make()
+    with patch.object(type(authenticator._dummy), "verify", autospec=True, return_value=True) as verify:
+        assert ask(authenticator, basic("nobody:wonderland")) == UNAUTHORIZED
+        assert ask(authenticator, basic("gone:wonderland")) == UNAUTHORIZED
+    assert verify.call_count == 2
+
+
+def test_equal_headers_are_hashed_once_and_too_many_different_ones_not_at_all(make: Make):
+    authenticator = make(magicbyte__authentication__failures__per__minute="100000")
+
+    async def at_once(*credentials: str) -> list[Principal | Refusal]:
+        peers = (Peer(f"10.0.{number}.1") for number in range(1000))
+        asked = zip(credentials, peers, strict=False)
+        return await asyncio.gather(*(authenticator.authenticate([basic(each)], peer) for each, peer in asked))
+
+    with patch.object(type(authenticator._dummy), "verify", autospec=True, return_value=True) as verify:
+        assert len(set(asyncio.run(at_once(*["alice:wonderland"] * 50)))) == 1
+        assert verify.call_count == 1
+    answers = asyncio.run(at_once(*(f"nobody:{number}" for number in range(80))))
+    busy = Refusal(503, "Authentication is busy", retry_after=1)
+    assert (answers.count(busy), answers.count(UNAUTHORIZED)) == (14, 66)
+
+
+def test_a_change_of_the_users_file_is_in_force_at_once(make: Make, users: Path, lines: str):
+    authenticator = make()
+    assert isinstance(ask(authenticator, basic("alice:wonderland")), Principal)
+    users.write_text("\n".join(line for line in lines.splitlines() if not line.startswith("alice")))
+    authenticator.reload()
+    assert authenticator.recall([basic("alice:wonderland")], PEER) is None
+    assert ask(authenticator, basic("alice:wonderland")) == UNAUTHORIZED
+
+
+def test_no_secret_is_kept(make: Make):
+    authenticator = make()
+    ask(authenticator, basic("alice:wonderland"))
+    ask(authenticator, basic("alice:planted"))
+    kept = repr((vars(authenticator), vars(authenticator._remembered)))
+    assert all(secret not in kept for secret in ("wonderland", "planted", b64encode(b"alice:wonderland").decode()))
+
+
+@pytest.mark.parametrize(
+    ("properties", "listeners", "text"),
+    [
+        ({"authentication.method": "BASIC"}, {}, "magicbyte.users.file: BASIC needs users; make a file with"),
+        ({"authentication.method": "BEARER"}, {}, "oauthbearer.expected.issuer: BEARER needs it; tokens of others"),
+        (
+            {"authentication.method": "BEARER", "oauthbearer.expected.issuer": "x"},
+            {},
+            "oauthbearer.expected.audience: BEARER needs it",
+        ),
+        ({"authentication.method": "SSL"}, {}, "ssl.client.authentication: SSL as a method needs REQUESTED or"),
+        (
+            {"authentication.method": "BASIC", "magicbyte.users.file": "u"},
+            {"http": True},
+            "listeners: passwords and tokens would cross the network in the clear; use https://, a loopback address",
+        ),
+        ({"magicbyte.anonymous.access": "true"}, {}, "magicbyte.anonymous.access: set authentication.method"),
+    ],
+)
+def test_settings_that_do_not_fit_refuse_to_start(properties: dict[str, str], listeners: dict[str, bool], text: str):
+    with pytest.raises(SettingsError) as raised:
+        SignInSettings.from_properties(properties).check_sign_in(listeners, asks_for_certificates=False)
+    assert str(raised.value).startswith(text)
+
+
+def test_the_clear_is_allowed_on_the_loopback_and_behind_a_proxy():
+    properties = {"authentication.method": "BASIC", "magicbyte.users.file": "u"}
+    settings = SignInSettings.from_properties(properties)
+    settings.check_sign_in({"http": False, "https": True}, asks_for_certificates=False)
+    allowed = {**properties, "magicbyte.allow.plaintext.credentials": "true"}
+    SignInSettings.from_properties(allowed).check_sign_in({"http": True}, asks_for_certificates=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("authentication.method", "KERBEROS", "KERBEROS is not kept here; use NONE, or a list of BASIC, BEARER, SSL"),
+        ("authentication.method", "BASIC,NONE", "NONE is not kept here"),
+        ("authentication.skip.paths", "/*", "/* can't be left without sign-in; only whole paths out of /, /_health"),
+        ("authentication.skip.paths", "/subjects", "/subjects can't be left without sign-in"),
+        ("magicbyte.oauthbearer.algorithms", "HS256", "HS256 is not accepted"),
+        ("magicbyte.oauthbearer.algorithms", "none", "none is not accepted"),
+        ("magicbyte.trusted.proxies", "proxy", "proxy is neither an IP address nor a network"),
+        ("ssl.principal.mapping.rules", "CN=x", "'CN=x' is no rule"),
+    ],
+)
+def test_a_wrong_value_is_named(name: str, value: str, text: str):
+    with pytest.raises(SettingsError) as raised:
+        SignInSettings.from_properties({name: value})
+    assert str(raised.value).startswith(name)
+    assert text in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "translated"),
+    [
+        (
+            {"confluent.rest.auth.propagate.method": "JETTY_AUTH"},
+            {"authentication.method": "BASIC"},
+        ),
+        (
+            {"confluent.schema.registry.auth.mechanism": "SSL", "authentication.method": "BASIC"},
+            {"authentication.method": "BASIC"},
+        ),
+        (
+            {"confluent.rest.auth.ssl.principal.mapping.rules": "DEFAULT"},
+            {"ssl.principal.mapping.rules": "DEFAULT"},
+        ),
+        (
+            {"rest.servlet.initializor.classes": "io.x.AuthenticationHandler", "oauthbearer.expected.issuer": "i"},
+            {"authentication.method": "BEARER", "oauthbearer.expected.issuer": "i"},
+        ),
+    ],
+)
+def test_confluents_names_are_understood(given: dict[str, str], translated: dict[str, str]):
+    assert with_confluents_names(given) == translated
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rest.servlet.initializor.classes": "com.acme.Plugin"},
+        {"rest.servlet.initializor.classes": "io.x.AuthenticationHandler"},
+        {"confluent.schema.registry.auth.mechanism": "KERBEROS"},
+    ],
+)
+def test_plug_ins_refuse_to_start(given: dict[str, str]):
+    with pytest.raises(SettingsError, match="not kept here"):
+        with_confluents_names(given)
+
+
+def test_networks_of_the_settings():
+    settings = SignInSettings.from_properties({"magicbyte.trusted.proxies": "10.0.0.0/8, ::1"})
+    assert settings.trusted_proxies == (ip_network("10.0.0.0/8"), ip_network("::1"))
+    assert timedelta(seconds=settings.cache_seconds) == timedelta(minutes=5)
