@@ -13,6 +13,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from magicbyte.failure import Failure
+from magicbyte.secret import hide_user_info, shown
 
 log = logging.getLogger("magicbyte.settings")
 
@@ -65,7 +66,7 @@ class ServerSettings(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             name = str(first["loc"][0]) if first["loc"] else "settings"
-            raise SettingsError(f"{name}: {first['msg']} (was {first['input']!r})") from None
+            raise SettingsError(f"{name}: {hide_user_info(first['msg'])} (was {shown(name, first['input'])})") from None
         return settings
 
 

@@ -30,9 +30,10 @@ def gather_properties(
     """Return the server's properties: the file's, over them the environment's, over them the command line's.
 
     Raises:
-        Failure: the file cannot be read.
+        Failure: the file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
     """
     # Here, since it loads pydantic, which the servers have a use for and --help has not.
+    from magicbyte.placeholders import resolve  # noqa: PLC0415
     from magicbyte.properties_file import read_properties_file  # noqa: PLC0415
     from magicbyte.settings import properties_from_environment  # noqa: PLC0415
 
@@ -44,7 +45,7 @@ def gather_properties(
             reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
             raise Failure(f"--config {config} cannot be read: {reason}") from error
     properties |= properties_from_environment(environment_prefix)
-    return properties | {name: value for name, value in options.items() if value is not None}
+    return resolve(properties | {name: value for name, value in options.items() if value is not None})
 
 
 def load_serve(package: str) -> Serve:

@@ -1,0 +1,1 @@
+"""The commands about users, API keys and access rules."""

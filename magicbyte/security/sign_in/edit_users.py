@@ -1,0 +1,152 @@
+"""Changes a users file: one change at a time, and never a half-written file."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from magicbyte.failure import Failure
+from magicbyte.security.sign_in.users import check_name, parse_options, parse_user, read_lines
+
+
+@dataclass
+class Line:
+    """One user's line, taken apart."""
+
+    name: str
+    hash: str
+    options: dict[str, str]
+
+    def __str__(self) -> str:
+        options = ";".join(key if value == "true" else f"{key}={value}" for key, value in self.options.items() if value)
+        return f"{self.name}:{self.hash}" + (f":{options}" if options else "")
+
+
+class UsersFile:
+    """The lines of a users file while it is being changed; comments stay where they are."""
+
+    def __init__(self, path: Path, lines: list[str]) -> None:
+        self.path = path
+        self._lines = lines
+
+    def users(self) -> list[Line]:
+        """The users, in the file's order."""
+        return [self._parse(line) for line in self._lines if _is_user(line)]
+
+    def user(self, name: str) -> Line:
+        """Return one user.
+
+        Raises:
+            Failure: There is none of that name.
+        """
+        for line in self.users():
+            if line.name == name:
+                return line
+        raise Failure(f"{self.path} has no user {name}")
+
+    def add(self, line: Line) -> None:
+        """Add a user.
+
+        Raises:
+            Failure: There is one of that name, or a part of the line cannot be.
+        """
+        if any(user.name == line.name for user in self.users()):
+            raise Failure(f"{self.path} has a user {line.name} already")
+        self._lines.append(_checked(line))
+
+    def replace(self, line: Line) -> None:
+        """Put a changed user in place of the one of that name."""
+        self._lines = [
+            _checked(line) if _is_user(each) and self._parse(each).name == line.name else each for each in self._lines
+        ]
+
+    def remove(self, name: str) -> None:
+        """Remove a user.
+
+        Raises:
+            Failure: There is none of that name.
+        """
+        self.user(name)
+        self._lines = [line for line in self._lines if not (_is_user(line) and self._parse(line).name == name)]
+
+    @property
+    def text(self) -> str:
+        """The file's new text."""
+        return "".join(f"{line}\n" for line in self._lines)
+
+    def _parse(self, line: str) -> Line:
+        name, _, rest = line.strip().partition(":")
+        hash_text, _, options = rest.partition(":")
+        try:
+            return Line(name, hash_text, parse_options(name, options))
+        except ValueError as error:
+            raise Failure(f"{self.path}: {error}") from None
+
+
+def open_users(path: Path) -> UsersFile:
+    """Open a users file to look at it.
+
+    Raises:
+        Failure: It cannot be read.
+    """
+    return UsersFile(path, read_lines(path))
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[UsersFile]:
+    """Open a users file for a change, which is written when the block ends without an error.
+
+    Another command that changes a file of the same folder waits. The new file is 0600 and takes the place of the old
+    one in one step.
+
+    Raises:
+        Failure: The file cannot be read or written.
+    """
+    try:
+        folder = os.open(path.parent, os.O_RDONLY)
+    except OSError as error:
+        raise Failure(f"{path.parent} cannot be opened: {error.strerror}") from None
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        users = UsersFile(path, read_lines(path) if path.exists() else [])
+        yield users
+        _write(path, users.text)
+    finally:
+        os.close(folder)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        # It is made with mode 0600.
+        descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise Failure(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            Path(part).unlink()
+        raise Failure(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _is_user(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _checked(line: Line) -> str:
+    text = str(line)
+    try:
+        check_name(line.name)
+        parse_user(text)
+    except ValueError as error:
+        raise Failure(str(error)) from None
+    return text

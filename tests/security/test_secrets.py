@@ -1,0 +1,93 @@
+"""Secrets come from files and variables, and are shown nowhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from magicbyte.http.settings import HttpSettings
+from magicbyte.placeholders import PlaceholderError, resolve
+from magicbyte.secret import Secret, is_secret, shown
+from magicbyte.settings import SettingsError
+
+
+def test_placeholders_stand_for_what_files_and_variables_hold(tmp_path: Path):
+    (tmp_path / "secrets.properties").write_text("store = s3cret ${env:NOT_RESOLVED}\n")
+    (tmp_path / "password").write_text("from a folder\n")
+    given = {
+        "a": f"${{file:{tmp_path}/secrets.properties:store}}",
+        "b": f"${{directory:{tmp_path}:password}}",
+        "c": "user=${env:WHO} at ${env:WHERE:-home}${env:EMPTY:-}",
+        "d": f"${{file:{tmp_path}/password}}",
+        "e": "no $placeholder, ${other:x} neither",
+    }
+    assert resolve(given, {"WHO": "alice"}) == {
+        "a": "s3cret ${env:NOT_RESOLVED}",
+        "b": "from a folder",
+        "c": "user=alice at home",
+        "d": "from a folder",
+        "e": "no $placeholder, ${other:x} neither",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("${file:/none:key}", "No such file or directory"),
+        ("${directory:/tmp:../etc/passwd}", "write ${directory:/folder:file}"),
+        ("${directory:/tmp}", "write ${directory:/folder:file}"),
+        ("${env:NOT_SET}", "the variable is not set"),
+    ],
+)
+def test_a_placeholder_that_can_not_be_resolved_is_named(value: str, reason: str):
+    with pytest.raises(PlaceholderError) as raised:
+        resolve({"ssl.key.password": value}, {})
+    assert str(raised.value) == f"ssl.key.password: {value} cannot be resolved: {reason}"
+
+
+def test_a_missing_key_is_named(tmp_path: Path):
+    file = tmp_path / "s"
+    file.write_text("planted=s3cret\n")
+    with pytest.raises(PlaceholderError) as raised:
+        resolve({"a": f"${{file:{file}:other}}"}, {})
+    assert str(raised.value).endswith("cannot be resolved: it has no such key, or is no UTF-8 text")
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("ssl.keystore.password", True),
+        ("magicbyte.webhook.secret", True),
+        ("kafkastore.sasl.jaas.config", True),
+        ("basic.auth.user.info", True),
+        ("bearer.auth.token", True),
+        ("bearer.auth.client.secret", True),
+        ("ssl.keystore.key", True),
+        ("ssl.keystore.location", False),
+        ("listeners", False),
+        ("schema.registry.key.subject.name.strategy", False),
+        ("oauthbearer.jwks.endpoint.url", False),
+    ],
+)
+def test_which_properties_are_secret(name: str, secret: bool):
+    assert is_secret(name) is secret
+
+
+def test_a_secret_is_not_shown():
+    secret = Secret("s3cret")
+    assert (repr(secret), str(secret), f"{secret}", secret.reveal()) == ("[hidden]", "[hidden]", "[hidden]", "s3cret")
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        json.dumps(secret)
+    assert shown("url", "https://alice:s3cret@host/path") == "'https://[hidden]@host/path'"
+    assert "s3cret" not in repr(HttpSettings.from_properties({"ssl.key.password": "s3cret"}))
+
+
+def test_a_wrong_value_is_not_repeated_if_it_is_a_secret_or_holds_one():
+    class Settings(HttpSettings):
+        pass
+
+    with pytest.raises(SettingsError) as raised:
+        Settings.from_properties({"idle.timeout.ms": "http://alice:s3cret@host"})
+    assert "s3cret" not in str(raised.value)
