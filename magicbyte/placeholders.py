@@ -21,7 +21,8 @@ def resolve(properties: Mapping[str, str], environment: Mapping[str, str] | None
     """Return properties with the values that their placeholders stand for.
 
     The providers are those of Kafka's clients: `file` reads a key of a .properties file, or the whole file if no key
-    is given; `directory` reads the file that is named like the key; `env` reads a variable, with an optional default after `:-`.
+    is given; `directory` reads the file that is named like the key; `env` reads a variable, with an optional default
+    after `:-`.
     What a placeholder stands for is not searched for further placeholders.
 
     Args:

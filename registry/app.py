@@ -7,6 +7,8 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.responses import Response
@@ -14,11 +16,12 @@ from starlette.responses import Response
 from compat.schema import InvalidSchema
 from magicbyte.failure import Failure
 from magicbyte.http.application import Api, Application
+from magicbyte.http.identity import open_guard
 from magicbyte.http.recorder import RequestMetrics
 from magicbyte.http.remembered import RememberedAnswers
 from magicbyte.http.request import Request
 from magicbyte.http.rows import BodyLimit
-from magicbyte.http.server import Listener
+from magicbyte.http.server import Listener, check_security
 from magicbyte.http.server import serve as serve_http
 from magicbyte.logs import set_up_logs
 from registry import errors
@@ -39,9 +42,16 @@ from registry.settings import RegistrySettings
 from registry.webhooks import Webhooks
 from registry.workers import serve_with_workers
 
+if TYPE_CHECKING:
+    from magicbyte.http.guard import Guard
+
 
 def create_app(
-    given: RegistrySettings, node: Node | None = None, *, stopping: threading.Event | None = None
+    given: RegistrySettings,
+    node: Node | None = None,
+    *,
+    stopping: threading.Event | None = None,
+    guard: Guard | None = None,
 ) -> Application:
     """Build the application.
 
@@ -50,12 +60,14 @@ def create_app(
         node: A node that the caller has started and will stop; without one, the node that the settings ask for starts
             and stops with the application.
         stopping: Set when the server begins to stop: answers that never end by themselves end then.
+        guard: Signs clients in; without one, one is made if the settings ask for it.
     """
+    guard = guard or guard_of(given)
     owned = node is None
     node = node or open_node(given)
     registry = Registry(node, given, terms_of(given), stopping=stopping or threading.Event())
 
-    forwarder = Forwarder(registry.leader_url, given)
+    forwarder = Forwarder(registry.leader_url, given, guard)
     webhooks = Webhooks(
         node,
         given.webhook_urls,
@@ -81,23 +93,29 @@ def create_app(
                 await asyncio.to_thread(node.stop)
 
     tokens = OffsetTokens(node, registry.sync)
-    app = Application(
-        Api(
-            name="registry",
-            contract="registry.yaml",
-            rows=ROWS,
-            error_response=error_response,
-            body_limits={BodyLimit.USUAL: given.max_body_bytes, BodyLimit.BULK: given.max_import_bytes},
-            unrouted_media_types=negotiated,
-            deadline_seconds=given.request_timeout_ms / 1000,
-            locate=locate,
-            on_errors={InvalidSchema: _on_invalid_schema, NotLeader: forwarder},
-            before_handling=tokens.await_token,
-            after_handling=tokens.give_token,
-            remembered=RememberedAnswers(lambda: node.view.offset, {OFFSET_HEADER: tokens.is_met}),
-        ),
-        lifespan,
+    api = Api(
+        name="registry",
+        contract="registry.yaml",
+        rows=ROWS,
+        error_response=error_response,
+        body_limits={BodyLimit.USUAL: given.max_body_bytes, BodyLimit.BULK: given.max_import_bytes},
+        unrouted_media_types=negotiated,
+        deadline_seconds=given.request_timeout_ms / 1000,
+        locate=locate,
+        on_errors={InvalidSchema: _on_invalid_schema, NotLeader: forwarder},
+        before_handling=tokens.await_token,
+        after_handling=tokens.give_token,
+        remembered=RememberedAnswers(lambda: node.view.offset, {OFFSET_HEADER: tokens.is_met}),
     )
+    if guard is not None:
+        api = guard.guarding(api)
+        if guard.authorizer is not None:
+            from registry.http.access import RegistryAccess  # noqa: PLC0415  what it needs takes long to import
+
+            access = RegistryAccess(registry, guard.authorizer, guard)
+            remembered = RememberedAnswers(access.state, {OFFSET_HEADER: tokens.is_met})
+            api = replace(api, decide=access.decide, remembered=remembered)
+    app = Application(api, lifespan)
     app.state.registry = registry
     app.state.forwarder = forwarder
     app.state.metrics = metrics = Metrics(
@@ -108,6 +126,15 @@ def create_app(
 
 async def _on_invalid_schema(_request: Request, error: InvalidSchema) -> Response:
     raise invalid_schema(error)
+
+
+def guard_of(given: RegistrySettings) -> Guard | None:
+    """What signs clients in, by the settings; None if nobody has to sign in.
+
+    Raises:
+        Failure: Users or keys cannot be loaded.
+    """
+    return open_guard(given, realm="SchemaRegistry", audience=given.group_id)
 
 
 def terms_of(given: RegistrySettings) -> Terms:
@@ -133,11 +160,13 @@ def serve(properties: Mapping[str, str]) -> int:
     """
     given = RegistrySettings.from_properties(properties)
     set_up_logs(given.log_level)
+    listeners = given.listeners
+    check_security(listeners, given)
     if given.workers > 1:
         return serve_with_workers(properties, given)
-    listeners = given.listeners
     if given.worker is not None:
         listeners = [*listeners, Listener(listeners[0].scheme, listeners[0].host, given.worker_port)]
+    guard = guard_of(given)
     try:
         node = open_node(given)
     except LogError as error:
@@ -147,12 +176,13 @@ def serve(properties: Mapping[str, str]) -> int:
     try:
         node.start()
         code = serve_http(
-            create_app(given, node, stopping=stopping),
+            create_app(given, node, stopping=stopping, guard=guard),
             listeners,
             given,
             share_ports=given.worker is not None,
             log_level=given.log_level,
             on_stop=stopping.set,
+            sources=() if guard is None else guard.sources,
         )
     except LogError as error:
         raise _cannot_start(error) from error

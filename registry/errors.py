@@ -21,6 +21,8 @@ VERSION_NOT_SOFT_DELETED = ErrorKind(
 SUBJECT_CONFIG_NOT_FOUND = ErrorKind(40408, "Subject '{subject}' does not have subject-level compatibility configured")
 SUBJECT_MODE_NOT_FOUND = ErrorKind(40409, "Subject '{subject}' does not have subject-level mode configured")
 
+DENIED = ErrorKind(40301, "User is denied operation {operation} on {resource}")
+
 INCOMPATIBLE_SCHEMA = ErrorKind(
     409, 'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: {details}'
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from typing import TYPE_CHECKING
 
 import httpx
 from starlette.responses import Response
 
 from magicbyte.errors import ApiError
+from magicbyte.http.identity import IDENTITY, digest_of, target_of
 from magicbyte.http.request import Request
 from magicbyte.security.tls.context import outgoing_context
 from magicbyte.shared_call import SharedCall
@@ -21,12 +23,15 @@ from registry.http.spooled_body import SpooledBody
 from registry.log.port import LeadershipLost
 from registry.settings import RegistrySettings
 
+if TYPE_CHECKING:
+    from magicbyte.http.guard import Guard
+
 log = logging.getLogger("magicbyte.registry.forward")
 
 #: Marks a request as passed on once; it is not passed on again.
 FORWARDED = "X-Forward"
 _TOKEN = OFFSET_HEADER.decode()
-_PASSED_ON = ("content-type", "accept", "authorization", "if-match", "x-request-id", "traceparent", _TOKEN)
+_PASSED_ON = ("content-type", "accept", "if-match", "x-request-id", "traceparent", _TOKEN)
 _RELAYED = ("content-type", "retry-after", _TOKEN)
 _LEADER_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
@@ -35,8 +40,12 @@ _RETRY_SECONDS = 0.1
 class Forwarder:
     """Sends a request to whoever leads, again to the next leader where the first is gone before it answered."""
 
-    def __init__(self, leader_url: SharedCall[str | None], settings: RegistrySettings) -> None:
+    def __init__(
+        self, leader_url: SharedCall[str | None], settings: RegistrySettings, guard: Guard | None = None
+    ) -> None:
         self._leader_url = leader_url
+        self._guard = guard
+        self._allowed_urls = frozenset(settings.instance_urls)
         headers = settings.forwarded_headers.lower().split(",")
         self._passed_on = (*_PASSED_ON, *(name.strip() for name in headers if name.strip()))
         connect = settings.leader_connect_timeout_ms / 1000
@@ -70,7 +79,7 @@ class Forwarder:
         deadline = time.monotonic() + _LEADER_SECONDS
         failure = _no_leader(request)
         while time.monotonic() < deadline:
-            url = await self._leader_url()
+            url = await self._trusted_leader(request)
             if url is not None:
                 try:
                     answered = await self._send(request, url, body)
@@ -87,19 +96,32 @@ class Forwarder:
             await asyncio.sleep(_RETRY_SECONDS)
         raise failure
 
+    async def _trusted_leader(self, request: Request) -> str | None:
+        """The leader's URL, if there is one; whoever may join the nodes' group in Kafka can claim to lead.
+
+        Raises:
+            ApiError: 50003 if the settings list the nodes, and this is none of them.
+        """
+        url = await self._leader_url()
+        if url is not None and self._allowed_urls and url not in self._allowed_urls:
+            log.error("%s claims to lead, but is not among magicbyte.inter.instance.urls", url)
+            raise _failed(request)
+        return url
+
     async def _send(self, request: Request, url: str, body: SpooledBody | None) -> httpx.Response:
-        path = request.scope["raw_path"].decode("latin-1")
-        query = request.scope["query_string"].decode("latin-1")
         headers = {
             name: ", ".join(request.headers.getlist(name)) for name in self._passed_on if name in request.headers
         }
         headers |= {"x-request-id": request.request_id, FORWARDED: "true"}
         if body is not None:
             headers["content-length"] = str(body.size)
+        if self._guard is not None:
+            digest = digest_of(await request.body()) if body is None else await body.digest()
+            headers[IDENTITY.decode()] = self._guard.proof(request, target_of(request.scope), digest)
         sending = asyncio.ensure_future(
             self._client.request(
                 request.method,
-                f"{url}{path}{'?' if query else ''}{query}",
+                url + target_of(request.scope),
                 content=await request.body() if body is None else body.chunks(),
                 headers=headers,
                 timeout=self._timeout if body is None else self._unhurried,

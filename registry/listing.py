@@ -49,7 +49,7 @@ def list_versions(view: View, query: ListQuery) -> Page:
     subjects = named(view.subjects(), query.prefix)
     if query.aliases:
         # The prefix may be that of an alias, which has no versions of its own.
-        aliased = {resolve_alias(view, name) for name in named(view.configured(), query.prefix)}
+        aliased = {resolve_alias(view, name) for name in named(view.configured(), query.prefix) if view.may_see(name)}
         subjects = sorted(aliased.union(subjects))
     versions: list[Version] = []
     for subject in subjects:
@@ -90,6 +90,6 @@ def _aliases(view: View) -> dict[str, list[str]]:
     aliases: dict[str, list[str]] = {}
     for name in sorted(view.configured()):
         subject = resolve_alias(view, name)
-        if subject != name:
+        if subject != name and view.may_see(name):
             aliases.setdefault(subject, []).append(name)
     return aliases

@@ -31,7 +31,9 @@ def with_other_contexts(view: View, subject: str) -> Iterator[str]:
     context, name = parse_subject(subject)
     if context == DEFAULT_CONTEXT and name:
         for other in view.contexts():
-            yield in_context(other, name)
+            elsewhere = in_context(other, name)
+            if view.may_see(elsewhere):
+                yield elsewhere
 
 
 def find_registered(view: View, subject: str, content: Content, *, include_deleted: bool = False) -> Version | None:

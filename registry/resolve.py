@@ -169,6 +169,20 @@ def dependencies(view: View, context: str, schema: SchemaText, *, at_most: int =
     return tuple(found.values())
 
 
+def referred_subjects(view: View, version: Version) -> set[str]:
+    """The subjects whose texts a version needs, directly or through others."""
+    visited: set[tuple[str, int]] = set()
+    waiting = [version]
+    while waiting:
+        referrer = waiting.pop()
+        for reference in referrer.references:
+            target = reference_target(view, context_of(referrer.subject), reference, allow_deleted=True)
+            if target is not None and (target.subject, target.number) not in visited:
+                visited.add((target.subject, target.number))
+                waiting.append(target)
+    return {subject for subject, _ in visited}
+
+
 def refers_to(view: View, context: str, content: Content, subject: str, number: int) -> bool:
     """Tell whether a content refers to a version of a subject, directly or through others."""
     visited: set[tuple[str, int]] = set()

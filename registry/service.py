@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
@@ -25,6 +26,7 @@ from registry.offload.jobs import Answer
 from registry.searching import Searching
 from registry.settings import RegistrySettings
 from registry.view import View
+from registry.visible import VisibleView
 
 log = logging.getLogger("magicbyte.registry.service")
 
@@ -89,6 +91,7 @@ class Registry:
         self.settings = settings
         self.terms = terms
         self.stopping = stopping
+        self._visible: VisibleView | None = None
         self._status = SharedCall(node.status, "status")
         self.leader_url = SharedCall(node.leader_url, "leader-url")
         self.cluster_id = SharedCall(node.cluster_id, "cluster-id")
@@ -111,8 +114,14 @@ class Registry:
 
     @property
     def view(self) -> View:
-        """The state as this node knows it."""
-        return self.node.view
+        """The state as this node knows it, without what is hidden from whoever asks."""
+        return self._visible or self.node.view
+
+    def seen_by(self, may_see: Callable[[str], bool], may_read: Callable[[str], bool]) -> Registry:
+        """Return this registry as somebody sees it who may not see all; see `VisibleView`."""
+        seen = copy(self)
+        seen._visible = VisibleView(self.node.view, may_see, may_read)  # noqa: SLF001  its own class
+        return seen
 
     @property
     def _store(self) -> str:

@@ -77,6 +77,8 @@ _WITHOUT_EFFECT = {
     "schema.providers.json.fetch.remote.schemas": "remote schemas are never fetched",
     "debug": "see magicbyte.log.level",
 }
+#: What clients prove who they are with; it must not go to other nodes.
+_PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
 #: Who sets this counts on secrets being encrypted in the log; a warning would come after the first of them.
 _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
@@ -113,6 +115,10 @@ class RegistrySettings(HttpSettings):
     leader_connect_timeout_ms: int = Field(alias="leader.connect.timeout.ms", default=60_000, gt=0)
     leader_read_timeout_ms: int = Field(alias="leader.read.timeout.ms", default=60_000, gt=0)
     forwarded_headers: str = Field(alias="inter.instance.headers.whitelist", default="")
+    #: The only nodes to which requests are forwarded; empty for whoever leads.
+    instance_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
+        alias="magicbyte.inter.instance.urls", default_factory=list
+    )
 
     compatibility_level: Annotated[str, AfterValidator(_level)] = Field(
         alias="schema.compatibility.level", default="BACKWARD"
@@ -154,7 +160,7 @@ class RegistrySettings(HttpSettings):
     log_level: Annotated[str, AfterValidator(_log_level)] = Field(alias="magicbyte.log.level", default="info")
 
     #: All properties as given, for those that are passed on to Kafka.
-    properties: dict[str, str] = Field(default_factory=dict)
+    properties: dict[str, str] = Field(default_factory=dict, repr=False)
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
@@ -184,6 +190,28 @@ class RegistrySettings(HttpSettings):
     def open_prefixes(cls) -> tuple[str, ...]:
         """Kafka client properties and topic configs are passed on."""
         return ("kafkastore.", "magicbyte.resource.")
+
+    def check_security(self, listeners: Mapping[str, bool]) -> None:
+        """Check that all security settings fit together, the listeners and the storage.
+
+        Raises:
+            SettingsError: They do not; the text names a property and says what to do.
+        """
+        super().check_security(listeners)
+        for name in map(str.strip, self.forwarded_headers.lower().split(",")):
+            if name.startswith(_PRIVATE_HEADERS):
+                raise SettingsError(f"inter.instance.headers.whitelist: {name} never leaves the node it came to")
+        if not self.is_open and self.storage.startswith("kafka:") and self.instance_secret is None:
+            raise SettingsError(
+                "magicbyte.inter.instance.secret: nodes that forward writes to each other need one secret of at least"
+                " 32 characters, to prove who sent a request"
+            )
+        secret_in_clear = self.inter_instance_protocol == "http" and not self.plaintext_credentials
+        if not self.is_open and self.storage.startswith("kafka:") and listeners.get("http") and secret_in_clear:
+            raise SettingsError(
+                "inter.instance.protocol: nodes would forward requests in the clear; use https, or set"
+                " magicbyte.allow.plaintext.credentials=true"
+            )
 
     @field_validator("bootstrap_servers")
     @classmethod

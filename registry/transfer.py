@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -24,17 +24,25 @@ _LINES_IN_BATCH = 200
 _BYTES_IN_BATCH = 1 << 22
 
 
-def export_lines(view: View, prefix: str = ":*:", *, deleted: bool = True) -> Iterator[bytes]:
+def export_lines(
+    view: View,
+    prefix: str = ":*:",
+    *,
+    deleted: bool = True,
+    may_see_settings: Callable[[str | None], bool] | None = None,
+) -> Iterator[bytes]:
     """A manifest, each version behind those it refers to, configs and modes, and an end line with a checksum.
 
     Args:
         view: What to export.
         prefix: Subjects that begin so; `:*:` is all.
         deleted: Soft-deleted versions too.
+        may_see_settings: Tells whether the config and mode of a subject or context, or with None the global ones, are
+            exported; without it all are.
     """
     digest = hashlib.sha256()
     count = 0
-    for value in _values(view, prefix, deleted=deleted):
+    for value in _values(view, prefix, deleted=deleted, may_see_settings=may_see_settings or _everything):
         line = orjson.dumps(value) + b"\n"
         digest.update(line)
         count += 1
@@ -42,20 +50,26 @@ def export_lines(view: View, prefix: str = ":*:", *, deleted: bool = True) -> It
     yield orjson.dumps({"kind": CLOSING, "lines": count, "sha256": digest.hexdigest()}) + b"\n"
 
 
-def _values(view: View, prefix: str, *, deleted: bool) -> Iterator[dict[str, Any]]:
+def _everything(_subject: str | None) -> bool:
+    return True
+
+
+def _values(
+    view: View, prefix: str, *, deleted: bool, may_see_settings: Callable[[str | None], bool]
+) -> Iterator[dict[str, Any]]:
     yield {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
     subjects = named(view.subjects(), prefix)
     versions = [each for name in subjects for each in list(view.versions(name)) if deleted or not each.deleted]
     for version in in_order(versions):
         yield version_value(version)
-    wanted = prefix in ("", ":*:")
+    wanted = prefix in ("", ":*:") and may_see_settings(None)
     for name in named(view.configured(), prefix):
         config = view.config(name)
-        if config is not None:
+        if config is not None and may_see_settings(name):
             yield {"kind": "config", "subject": name, "config": config.to_json()}
     for name in named(view.with_modes(), prefix):
         mode = view.mode(name)
-        if mode is not None:
+        if mode is not None and may_see_settings(name):
             yield {"kind": "mode", "subject": name, "mode": mode}
     config, mode = view.config(None), view.mode(None)
     if wanted and config is not None:

@@ -65,6 +65,10 @@ class View(Versions):
 
     # Reads, besides those of the versions
 
+    def may_see(self, _subject: str) -> bool:
+        """Tell whether whoever reads this view may see a subject; see `VisibleView`."""
+        return True
+
     def contexts(self) -> list[str]:
         """The contexts besides the default one, sorted."""
         return sorted(list(self.tables.contexts))  # noqa: C414  the copy is one step, the sort is not

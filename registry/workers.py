@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import suppress
 
 from magicbyte import process
 from magicbyte.failure import Failure
@@ -24,7 +25,7 @@ _STOP_SECONDS = 10.0
 def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -> int:
     """Run the workers, each again if it ends by itself, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 
-    If a listener is https://, SIGHUP goes to the workers, which read keys and certificates again.
+    If there are certificates or users, SIGHUP goes to the workers, which read them again.
 
     Raises:
         Failure: The storage is one that processes can't share.
@@ -34,11 +35,9 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
     stopping = threading.Event()
     handle_stop_signals(lambda *_: stopping.set())
     reloading = threading.Event()
-    if any(listener.scheme == "https" for listener in given.listeners):
+    if not given.is_open or any(listener.scheme == "https" for listener in given.listeners):
         signal.signal(signal.SIGHUP, lambda *_: reloading.set())
-    folder = process.temporary_folder("magicbyte-workers-")
-    commands = [_command(properties, given, folder, index) for index in range(given.workers)]
-    running = [process.start(command, log=sys.stderr.fileno()) for command in commands]
+    running = [_start(properties, given, index) for index in range(given.workers)]
     while not stopping.wait(_LOOK_SECONDS):
         if reloading.is_set():
             reloading.clear()
@@ -47,7 +46,7 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
         for index, worker in enumerate(running):
             if worker.poll() is not None:
                 log.warning("worker %d ended with exit code %d; starting it again", index, worker.returncode)
-                running[index] = process.start(commands[index], log=sys.stderr.fileno())
+                running[index] = _start(properties, given, index)
     for worker in running:
         worker.terminate()
     codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
@@ -55,15 +54,27 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
     return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
 
 
-def _command(properties: Mapping[str, str], given: RegistrySettings, folder: Path, index: int) -> list[str]:
-    """The command of one worker: all settings, a listener of its own for the others, and an identity that lasts."""
+def _start(properties: Mapping[str, str], given: RegistrySettings, index: int) -> subprocess.Popen[bytes]:
+    """Start one worker: all settings, a listener of its own for the others, and an identity that lasts.
+
+    The settings go through a pipe: in a file or in arguments, others could read the secrets among them.
+    """
     own = {
         **properties,
         "magicbyte.workers": "1",
         "magicbyte.worker": str(index),
         "magicbyte.node.id": f"{given.node_id or given.advertised_url}-{index}",
     }
-    file = folder / f"worker-{index}.properties"
-    file.write_text("".join(f"{name}={value}\n".replace("\\", "\\\\") for name, value in own.items()), encoding="utf-8")
-    file.chmod(0o600)
-    return [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry", "--config", os.fspath(file)]
+    reading, writing = os.pipe()
+    try:
+        command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry", "--config", f"/dev/fd/{reading}"]
+        worker = process.start(command, log=sys.stderr.fileno(), pass_fds=[reading])
+    finally:
+        os.close(reading)
+    with suppress(BrokenPipeError), open(writing, "wb") as pipe:  # noqa: PTH123  a descriptor
+        pipe.write("".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in own.items()).encode())
+    return worker
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")

@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
@@ -13,10 +14,11 @@ from starlette.responses import Response
 
 from magicbyte.errors import ApiError
 from magicbyte.http.application import Api, Application
+from magicbyte.http.identity import open_guard
 from magicbyte.http.recorder import RequestMetrics
 from magicbyte.http.request import Request
 from magicbyte.http.rows import BodyLimit
-from magicbyte.http.server import parse_listener
+from magicbyte.http.server import check_security, parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.logs import set_up_logs
 from magicbyte.security.metrics import METRICS
@@ -29,43 +31,57 @@ from rest_proxy.http.rows import ROWS
 from rest_proxy.proxy import MakeRegistry, registry_client, running
 from rest_proxy.settings import RestProxySettings
 
+if TYPE_CHECKING:
+    from magicbyte.http.guard import Guard
+
 #: The OpenAPI document that says what the rows say.
 CONTRACT = "rest-proxy-v2.yaml"
 
 
-def create_app(settings: RestProxySettings, *, make_registry: MakeRegistry = registry_client) -> Application:
+def create_app(
+    settings: RestProxySettings, *, make_registry: MakeRegistry = registry_client, guard: Guard | None = None
+) -> Application:
     """The whole application; its parts start and stop with its lifespan.
 
     Args:
         settings: What the proxy is to do.
         make_registry: Makes the Schema Registry client.
+        guard: Signs clients in; without one, one is made if the settings ask for it.
     """
+    guard = guard or guard_of(settings)
     metrics = CollectorRegistry()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running(settings, make_registry) as proxy:
+        async with running(settings, make_registry, guard) as proxy:
             app.state.proxy = proxy
             watch(proxy, metrics)
             yield
 
-    app = Application(
-        Api(
-            name="rest",
-            contract=CONTRACT,
-            rows=ROWS,
-            error_response=error_response,
-            body_limits={BodyLimit.USUAL: settings.request_max_bytes},
-            unrouted_media_types=unnegotiated,
-            locate=_without_slash,
-            on_errors={kind: partial(_translated, translate) for kind, translate in TRANSLATED.items()},
-        ),
-        lifespan,
+    api = Api(
+        name="rest",
+        contract=CONTRACT,
+        rows=ROWS,
+        error_response=error_response,
+        body_limits={BodyLimit.USUAL: settings.request_max_bytes},
+        unrouted_media_types=unnegotiated,
+        locate=_without_slash,
+        on_errors={kind: partial(_translated, translate) for kind, translate in TRANSLATED.items()},
     )
+    app = Application(api if guard is None else guard.guarding(api), lifespan)
     metrics.register(RequestMetrics(app.recorder, former_metrics))
     metrics.register(METRICS)
     app.state.metrics = metrics
     return app
+
+
+def guard_of(settings: RestProxySettings) -> Guard | None:
+    """What signs clients in, by the settings; None if nobody has to sign in.
+
+    Raises:
+        Failure: Users or keys cannot be loaded.
+    """
+    return open_guard(settings, realm="KafkaRest", audience=settings.peers)
 
 
 def _without_slash(path: str) -> tuple[str, Mapping[str, str]]:
@@ -93,7 +109,9 @@ def serve(properties: Mapping[str, str]) -> int:
         listeners = [parse_listener(text.strip()) for text in settings.listeners.split(",")]
     except ValueError as error:
         raise SettingsError(f"listeners: {error}") from None
-    app = create_app(settings)
+    check_security(listeners, settings)
+    guard = guard_of(settings)
+    app = create_app(settings, guard=guard)
     # Delivery reports need the interpreter often and briefly; five milliseconds would be most of an answer's time.
     sys.setswitchinterval(0.0005)
     return serve_application(
@@ -102,4 +120,5 @@ def serve(properties: Mapping[str, str]) -> int:
         settings,
         forwarded_scheme=True,
         graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000),
+        sources=() if guard is None else guard.sources,
     )

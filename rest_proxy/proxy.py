@@ -30,6 +30,7 @@ from serdes.client_config import client_options
 from serdes.error import ConfigError
 
 if TYPE_CHECKING:
+    from magicbyte.http.guard import Guard
     from rest_proxy.http.passing_on import PassingOn
 
 log = logging.getLogger("rest_proxy")
@@ -77,7 +78,9 @@ def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
 
 
 @asynccontextmanager
-async def running(settings: RestProxySettings, make_registry: MakeRegistry = registry_client) -> AsyncIterator[Proxy]:
+async def running(
+    settings: RestProxySettings, make_registry: MakeRegistry = registry_client, guard: Guard | None = None
+) -> AsyncIterator[Proxy]:
     """Start the parts, and stop them in an order that loses nothing that can be kept."""
     cluster = Cluster(settings.admin_config())
     producers = Producers(
@@ -106,7 +109,7 @@ async def running(settings: RestProxySettings, make_registry: MakeRegistry = reg
     if peers is not None:
         from rest_proxy.http.passing_on import PassingOn  # noqa: PLC0415  its HTTP client takes long to import
 
-        passing_on = PassingOn(peers, outgoing_context(settings))
+        passing_on = PassingOn(peers, outgoing_context(settings), guard)
     tasks = [
         asyncio.create_task(instances.expire()),
         asyncio.create_task(_tell_if_alone(cluster, settings.bootstrap_servers)),

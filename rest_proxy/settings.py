@@ -17,8 +17,6 @@ from serdes.subject import STRATEGIES, Naming, Strategy
 _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
 #: librdkafka's own bounds are lifted: what may wait is bounded by `producer.buffer.memory` before a record is queued.
 _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
-#: What keeps somebody out in kafka-rest, and how it is switched off there: not to be ignored in silence.
-_GUARDS = {"authentication.method": "NONE", "api.endpoints.allowlist": "", "api.endpoints.blocklist": ""}
 #: Java's strategies by the name of their class, without its package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
 
@@ -60,7 +58,7 @@ class RestProxySettings(HttpSettings):
     peers_self: str = Field("", alias="peers.self")
 
     #: All properties as they were given, for what is passed on to the Kafka clients.
-    properties: Mapping[str, str] = Field(default_factory=dict, exclude=True)
+    properties: Mapping[str, str] = Field(default_factory=dict, exclude=True, repr=False)
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
@@ -76,9 +74,6 @@ class RestProxySettings(HttpSettings):
         """
         if not properties.get("bootstrap.servers", "").strip():
             raise SettingsError("bootstrap.servers: give the address of a Kafka broker, such as localhost:9092")
-        for name, off in _GUARDS.items():
-            if properties.get(name, "").strip().upper() not in ("", off):
-                raise SettingsError(f"{name}: is not kept here; put a proxy that does in front, and leave this out")
         settings = super().from_properties(properties)
         settings.naming()
         if not settings.listeners.strip():
@@ -89,6 +84,24 @@ class RestProxySettings(HttpSettings):
         if settings.peer_urls and not settings.peers_self:
             raise SettingsError("peers.self: say which of the peers this node is")
         return settings.model_copy(update={"properties": dict(properties)})
+
+    def check_security(self, listeners: Mapping[str, bool]) -> None:
+        """Check that all security settings fit together, the listeners and the peers.
+
+        Raises:
+            SettingsError: They do not; the text names a property and says what to do.
+        """
+        if self.has_rules:
+            raise SettingsError(
+                "magicbyte.authorization: the proxy keeps no access rules yet; set none, so that everybody who signs in"
+                " may do everything that the proxy may"
+            )
+        super().check_security(listeners)
+        if not self.is_open and self.peer_urls and self.instance_secret is None:
+            raise SettingsError(
+                "magicbyte.inter.instance.secret: nodes that pass requests on to each other need one secret of at least"
+                " 32 characters, to prove who sent a request"
+            )
 
     def naming(self) -> Naming:
         """How subjects are named.

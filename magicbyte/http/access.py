@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
+from typing import TYPE_CHECKING
 
 from magicbyte.http.asgi import Scope
+from magicbyte.security.principal import ANONYMOUS, Principal
 
+if TYPE_CHECKING:
+    from magicbyte.http.table import Found
 
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """Who sends a request, by Kafka's form of names (`User:alice`)."""
-
-    name: str
-
-
-ANONYMOUS = Principal("User:ANONYMOUS")
-#: Tells the principal of a request from its head.
-Identify = Callable[[Scope], Principal]
+#: Tells the principal of a request from its head; None if that takes longer than a look into memory.
+Identify = Callable[[Scope], Principal | None]
+#: Signs a principal in; raises ApiError to refuse.
+SignIn = Callable[[Scope], Awaitable[Principal]]
 
 
 def anonymous(_scope: Scope) -> Principal:
     """Everybody is anonymous: nobody has to sign in."""
+    return ANONYMOUS
+
+
+async def nobody(_scope: Scope) -> Principal:
+    """Nobody has to sign in, so this is never asked."""
     return ANONYMOUS
 
 
@@ -81,10 +84,10 @@ class Decision(Enum):
     ALLOWED = auto()
 
 
-#: The seam: decides for a principal, what its route needs, and the parameters of the path; raises ApiError to refuse.
-Decide = Callable[[Principal, Access, Mapping[str, str]], Decision | None]
+#: The seam: decides for a principal, a request, and its route with the path's parameters; raises ApiError to refuse.
+Decide = Callable[[Principal, Scope, "Found"], Decision | None]
 
 
-def allow_all(_principal: Principal, _access: Access, _parameters: Mapping[str, str]) -> Decision:
+def allow_all(_principal: Principal, _scope: Scope, _found: Found) -> Decision:
     """Allow everything: there are no rules yet."""
     return Decision.ALLOWED

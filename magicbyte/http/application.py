@@ -1,6 +1,6 @@
 """A server's application: one way for every request, from its row to its answer.
 
-limits -> principal (anonymous for now) -> route -> access -> media types -> remembered | handled -> counted -> logged
+limits -> principal -> route -> access -> media types -> remembered | handled -> counted -> logged
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,17 @@ from starlette.routing import Route
 
 from magicbyte.errors import ApiError, ErrorKind
 from magicbyte.failure import Failure
-from magicbyte.http.access import Decide, Identify, allow_all, anonymous
+from magicbyte.http.access import Decide, Identify, Operation, SignIn, allow_all, anonymous, nobody
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.errors import GATEWAY_TIMEOUT, INTERNAL
+from magicbyte.http.identity import BODY_DIGEST, with_digest
 from magicbyte.http.limits import EarlyError, within
 from magicbyte.http.recorder import Recorder, access_log
 from magicbyte.http.remembered import RememberedAnswers, Slot
 from magicbyte.http.request import Request
 from magicbyte.http.rows import BodyLimit, Negotiate, Row
-from magicbyte.http.table import Locate, Table
+from magicbyte.http.table import Found, Locate, Table
+from magicbyte.security.principal import ANONYMOUS, Principal
 
 log = logging.getLogger("magicbyte.http")
 
@@ -61,7 +63,9 @@ class Api:
         before_handling: Called before the handler; it may raise.
         after_handling: Called with the answer of the handler, or that to its error, before it is sent.
         remembered: Where answers are remembered, if they are.
-        identify: Tells the principal.
+        identify: Tells the principal of most requests.
+        sign_in: Tells it of the others, which takes longer.
+        skipped_paths: Paths that are answered without sign-in, besides the rows that need none.
         decide: The access seam.
     """
 
@@ -79,6 +83,8 @@ class Api:
     after_handling: Callable[[Request, Response], None] | None = None
     remembered: RememberedAnswers | None = None
     identify: Identify = anonymous
+    sign_in: SignIn = nobody
+    skipped_paths: frozenset[str] = frozenset()
     decide: Decide = allow_all
 
 
@@ -146,11 +152,13 @@ class Application:
         api, remembered = self._api, self._remembered
         principal = api.identify(scope)
         found = self.table.find(scope["method"], scope["raw_path"])
-        row, slot = found.row, None
+        row, slot, denial = found.row, None, None
         try:
-            decision = api.decide(principal, row.access, found.parameters)
+            if principal is None:
+                principal, receive = await self._sign_in(found, scope, receive)
+            decision = api.decide(principal, scope, found)
         except ApiError as error:
-            decision, found = None, found._replace(error=error)
+            principal, decision, denial = principal or ANONYMOUS, None, error
         if row.is_remembered and decision is not None and remembered is not None and scope["method"] == row.method:
             slot = remembered.slot(principal, scope)
             if slot is not None and row.method != "GET":
@@ -162,7 +170,20 @@ class Application:
                 if access_log.isEnabledFor(logging.DEBUG):
                     self.recorder.log(scope, 200, seconds)
                 return
-        await self._answer(Request(scope, receive, found, principal, decision), send, started, slot)
+        await self._answer(Request(scope, receive, found, principal, decision, denial), send, started, slot)
+
+    async def _sign_in(self, found: Found, scope: Scope, receive: Receive) -> tuple[Principal, Receive]:
+        """Whoever sends a request that is not known from memory, and how its body is received.
+
+        Raises:
+            ApiError: The credentials are not good.
+        """
+        api = self._api
+        if found.row.access.operation is Operation.NOTHING or found.path in api.skipped_paths:
+            return ANONYMOUS, receive
+        principal = await api.sign_in(scope)
+        digest = scope.get(BODY_DIGEST)
+        return principal, receive if digest is None else with_digest(receive, digest)
 
     async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
         """Answer anew; count and log the answer."""
@@ -198,6 +219,10 @@ class Application:
 
     async def _handle(self, request: Request) -> Response:
         api, row = self._api, request.row
+        if request.denial is not None:
+            with suppress(ApiError):
+                row.media_types(request)
+            raise request.denial
         if request.found.error is not None:
             raise EarlyError.of(request.found.error)
         request.limit_body(api.body_limits[row.body_limit])

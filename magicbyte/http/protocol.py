@@ -19,9 +19,11 @@ from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
 from magicbyte.http.connections import Connections
 from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG
 from magicbyte.http.hosts import Hosts
+from magicbyte.http.identity import PEER
 from magicbyte.http.joined_writes import JoinedWrites
 from magicbyte.http.recorder import Recorder
 from magicbyte.http.response_headers import ResponseHeaders
+from magicbyte.security.principal import Peer
 
 #: The request fields that are looked at here; Host, which all clients send, and what browsers alone send.
 _WATCHED = frozenset((b"host", b"origin", b"sec-fetch-site", b"expect"))
@@ -129,6 +131,8 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self.transport = JoinedWrites(transport, self.loop)
         self._is_connected = True
+        # What a proxy on this machine says of its clients is for URLs only.
+        self.peer = Peer(self.client[0] if self.client else "")
         if self._is_aborted:
             self.abort()
 
@@ -183,6 +187,11 @@ class HttpConnection(HttpToolsProtocol):
             self.refuse(HEAD_TOO_LARGE(limit=f"{self._limits.head_bytes} bytes (max.request.header.size)"))
 
     # The parser's side
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self.scope[PEER] = self.peer  # type: ignore[literal-required]
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take one field of a head."""

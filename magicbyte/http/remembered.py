@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from magicbyte.http.access import Principal
 from magicbyte.http.asgi import Message, Receive, Scope, header
+from magicbyte.security.principal import Principal
 
 #: Principal, raw path, query string, Accept, Content-Type, and the body of a POST.
 Key = tuple[str, bytes, bytes, bytes, bytes, bytes]
 #: About what an answer takes in memory besides its bytes.
 _OVERHEAD = 1500
 #: All that an answer depends on: the request, and the state when it came.
-Slot = tuple[Key, int]
+Slot = tuple[Key, Hashable]
 
 
 @dataclass(frozen=True, slots=True)
 class RememberedAnswer:
     """An answer with status 200, and the state that it was given from."""
 
-    state: int
+    state: Hashable
     start: Message
     body: Message
     size: int
@@ -37,7 +37,7 @@ class RememberedAnswers:
 
     def __init__(
         self,
-        state: Callable[[], int],
+        state: Callable[[], Hashable],
         conditions: Mapping[bytes, Callable[[str], bool]],
         *,
         most_bytes: int = 64 << 20,
@@ -46,7 +46,7 @@ class RememberedAnswers:
         """Begin with nothing remembered.
 
         Args:
-            state: A number that changes with the state.
+            state: A value that changes with the state.
             conditions: Headers of requests, in lower case, and which values let an answer be given from memory.
             most_bytes: How much is remembered altogether.
             longest: The longest body of a request or an answer that is remembered, in bytes.
@@ -71,7 +71,7 @@ class RememberedAnswers:
                 content_type = value
             elif not self._conditions[name](value.decode("latin-1")):
                 return None
-        key = (principal.name, scope["raw_path"], scope["query_string"], accept, content_type, b"")
+        key = (principal.key, scope["raw_path"], scope["query_string"], accept, content_type, b"")
         return key, self._state()
 
     async def with_body(self, slot: Slot, scope: Scope, receive: Receive) -> tuple[Slot | None, Receive]:

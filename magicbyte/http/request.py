@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as StarletteRequest
 
-from magicbyte.http.access import Decision, Principal
+from magicbyte.errors import ApiError
+from magicbyte.http.access import Decision
 from magicbyte.http.asgi import Receive, Scope, header
 from magicbyte.http.limits import limited
+from magicbyte.security.principal import Principal
 
 if TYPE_CHECKING:
     from magicbyte.http.rows import Row
@@ -31,18 +33,26 @@ class Request(StarletteRequest):
         row: The row.
         principal: Who sends it.
         decision: What the access seam decided; None if nothing.
+        denial: Why the request is refused, by sign-in or by the access seam; None if it is not.
         media_type: The answer's media type; None before it is chosen.
         negotiated: What else the media types say, as the server's `Negotiate` left it.
     """
 
     def __init__(
-        self, scope: Scope, receive: Receive, found: Found, principal: Principal, decision: Decision | None
+        self,
+        scope: Scope,
+        receive: Receive,
+        found: Found,
+        principal: Principal,
+        decision: Decision | None,
+        denial: ApiError | None = None,
     ) -> None:
         super().__init__(scope, receive)
         self.found = found
         self.row: Row = found.row
         self.principal = principal
         self.decision = decision
+        self.denial = denial
         self.media_type: str | None = None
         self.negotiated: Any = None
         self._id: str | None = None

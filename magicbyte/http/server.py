@@ -24,7 +24,7 @@ from magicbyte.http.recorder import Recorder
 from magicbyte.http.settings import HttpSettings
 from magicbyte.http.table import Table
 from magicbyte.security.tls.server import ServerTls
-from magicbyte.security.watch import Watch
+from magicbyte.security.watch import Source, Watch
 
 log = logging.getLogger("magicbyte.http")
 
@@ -84,23 +84,26 @@ def serve(
     log_level: str = "info",
     graceful_seconds: int = 5,
     on_stop: Callable[[], None] | None = None,
+    sources: Sequence[Source] = (),
 ) -> int:
     """Serve until SIGINT, SIGTERM or SIGHUP; requests under way get `graceful_seconds` to end.
 
-    If a listener is https://, SIGHUP reads keys and certificates again instead.
+    If there are files that may change, such as certificates and users, SIGHUP has them read again instead.
 
     Afterwards these signals are ignored: the caller finishes its own work and ends the process.
 
     Args:
         app: The application.
         listeners: Where to listen; all of them are served.
-        settings: The limits of connections, what browsers may do, and the headers of all answers.
+        settings: The limits of connections, what browsers may do, and the headers of all answers; `check_security` has
+            found nothing wrong with them.
         share_ports: Let other processes listen on the same ports; the system spreads the connections.
         forwarded_scheme: Believe a proxy on this machine which scheme its clients use (X-Forwarded-Proto), for answers
             that name URLs.
         log_level: Of the server's own log.
         graceful_seconds: How long a stop waits.
         on_stop: Called when the stop begins, so that answers that never end by themselves end.
+        sources: What is loaded again when its files change, besides certificates.
 
     Returns:
         The exit code: 0 after a stop that was asked for, 1 where the server could not start.
@@ -109,7 +112,7 @@ def serve(
         Failure: A port can't be had.
         SettingsError: The TLS settings do not fit the listeners, or a key or certificate cannot be used.
     """
-    tls = _tls(listeners, settings)
+    tls = ServerTls(settings) if any(listener.scheme == "https" for listener in listeners) else None
     sockets = [_listen(listener, share_port=share_ports) for listener in listeners]
     limits, access_control = settings.limits, settings.access_control
     names = [*settings.host_names, *(listener.host for listener in listeners)]
@@ -136,7 +139,8 @@ def serve(
         lifespan="on",
         ws="none",
     )
-    watch = Watch([tls]) if tls is not None else None
+    watched = [*([] if tls is None else [tls]), *sources]
+    watch = Watch(watched) if watched else None
     server = Server(config, policy, on_stop, watch.reload_now if watch is not None else None)
     # What a request makes goes with it and holds no cycles; collections in between would look through it in vain.
     gc.freeze()
@@ -152,14 +156,19 @@ def serve(
     return 0 if server.started else 1
 
 
-def _tls(listeners: Sequence[Listener], settings: HttpSettings) -> ServerTls | None:
-    schemes = {listener.scheme for listener in listeners}
-    settings.check_tls(schemes)
-    if "https" not in schemes:
-        if settings.has_key:
-            log.warning("a key is configured, but no listener is https://, so nothing is served over TLS")
-        return None
-    return ServerTls(settings)
+def check_security(listeners: Sequence[Listener], settings: HttpSettings) -> None:
+    """Check that the security settings fit together and fit the listeners.
+
+    Raises:
+        SettingsError: They do not; the text names a property and says what to do.
+    """
+    reachable: dict[str, bool] = {}
+    for listener in listeners:
+        is_elsewhere = listener.host != "localhost" and not is_loopback(listener.host)
+        reachable[listener.scheme] = reachable.get(listener.scheme, False) or is_elsewhere
+    settings.check_security(reachable)
+    if settings.has_key and "https" not in reachable:
+        log.warning("a key is configured, but no listener is https://, so nothing is served over TLS")
 
 
 def _hosts(listening: socket.socket, names: Collection[str], allowed: Collection[str]) -> Hosts | None:

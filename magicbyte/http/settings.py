@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from magicbyte.http.access_control import AccessControl, parse_origins
 from magicbyte.http.connections import Limits
 from magicbyte.http.response_headers import ResponseHeaders, parse_response_headers
-from magicbyte.security.tls.settings import TlsSettings
+from magicbyte.security.settings import SecuritySettings
 
 log = logging.getLogger("magicbyte.settings")
 
@@ -27,7 +27,7 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for name in str(value).split(",") if name.strip())
 
 
-class HttpSettings(TlsSettings):
+class HttpSettings(SecuritySettings):
     """The properties by rest-utils' names, and ours beside them; a subclass says what is special about its server."""
 
     #: Also the longest that a body or the client of an answer may be silent, as in Jetty.

@@ -17,6 +17,10 @@ class SecurityMetrics(Collector):
         self.reloads: Counter[tuple[str, str]] = Counter()
         #: When the server's certificate expires, in seconds since 1970; None without TLS.
         self.certificate_expiry: float | None = None
+        #: (method, outcome) -> how many sign-ins ended like that; remembered ones are not among them.
+        self.authentications: Counter[tuple[str, str]] = Counter()
+        #: (resource type, operation, outcome) -> how many decisions by name ended like that.
+        self.authorizations: Counter[tuple[str, str, str]] = Counter()
 
     def collect(self) -> Iterator[Metric]:
         """The metrics now."""
@@ -27,6 +31,20 @@ class SecurityMetrics(Collector):
             for labels, count in sorted(self.reloads.items()):
                 reloads.add_metric(labels, count)
             yield reloads
+        if self.authentications:
+            outcomes = CounterMetricFamily(
+                "magicbyte_authentication", "Sign-ins that were verified", labels=("method", "outcome")
+            )
+            for labels, count in sorted(self.authentications.items()):
+                outcomes.add_metric(labels, count)
+            yield outcomes
+        if self.authorizations:
+            decisions = CounterMetricFamily(
+                "magicbyte_authorization", "Decisions by access rules", labels=("type", "operation", "outcome")
+            )
+            for decided, count in sorted(self.authorizations.items()):
+                decisions.add_metric(decided, count)
+            yield decisions
         if self.certificate_expiry is not None:
             yield GaugeMetricFamily(
                 "magicbyte_tls_certificate_expiry_seconds",

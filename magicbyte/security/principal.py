@@ -24,9 +24,29 @@ class Principal:
     method: str = "NONE"
     expires: float | None = None
 
+    @property
+    def key(self) -> str:
+        """What tells this principal from others with the same name and other groups."""
+        return "\n".join((self.name, *sorted(self.groups))) if self.groups else self.name
+
 
 #: Who sends no credentials, if the settings allow that.
 ANONYMOUS = Principal("User:ANONYMOUS")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The other end of a connection.
+
+    Attributes:
+        address: Its IP address.
+        certificate: The verified client certificate in DER, or None.
+        certificate_expires: When that expires, in seconds since 1970.
+    """
+
+    address: str
+    certificate: bytes | None = None
+    certificate_expires: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

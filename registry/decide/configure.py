@@ -169,7 +169,7 @@ def decide_put_mode(
 
 def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
     """Hard deletes of what soft deletes left behind; refused where anything lives or is referred to from outside."""
-    leftovers = [version for subject in _matching(view.subjects(), target) for version in view.versions(subject)]
+    leftovers = [version for subject in matching(view.subjects(), target) for version in view.versions(subject)]
     if any(not version.deleted for version in leftovers):
         raise errors.SUBJECTS_EXIST()
     going = {(version.subject, version.number) for version in leftovers}
@@ -182,7 +182,7 @@ def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
     ]
 
 
-def _matching(names: Iterable[str], target: str | None) -> list[str]:
+def matching(names: Iterable[str], target: str | None) -> list[str]:
     """Those of some subjects that a mode set on a target would hold for."""
     if target is None:
         return [name for name in names if context_of(name) == DEFAULT_CONTEXT]
@@ -208,7 +208,7 @@ def decide_delete_mode(
     if stored is None and not recursive:
         raise errors.SUBJECT_NOT_FOUND(subject=subject or "")
     # A subject may have a mode and no schema.
-    targets = [subject, *(_matching(view.with_modes(), subject) if recursive else [])]
+    targets = [subject, *(matching(view.with_modes(), subject) if recursive else [])]
     found = [
         record
         for target in dict.fromkeys(targets)

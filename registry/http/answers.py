@@ -20,11 +20,12 @@ from magicbyte.http.request import Request
 from magicbyte.http.response import WholeResponse
 from registry.decide.configure import UPDATE_NAMES
 from registry.decide.question import Question, stored_source
-from registry.http.request import registry_of
+from registry.http.request import registry_of, rights_of
 from registry.identity import guid_of
 from registry.model import CONFIG_NAMES, Config, Content, Version, context_of, in_context
 from registry.offload.jobs import FindTags, Render, Rendered, TagsFound
 from registry.records import content_extras
+from registry.resolve import referred_subjects
 from registry.service import Registry
 
 V1 = "application/vnd.schemaregistry.v1+json"
@@ -237,6 +238,11 @@ async def text_in_form(request: Request, version: Version, otherwise: str = "") 
     if form in ("", "default"):
         return version.text
     registry = registry_of(request)
+    rights = rights_of(request)
+    if rights is not None and form == "resolved":
+        # The text of a reference becomes part of this one.
+        for subject in referred_subjects(registry.node.view, version):
+            rights.require(["READ"], subject, version.subject)
     try:
         rendered = await registry.ask(Question(stored_source(registry.view, version), Render(form)), Rendered)
     except InvalidSchema:

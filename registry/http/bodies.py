@@ -15,7 +15,7 @@ from magicbyte.http.request import Request
 from registry import errors
 from registry.contract import Metadata, RuleSet
 from registry.decide import Registration, Tagging
-from registry.http.request import flag
+from registry.http.request import flag, rights_of
 from registry.json_text import load_json
 from registry.model import LATEST, MAX_VERSION, Content
 from registry.tags import FIELD, RECORD, SchemaEntity, Tags
@@ -81,6 +81,9 @@ async def registration_of(request: Request, subject: str) -> Registration:
         metadata,
         rule_set,
     )
+    rights = rights_of(request)
+    if rights is not None:
+        rights.require_references(subject, content.references, content.schema_type)
     normalize, force, explain = flag(request, "normalize"), flag(request, "force"), flag(request, "explain")
     if _CONTENT_FIELDS.issuperset(body):
         return Registration(subject, content, normalize=normalize, force=force, explain=explain)

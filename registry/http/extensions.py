@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -17,7 +18,8 @@ from magicbyte.http.request import Request
 from registry import errors
 from registry.changes import Change, TooOld, changes_since
 from registry.http.answers import answer
-from registry.http.request import flag, page_bounds, prefix_of, registry_of
+from registry.http.request import flag, page_bounds, prefix_of, registry_of, rights_of
+from registry.rights import Rights
 from registry.search import Hit, Query
 from registry.view import View
 
@@ -70,11 +72,24 @@ async def follow_changes(request: Request) -> Response:
     if asked is not None and not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", asked):
         raise MALFORMED_BODY(detail=f"Last-Event-ID must be an offset, not {asked!r}")
     after = registry.view.offset if asked is None else int(asked)
-    events = _events(registry.view, after, prefix_of(request), registry.stopping)
+    rights = rights_of(request)
+    may_see = None if rights is None else partial(_may_see, rights)
+    events = _events(registry.node.view, after, prefix_of(request), registry.stopping, may_see)
     return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
-async def _events(view: View, after: int, prefix: str, stopping: threading.Event) -> AsyncIterator[bytes]:
+def _may_see(rights: Rights, change: Change) -> bool:
+    """Whether somebody may see a change now: of settings, or of a subject's schemas."""
+    return rights.may("DESCRIBE_CONFIGS" if change.kind.startswith(("config.", "mode.")) else "READ", change.subject)
+
+
+async def _events(
+    view: View,
+    after: int,
+    prefix: str,
+    stopping: threading.Event,
+    may_see: Callable[[Change], bool] | None,
+) -> AsyncIterator[bytes]:
     yield b": following\n\n"
     silent = 0.0
     while not stopping.is_set():
@@ -85,7 +100,7 @@ async def _events(view: View, after: int, prefix: str, stopping: threading.Event
             except TooOld as error:
                 changes = ()
                 yield _event(end, "reset", {"reason": str(error), "offset": end})
-            for change in changes:
+            for change in filter(may_see, changes) if may_see is not None else changes:
                 yield _event(change.offset, change.kind, change.to_json())
             after, silent = end, 0.0
         await asyncio.sleep(_LOOK_SECONDS)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote
 
+from magicbyte.http.access import Access
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.request import Request
 from magicbyte.http.rows import Row
+from magicbyte.http.table import Found
 from registry import errors
 from registry.model import (
     ALL_CONTEXTS,
@@ -22,8 +24,12 @@ from registry.model import (
     parse_subject,
 )
 from registry.resolve import resolve_alias, settings_key
+from registry.rights import Rights
 from registry.service import Registry, WriteTexts
 
+#: Where the access seam leaves the rights of whoever sends a request.
+RIGHTS = "magicbyte.rights"
+_SEEN = "magicbyte.seen_registry"
 #: A path segment that is a subject as it stands, in the context around it.
 _PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
 
@@ -73,8 +79,33 @@ def context_name(encoded: str) -> str:
 
 
 def registry_of(request: Request) -> Registry:
-    """The registry that serves this request."""
-    return cast("Registry", request.app.state.registry)
+    """The registry that serves this request, as its principal sees it."""
+    registry = cast("Registry", request.app.state.registry)
+    rights = rights_of(request)
+    if rights is None:
+        return registry
+    seen: Registry | None = request.scope.get(_SEEN)
+    if seen is None:
+        operations = {"READ", *_operations(request.row.access)}
+        seen = request.scope[_SEEN] = registry.seen_by(
+            lambda subject: any(rights.may(operation, subject) for operation in operations),
+            lambda subject: rights.may("READ", subject),
+        )
+    return seen
+
+
+def rights_of(request: Request) -> Rights | None:
+    """The rights of whoever sends a request; None if there are no rules."""
+    rights: Rights | None = request.scope.get(RIGHTS)
+    return rights
+
+
+def _operations(access: Access) -> Iterator[str]:
+    """The operations that a row needs on subjects."""
+    needed: Access | None = access
+    while needed is not None:
+        yield from (str(operation.name) for operation in needed.operation)
+        needed = needed.also
 
 
 def write_of(request: Request) -> WriteTexts:
@@ -87,7 +118,12 @@ def write_of(request: Request) -> WriteTexts:
 
 def context_of_request(request: Request) -> str:
     """The context that a /contexts/... prefix named, else the default one."""
-    return request.found.parameters.get(_AROUND, DEFAULT_CONTEXT)
+    return context_of_found(request.found)
+
+
+def context_of_found(found: Found) -> str:
+    """The context that a /contexts/... prefix of a path names, else the default one."""
+    return found.parameters.get(_AROUND, DEFAULT_CONTEXT)
 
 
 def prefix_of(request: Request) -> str:
@@ -121,17 +157,31 @@ def settings_subject_of(request: Request) -> str | None:
 
 
 def _checked_subject(request: Request, *, allow_global: bool) -> str:
-    given: str = request.found.parameters["subject"]
-    around = context_of_request(request)
+    return asked_subject(registry_of(request), request.found, allow_global=allow_global)
+
+
+def asked_subject(registry: Registry, found: Found, *, allow_global: bool) -> str:
+    """The subject that a path names, in wire form.
+
+    Args:
+        registry: The registry.
+        found: The path.
+        allow_global: The path may name a context, whose settings it is about.
+
+    Raises:
+        ApiError: 42208.
+    """
+    given: str = found.parameters["subject"]
+    around = context_of_found(found)
     if around == DEFAULT_CONTEXT and _PLAIN_SUBJECT.fullmatch(given):
         return given
     raw = unquote(given)
     qualified = in_context(around, raw)
     subject = str(parse_subject(qualified))
-    if subject != qualified and registry_of(request).view.versions(qualified):
+    if subject != qualified and registry.view.versions(qualified):
         # Another writer's records name the default context, so that this is what lists call the subject.
         subject = qualified
-    reject_empty = registry_of(request).settings.reject_empty_subject and not allow_global
+    reject_empty = registry.settings.reject_empty_subject and not allow_global
     if not may_be_subject(subject, of_settings=allow_global) or (
         reject_empty and parse_subject(subject).name in ("", "*")
     ):

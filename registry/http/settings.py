@@ -16,10 +16,11 @@ from registry.decide import (
     decide_put_config,
     decide_put_mode,
 )
+from registry.decide.configure import matching
 from registry.http.answers import answer, config_object, config_update_object
 from registry.http.bodies import body_of
-from registry.http.request import context_name, flag, page, registry_of, settings_subject_of, write_of
-from registry.model import DEFAULT_CONTEXT, Config
+from registry.http.request import context_name, flag, page, registry_of, rights_of, settings_subject_of, write_of
+from registry.model import DEFAULT_CONTEXT, Config, context_of, subject_in
 from registry.resolve import effective_config, effective_mode
 
 
@@ -37,7 +38,11 @@ async def get_config(request: Request) -> Response:
 
 async def put_config(request: Request) -> Response:
     """Change the config of a subject or context; answers all of what is stored then."""
-    command = partial(decide_put_config, subject=settings_subject_of(request), update=await body_of(request))
+    subject, update, rights = settings_subject_of(request), await body_of(request), rights_of(request)
+    alias = update.get("alias")
+    if rights is not None and subject is not None and isinstance(alias, str) and alias:
+        rights.require(["DESCRIBE"], subject_in(context_of(subject), alias), alias)
+    command = partial(decide_put_config, subject=subject, update=update)
     config: Config = await registry_of(request).write(write_of(request), command)
     return answer(request, config_update_object(config))
 
@@ -81,6 +86,10 @@ async def put_mode(request: Request) -> Response:
 async def delete_mode(request: Request) -> Response:
     """Remove the mode of a subject or context; answers what it was."""
     subject, recursive = settings_subject_of(request), flag(request, "recursive")
+    rights, view = rights_of(request), registry_of(request).node.view
+    if rights is not None and recursive:
+        for name in matching(view.with_modes(), subject):
+            rights.require(["ALTER_CONFIGS"], name)
     command = partial(decide_delete_mode, subject=subject, terms=registry_of(request).terms, recursive=recursive)
     removed: str | None = await registry_of(request).write(write_of(request), command)
     return answer(request, {} if removed is None else {"mode": removed})
@@ -90,7 +99,11 @@ async def list_contexts(request: Request) -> Response:
     """The contexts, the default one first."""
     registry = registry_of(request)
     prefix = request.query_params.get("contextPrefix", "")
-    found = [each for each in (DEFAULT_CONTEXT, *registry.view.contexts()) if each.startswith(prefix)]
+    contexts = registry.view.contexts()
+    if rights_of(request) is not None:
+        visible = {context_of(subject) for subject in registry.view.subjects()}
+        contexts = [context for context in contexts if context in visible]
+    found = [each for each in (DEFAULT_CONTEXT, *contexts) if each.startswith(prefix)]
     settings = registry.settings
     limits = {"default_limit": settings.context_search_default_limit, "max_limit": settings.context_search_max_limit}
     return answer(request, page(request, found, **limits))

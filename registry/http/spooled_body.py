@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -77,6 +78,13 @@ class SpooledBody:
         await asyncio.to_thread(self._file.seek, 0)
         while chunk := await asyncio.to_thread(self._file.read, _READ_BYTES):
             yield chunk
+
+    async def digest(self) -> str:
+        """The SHA-256 of the body, in hexadecimal."""
+        hashed = hashlib.sha256()
+        async for chunk in self.chunks():
+            hashed.update(chunk)
+        return hashed.hexdigest()
 
     def close(self) -> None:
         """Give the room back."""

@@ -8,6 +8,7 @@ from functools import partial
 from msgspec.structs import replace
 from starlette.responses import Response
 
+from magicbyte.errors import ApiError
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.request import Request
@@ -28,12 +29,14 @@ from registry.http.request import (
     flag,
     page,
     registry_of,
+    rights_of,
     subject_of,
     version_of,
     write_of,
 )
 from registry.lookup import find_version, with_other_contexts
 from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
+from registry.rights import without_details
 from registry.view import View, named
 
 
@@ -119,9 +122,19 @@ async def register_schema(request: Request) -> Response:
         if match is None:
             raise MALFORMED_BODY(detail=f"If-Match must be the number of the latest version, not {expected!r}")
         wanted = replace(wanted, expected_latest=int(match[1]))
+    rights = rights_of(request)
+    if rights is not None and (wanted.force or wanted.version != 0 or wanted.schema_id >= 0):
+        # What goes round compatibility, or chooses what others find.
+        rights.require(["ALTER_CONFIGS"], subject)
     version = await registry.compute(lambda terms: registered_already(registry.view, wanted, terms))
     if version is None:
-        version = await registry.decide(write_of(request), partial(decide_register, request=wanted))
+        try:
+            version = await registry.decide(write_of(request), partial(decide_register, request=wanted))
+        except ApiError as error:
+            if rights is None or error.kind is not registry.terms.incompatible or rights.may("READ", subject):
+                raise
+            # The details quote the schema that is registered.
+            raise without_details(error) from None
     text = await text_in_form(request, version, form_sent(wanted.content))
     return answer(request, registered_object(version, text))
 

@@ -15,9 +15,10 @@ from magicbyte.http.request import Request
 from registry.decide import Decision, Line, Report, Terms, decide_load
 from registry.forward import Forwarder
 from registry.http.answers import answer
-from registry.http.request import context_of_request, flag, prefix_of, registry_of, write_of
+from registry.http.request import context_of_request, flag, prefix_of, registry_of, rights_of, write_of
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import NotLeader
+from registry.rights import Rights
 from registry.transfer import batches, check_lines, export_lines, parsed_lines
 from registry.view import View
 
@@ -27,8 +28,14 @@ _LINES_IN_CHUNK = 100
 async def export(request: Request) -> Response:
     """All versions, configs and modes as lines of JSON."""
     deleted = request.query_params.get("deleted", "true").lower() == "true"
-    lines = export_lines(registry_of(request).view, prefix_of(request), deleted=deleted)
-    return StreamingResponse(_chunks(lines), media_type="application/x-ndjson")
+    registry, rights, prefix = registry_of(request), rights_of(request), prefix_of(request)
+    may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
+    lines = export_lines(registry.view, prefix, deleted=deleted, may_see_settings=may_see_settings)
+    headers = {}
+    if rights is not None:
+        hidden = any(not registry.view.may_see(subject) for subject in registry.node.view.subjects())
+        headers["Magicbyte-Complete"] = "false" if hidden else "true"
+    return StreamingResponse(_chunks(lines), media_type="application/x-ndjson", headers=headers)
 
 
 async def _chunks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
@@ -62,8 +69,10 @@ async def _load(request: Request, body: SpooledBody, context: str) -> Report:
     registry, report, written = registry_of(request), Report(), 0
     waiting = batches(parsed_lines(body.lines()))
     while batch := await asyncio.to_thread(next, waiting, None):
+        allowed, refused = _allowed(rights_of(request), batch, context)
+        report.refused += refused
         try:
-            report.add(await registry.decide(write_of(request), partial(decide_load, lines=batch, context=context)))
+            report.add(await registry.decide(write_of(request), partial(decide_load, lines=allowed, context=context)))
         except ApiError as error:
             raise error.with_extra(importedLines=written) from error
         written = batch[-1][0]
@@ -74,14 +83,28 @@ async def _try(request: Request, body: SpooledBody, context: str) -> Report:
     """Find out what would come of the lines."""
     registry = registry_of(request)
     await registry.catch_up()
-    report, overlay = Report(), View(registry.view)
+    report, overlay = Report(), View(registry.node.view)
     waiting = batches(parsed_lines(body.lines()))
     while batch := await asyncio.to_thread(next, waiting, None):
-        decision = await registry.compute(_deciding(overlay, batch, context), in_thread=True)
+        allowed, refused = _allowed(rights_of(request), batch, context)
+        report.refused += refused
+        decision = await registry.compute(_deciding(overlay, allowed, context), in_thread=True)
         for record in decision.records:
             overlay.apply_record(record)
         report.add(decision.result)
     return report
+
+
+def _allowed(
+    rights: Rights | None, lines: Sequence[Line], context: str
+) -> tuple[Sequence[Line], list[tuple[int, str]]]:
+    """The lines that may be written, and the numbers of the others with the reason."""
+    if rights is None:
+        return lines, []
+    reasons = [(number, rights.refusal_of_line(line, context)) for number, line in lines]
+    refused = [(number, reason) for number, reason in reasons if reason is not None]
+    numbers = {number for number, _ in refused}
+    return [(number, line) for number, line in lines if number not in numbers], refused
 
 
 def _deciding(view: View, lines: Sequence[Line], context: str) -> Callable[[Terms], Decision[Report]]:

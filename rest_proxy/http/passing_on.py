@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import ssl
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import httpx
@@ -12,11 +13,15 @@ import msgspec
 from starlette.responses import Response
 
 from magicbyte.http.asgi import header
+from magicbyte.http.identity import IDENTITY, digest_of
 from magicbyte.http.request import Request
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
 from rest_proxy.http.common import segment
 from rest_proxy.http.negotiation import PLAIN
 from rest_proxy.peers import Peers
+
+if TYPE_CHECKING:
+    from magicbyte.http.guard import Guard
 
 log = logging.getLogger("rest_proxy.peers")
 
@@ -29,7 +34,9 @@ _HOP_BY_HOP = frozenset(
 )
 #: What browsers say of the page that asks, which this node has judged; the owner must not answer to it once more.
 _FROM_BROWSERS = frozenset((b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"sec-fetch-user"))
-_NOT_PASSED_ON = _HOP_BY_HOP | _FROM_BROWSERS | {FORWARDED, b"x-request-id"}
+#: The client's credentials never leave the node that they came to.
+_CREDENTIALS = frozenset((b"authorization", b"cookie", b"x-forwarded-for", IDENTITY))
+_NOT_PASSED_ON = _HOP_BY_HOP | _FROM_BROWSERS | _CREDENTIALS | {FORWARDED, b"x-request-id"}
 _NOT_RELAYED = _HOP_BY_HOP | {b"x-request-id"}
 #: A read may last as long as its instance's timeout allows.
 _TIMEOUT = httpx.Timeout(5.0, read=None)
@@ -46,8 +53,9 @@ _named = msgspec.json.Decoder(_Named).decode
 class PassingOn:
     """Passes requests on, once, to one of the configured nodes and to no other."""
 
-    def __init__(self, peers: Peers, tls: ssl.SSLContext) -> None:
+    def __init__(self, peers: Peers, tls: ssl.SSLContext, guard: Guard | None) -> None:
         self._peers = peers
+        self._guard = guard
         self._client = httpx.AsyncClient(
             timeout=_TIMEOUT, limits=httpx.Limits(max_connections=None), trust_env=False, verify=tls
         )
@@ -79,13 +87,15 @@ class PassingOn:
     async def _pass_on(self, owner: str, request: Request) -> Response:
         scope = request.scope
         query = scope["query_string"]
-        url = owner + scope["path"] + (f"?{query.decode('latin-1')}" if query else "")
+        target, body = scope["path"] + (f"?{query.decode('latin-1')}" if query else ""), await request.body()
         headers = [(name, value) for name, value in scope["headers"] if name not in _NOT_PASSED_ON]
         headers.append((FORWARDED, self._peers.self_url.encode()))
         # The owner logs the request under the same id.
         headers.append((b"x-request-id", request.request_id.encode()))
+        if self._guard is not None:
+            headers.append((IDENTITY, self._guard.proof(request, target, digest_of(body)).encode()))
         try:
-            answered = await self._client.request(request.method, url, headers=headers, content=await request.body())
+            answered = await self._client.request(request.method, owner + target, headers=headers, content=body)
         except httpx.HTTPError as error:
             log.warning("%s could not be asked: %s", owner, error)
             raise PEER_UNREACHABLE(url=owner) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from magicbyte.errors import ErrorKind
 from magicbyte.failure import Failure
-from magicbyte.http.access import OPEN, SIGNED_IN, Access, Decision, Operation, Principal, Resource
+from magicbyte.http.access import OPEN, SIGNED_IN, Access, Decision, Operation, Resource
 from magicbyte.http.application import Api, Application, load_contract
 from magicbyte.http.asgi import Scope, header
 from magicbyte.http.errors import NOT_FOUND
@@ -25,7 +25,8 @@ from magicbyte.http.remembered import RememberedAnswers
 from magicbyte.http.request import Request
 from magicbyte.http.response import WholeResponse
 from magicbyte.http.rows import BodyLimit, Row
-from magicbyte.http.table import NO_ROUTE, Table
+from magicbyte.http.table import NO_ROUTE, Found, Table
+from magicbyte.security.principal import Principal
 from registry import app as registry_app
 from registry.settings import RegistrySettings
 from rest_proxy import app as rest_proxy_app
@@ -147,8 +148,8 @@ def by_header(scope: Scope) -> Principal:
     return Principal(header(scope, b"x-user") or "nobody")
 
 
-def only_alice(principal: Principal, access: Access, parameters: Mapping[str, str]) -> Decision:
-    if principal.name == "alice" or access is SIGNED_IN or parameters.get("thing") == "public":
+def only_alice(principal: Principal, _scope: Scope, found: Found) -> Decision:
+    if principal.name == "alice" or found.row.access is SIGNED_IN or found.parameters.get("thing") == "public":
         return Decision.ALLOWED
     raise REFUSED(principal=principal.name)
 

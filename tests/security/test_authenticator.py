@@ -15,8 +15,8 @@ from unittest.mock import patch
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from magicbyte.security.principal import Principal, Refusal
-from magicbyte.security.sign_in.authenticator import Authenticator, Peer
+from magicbyte.security.principal import Peer, Principal, Refusal
+from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
 from magicbyte.security.tls.authority import Authority
@@ -304,7 +304,7 @@ def test_a_wrong_value_is_named(name: str, value: str, text: str):
     ("given", "translated"),
     [
         (
-            {"confluent.rest.auth.propagate.method": "JETTY_AUTH"},
+            {"confluent.schema.registry.auth.mechanism": "JETTY_AUTH"},
             {"authentication.method": "BASIC"},
         ),
         (

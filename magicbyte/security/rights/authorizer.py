@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from magicbyte.security.principal import Principal
@@ -20,24 +20,29 @@ class Authorizer:
 
     name = "rules"
 
-    def __init__(self, super_users: frozenset[str], file: Path | None = None) -> None:
+    def __init__(
+        self,
+        super_users: frozenset[str],
+        file: Path | None = None,
+        counts: Counter[tuple[str, str, str]] | None = None,
+    ) -> None:
         """Begin without rules, or with those of a file.
 
         Args:
             super_users: `User:<name>` and `Group:<name>` of those whom no rule binds.
             file: Holds the rules, one a line.
+            counts: Counts decisions by resource type, operation and outcome, for the metrics.
 
         Raises:
             RuleFileError: The file cannot be used.
         """
         self._super_users = super_users
         self._file = file
-        #: Called with each decision's (resource type, operation, outcome).
-        self.counts: Counter[tuple[str, str, str]] = Counter()
+        #: (resource type, operation, outcome) -> how often.
+        self.counts: Counter[tuple[str, str, str]] = Counter() if counts is None else counts
         #: Grows with each change of the rules.
         self.epoch = 0
         self.rules = Rules((), super_users)
-        self.on_change: Callable[[], None] = lambda: None
         if file is not None:
             self.reload()
 
@@ -59,7 +64,6 @@ class Authorizer:
         """Put other rules in force; may be called from any thread."""
         self.rules = Rules(rules, self._super_users)
         self.epoch += 1
-        self.on_change()
 
     def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
         """Decide, and count the decision; see `Rules.decide`."""

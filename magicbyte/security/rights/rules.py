@@ -71,7 +71,7 @@ class Rules:
             key = (rule.principal, rule.permission, rule.operation, rule.resource_type)
             self._index.setdefault(key, _Names()).add(rule)
         #: Whether the answer may depend on where the client is.
-        self._has_hosts = any(rule.host != "*" for rule in self.all)
+        self.has_hosts = any(rule.host != "*" for rule in self.all)
         self._remembered: dict[tuple[str, frozenset[str], str, str, str, str], Decision] = {}
 
     def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
@@ -84,7 +84,7 @@ class Rules:
             resource_type: As in a rule.
             name: The resource's canonical name.
         """
-        key = (principal.name, principal.groups, address if self._has_hosts else "", operation, resource_type, name)
+        key = (principal.name, principal.groups, address if self.has_hosts else "", operation, resource_type, name)
         decision = self._remembered.get(key)
         if decision is None:
             decision = self._decide(principal, address, operation, resource_type, name)

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 
-from magicbyte.security.principal import ANONYMOUS, Principal, Refusal, client_network, lies_in
+from magicbyte.security.principal import ANONYMOUS, Peer, Principal, Refusal, client_network, lies_in
 from magicbyte.security.sign_in.basic import parse_basic
 from magicbyte.security.sign_in.bearer import InvalidToken, TokenRules, read_header, verify
 from magicbyte.security.sign_in.certificate_names import name_of, subject_of
@@ -37,21 +37,6 @@ _TWO_HEADERS = Refusal(400, "There is more than one Authorization header")
 Headers = Sequence[tuple[bytes, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """The other end of a connection.
-
-    Attributes:
-        address: Its IP address.
-        certificate: The verified client certificate in DER, or None.
-        certificate_expires: When that expires, in seconds since 1970.
-    """
-
-    address: str
-    certificate: bytes | None = None
-    certificate_expires: float | None = None
-
-
 class Authenticator:
     """Verifies credentials; remembers successes, and bounds failures.
 
@@ -60,20 +45,21 @@ class Authenticator:
 
     name = "users"
 
-    def __init__(self, settings: SignInSettings, *, realm: str) -> None:
+    def __init__(self, settings: SignInSettings, *, realm: str, counts: Counter[tuple[str, str]] | None = None) -> None:
         """Load users and keys.
 
         Args:
             settings: The settings, which fit together.
             realm: The realm, if the settings name none.
+            counts: Counts outcomes by method, for the metrics.
 
         Raises:
             Failure: A file or a key set cannot be used.
         """
         self._settings = settings
         self.realm = settings.realm or realm
-        #: (method, outcome) -> how often; for the metrics.
-        self.counts: Counter[tuple[str, str]] = Counter()
+        #: (method, outcome) -> how often.
+        self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
         self._remembered = Remembered(settings.cache_seconds)
         self._failures = FailureLimit(settings.failures_per_minute)
         self._dummy = dummy_hash()

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -98,6 +98,22 @@ class KeySet:
         self._tried = -float("inf")
         self._fetching = threading.Lock()
         _check_url(url or issuer)
+
+    name = "bearer-keys"
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """The file to watch, if the keys come from one."""
+        parts = urlsplit(self._url)
+        return [Path(unquote(parts.path))] if parts.scheme == "file" else []
+
+    def reload(self) -> None:
+        """Read the file again.
+
+        Raises:
+            KeySetError: It cannot be read; the keys stay as they are.
+        """
+        self.refresh()
 
     @property
     def is_due(self) -> bool:

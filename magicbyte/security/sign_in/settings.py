@@ -39,7 +39,7 @@ _OLD_RULES = (
     "confluent.schema.registry.auth.ssl.principal.mapping.rules",
     "confluent.rest.auth.ssl.principal.mapping.rules",
 )
-_OLD_METHODS = ("confluent.schema.registry.auth.mechanism", "confluent.rest.auth.propagate.method")
+_OLD_METHOD = "confluent.schema.registry.auth.mechanism"
 
 
 def _methods(value: Any) -> tuple[str, ...]:
@@ -159,12 +159,11 @@ def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:
     for old in _OLD_RULES:
         if old in translated:
             translated.setdefault("ssl.principal.mapping.rules", translated.pop(old))
-    for old in _OLD_METHODS:
-        if old in translated:
-            value = translated.pop(old).strip().upper()
-            if value not in _MECHANISMS:
-                raise SettingsError(f"{old}: {value} is not kept here; use {' or '.join(_MECHANISMS)}")
-            translated.setdefault("authentication.method", _MECHANISMS[value])
+    if _OLD_METHOD in translated:
+        value = translated.pop(_OLD_METHOD).strip().upper()
+        if value not in _MECHANISMS:
+            raise SettingsError(f"{_OLD_METHOD}: {value} is not kept here; use {' or '.join(_MECHANISMS)}")
+        translated.setdefault("authentication.method", _MECHANISMS[value])
     handlers = translated.pop("rest.servlet.initializor.classes", "").strip()
     if handlers:
         if not _HANDLER.fullmatch(handlers) or not any(name.startswith("oauthbearer.") for name in translated):

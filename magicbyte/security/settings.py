@@ -1,0 +1,105 @@
+"""All security settings of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from magicbyte.secret import Secret
+from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
+from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
+from magicbyte.settings import SettingsError
+
+_SHORTEST_SECRET = 32
+#: Property -> the value that switches it off, or None. Whoever sets one counts on it, so it is not passed over.
+_NOT_KEPT = {
+    "magicbyte.authorization.dry.run": "rules are always kept",
+    "allow.everyone.if.no.acl.found": "what no rule allows is never allowed",
+    "api.endpoints.allowlist": "is not kept here; put a proxy that does in front",
+    "api.endpoints.blocklist": "is not kept here; put a proxy that does in front",
+    "magicbyte.audit.output": "there is no audit log yet",
+    "magicbyte.audit.events": "there is no audit log yet",
+    "magicbyte.audit.on.failure": "there is no audit log yet",
+    "magicbyte.kafka.identity": "the proxy always asks Kafka under its own name",
+    "confluent.rest.auth.propagate.method": "the proxy always asks Kafka under its own name",
+}
+_HARMLESS = frozenset(("", "false", "none", "own"))
+
+
+def _long_enough(value: Any) -> Secret | None:
+    if value in (None, ""):
+        return None
+    if len(str(value)) < _SHORTEST_SECRET:
+        raise ValueError(f"must have at least {_SHORTEST_SECRET} characters")
+    return Secret(str(value))
+
+
+def _principals(value: Any) -> frozenset[str]:
+    names = frozenset(name.strip() for name in str(value).split(";") if name.strip())
+    for name in names:
+        if not name.startswith(("User:", "Group:")) or name.endswith((":", ":*")):
+            raise ValueError(f"{name} must be User:NAME or Group:NAME; write a semicolon between two")
+    return names
+
+
+def _store(value: str) -> str:
+    if value and not value.removeprefix("file:").strip():
+        raise ValueError("write file: and a path")
+    if value and not value.startswith("file:"):
+        raise ValueError(f"{value} is not kept here; write file: and the path of a file of rules")
+    return value
+
+
+class SecuritySettings(TlsSettings, SignInSettings):
+    """TLS, sign-in, and what nodes prove to each other."""
+
+    authorization: Literal["acl", "none"] = Field("acl", alias="magicbyte.authorization")
+    super_users: Annotated[frozenset[str], BeforeValidator(_principals)] = Field(frozenset(), alias="super.users")
+    #: file: and the path of a file of rules.
+    acl_store: Annotated[str, AfterValidator(_store)] = Field("", alias="magicbyte.acl.store")
+    instance_secret: Annotated[Secret | None, BeforeValidator(_long_enough)] = Field(
+        None, alias="magicbyte.inter.instance.secret"
+    )
+    previous_instance_secret: OptionalSecret = Field(None, alias="magicbyte.inter.instance.secret.previous")
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether what a principal may do is decided by rules."""
+        return not self.is_open and self.authorization == "acl"
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> Self:
+        """Check and type the properties.
+
+        Raises:
+            SettingsError: A value is wrong, or a guard is asked for that is not kept; names the property.
+        """
+        for name, reason in _NOT_KEPT.items():
+            if properties.get(name, "").strip().lower() not in _HARMLESS:
+                raise SettingsError(f"{name}: {reason}")
+        kept = {name: value for name, value in properties.items() if name not in _NOT_KEPT}
+        return super().from_properties(with_confluents_names(kept))
+
+    def check_security(self, listeners: Mapping[str, bool]) -> None:
+        """Check that all security settings fit together and fit the listeners.
+
+        Args:
+            listeners: The scheme of each kind of listener there is -> whether one of it can be reached from elsewhere.
+
+        Raises:
+            SettingsError: They do not; the text names a property and says what to do.
+        """
+        self.check_tls(set(listeners))
+        self.check_sign_in(listeners, asks_for_certificates=self.demanded_certificates != "NONE")
+        if self.has_rules and not self.acl_store:
+            raise SettingsError(
+                "magicbyte.acl.store: set file: and the path of a file of rules, or magicbyte.authorization=none, so"
+                " that everybody who signs in may do everything"
+            )
+        if not self.has_rules and (self.acl_store or self.super_users):
+            name = "magicbyte.acl.store" if self.acl_store else "super.users"
+            raise SettingsError(
+                f"{name}: without authentication.method, or with magicbyte.authorization=none, no rule is kept"
+            )

@@ -1,0 +1,79 @@
+"""The registry's access seam: what a route needs, of which subject."""
+
+from __future__ import annotations
+
+from magicbyte.errors import ApiError
+from magicbyte.http.access import Access, Decision, Operation, Resource
+from magicbyte.http.asgi import Scope
+from magicbyte.http.guard import Guard
+from magicbyte.http.table import Found
+from magicbyte.security.principal import Principal
+from magicbyte.security.rights.authorizer import Authorizer
+from registry.http.request import RIGHTS, asked_subject, context_name, context_of_found
+from registry.model import DEFAULT_CONTEXT, SubjectName
+from registry.resolve import resolve_alias, settings_key
+from registry.rights import Rights
+from registry.service import Registry
+
+
+class RegistryAccess:
+    """Decides by rules, on the subject that the handler will use: decoded, in its context, its alias followed."""
+
+    def __init__(self, registry: Registry, authorizer: Authorizer, guard: Guard) -> None:
+        self._registry = registry
+        self._authorizer = authorizer
+        self._guard = guard
+
+    def state(self) -> object:
+        """Return a value that changes with the log and with the rules.
+
+        A rule may be about addresses, which answers are not remembered by; then nothing is remembered.
+        """
+        if self._authorizer.rules.has_hosts:
+            return object()
+        return self._registry.view.offset, self._authorizer.epoch
+
+    def decide(self, principal: Principal, scope: Scope, found: Found) -> Decision:
+        """Decide on what a row needs; lists and ids are filtered by what the handler sees.
+
+        Raises:
+            ApiError: 40301.
+        """
+        access = found.row.access
+        if access.operation in (Operation.NOTHING, Operation.SIGN_IN) or found.row.path in self._guard.skipped_paths:
+            return Decision.ALLOWED
+        group_id = self._registry.settings.group_id
+        rights = scope[RIGHTS] = Rights(self._authorizer, group_id, principal, self._guard.client_address(scope))
+        try:
+            resource = self._resource(access, found)
+        except ApiError:
+            # The handler says what is wrong with the name, and does nothing.
+            return Decision.ALLOWED
+        if resource is not None:
+            subject, asked = resource
+            needed: Access | None = access
+            while needed is not None:
+                rights.require([str(operation.name) for operation in needed.operation], subject, asked)
+                needed = needed.also
+        return Decision.ALLOWED
+
+    def _resource(self, access: Access, found: Found) -> tuple[str | None, str | None] | None:
+        """The subject that a request comes to, and the one that it names; None if what it sees is filtered.
+
+        A subject of None is the registry as a whole.
+        """
+        parameters, context = found.parameters, context_of_found(found)
+        if access.resource is Resource.REGISTRY:
+            of_context = context != DEFAULT_CONTEXT and found.row.path in ("/config", "/mode")
+            subject = str(SubjectName(context, "")) if of_context else None
+            return subject, subject
+        if access.filters:
+            return None
+        if "context" in parameters:
+            subject = str(SubjectName(context_name(parameters["context"]), ""))
+            return subject, subject
+        if "subject" not in parameters:
+            return None
+        of_settings = found.row.path.startswith(("/config/", "/mode/"))
+        asked = asked_subject(self._registry, found, allow_global=of_settings)
+        return settings_key(asked) if of_settings else resolve_alias(self._registry.view, asked), asked

@@ -1,0 +1,195 @@
+"""Forwarded requests: the identity that goes with them is bound to one request, and credentials stay at home."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from magicbyte.http.identity import digest_of
+from magicbyte.secret import Secret
+from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
+from magicbyte.security.principal import Principal
+from magicbyte.security.sign_in.password_hash import hash_key
+from magicbyte.server_process import ServerProcess
+from magicbyte.testing import running_registry, running_rest_proxy
+
+SECRET, OTHER = "s" * 32, "o" * 32
+ALICE = Principal("User:alice", frozenset(("Group:ops",)), "BASIC")
+CREDENTIALS = ("mbk_ci", "mbs_planted-secret")
+EMPTY = digest_of(b"")
+
+
+def signer(secret: str = SECRET, previous: str | None = None, audience: str = "group") -> IdentitySigner:
+    return IdentitySigner(Secret(secret), Secret(previous) if previous else None, audience)
+
+
+def test_an_identity_is_good_once_for_one_request():
+    value = signer().sign(ALICE, "10.1.2.3", "POST", "/subjects/s/versions?normalize=true", EMPTY)
+    verifier = signer()
+    forwarded = verifier.verify(value, "POST", "/subjects/s/versions?normalize=true")
+    assert forwarded.principal == Principal("User:alice", frozenset(("Group:ops",)), "FORWARDED")
+    assert (forwarded.address, forwarded.body_digest) == ("10.1.2.3", EMPTY)
+    with pytest.raises(ForgedIdentity, match="it was used before"):
+        verifier.verify(value, "POST", "/subjects/s/versions?normalize=true")
+
+
+@pytest.mark.parametrize(
+    ("made_by", "method", "target", "text"),
+    [
+        (signer(OTHER), "GET", "/", "its signature is none of this group's"),
+        (signer(audience="other"), "GET", "/", "it is that of another request or group of nodes"),
+        (signer(), "DELETE", "/", "it is that of another request or group of nodes"),
+        (signer(), "GET", "/subjects", "it is that of another request or group of nodes"),
+        (signer(), "GET", "/?a=b", "it is that of another request or group of nodes"),
+    ],
+)
+def test_an_identity_of_another_request_is_forged(made_by: IdentitySigner, method: str, target: str, text: str):
+    with pytest.raises(ForgedIdentity, match=text):
+        signer().verify(made_by.sign(ALICE, "10.1.2.3", "GET", "/", EMPTY), method, target)
+
+
+def test_an_identity_expires(monkeypatch: pytest.MonkeyPatch):
+    value = signer().sign(ALICE, "10.1.2.3", "GET", "/", EMPTY)
+    now = time.time()
+    for moment in (now + 61, now - 31):
+        monkeypatch.setattr(time, "time", lambda moment=moment: moment)
+        with pytest.raises(ForgedIdentity, match="it is expired, or not yet good"):
+            signer().verify(value, "GET", "/")
+
+
+def test_a_new_secret_is_given_to_one_node_after_the_other():
+    old, both = signer(SECRET), signer(OTHER, SECRET)
+    assert both.verify(old.sign(ALICE, "::1", "GET", "/", EMPTY), "GET", "/").principal.name == "User:alice"
+    with pytest.raises(ForgedIdentity):
+        old.verify(both.sign(ALICE, "::1", "GET", "/", EMPTY), "GET", "/")
+
+
+@pytest.mark.parametrize("value", ["", "x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."])
+def test_what_is_no_identity_is_forged(value: str):
+    with pytest.raises(ForgedIdentity, match="its signature is none of this group's"):
+        signer().verify(value, "GET", "/")
+
+
+def users_file(folder: Path) -> str:
+    path = folder / "users"
+    path.write_text(f"{CREDENTIALS[0]}:{hash_key(CREDENTIALS[1])}:principal=User:ci\n")
+    path.chmod(0o600)
+    return str(path)
+
+
+def sign_in(folder: Path) -> dict[str, str]:
+    return {
+        "authentication.method": "BASIC",
+        "magicbyte.authorization": "none",
+        "magicbyte.users.file": users_file(folder),
+        "magicbyte.inter.instance.secret": SECRET,
+        "magicbyte.allow.plaintext.credentials": "true",
+        "magicbyte.authentication.failure.ms": "0",
+    }
+
+
+@pytest.fixture(scope="module")
+def pair(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ServerProcess]]:
+    shared = {
+        **sign_in(tmp_path_factory.mktemp("users")),
+        "kafkastore.topic": f"_schemas-{uuid.uuid4()}",
+        "schema.registry.group.id": "group",
+    }
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(running_registry("kafka:", bootstrap_servers=kafka, properties=shared))
+            for _ in range(2)
+        ]
+
+
+def register(url: str, subject: str, **more: Any) -> httpx.Response:
+    body = json.dumps({"schema": '{"type":"string"}'}).encode()
+    headers = {"content-type": "application/json", **more.pop("headers", {})}
+    return httpx.post(f"{url}/subjects/{subject}/versions", content=body, headers=headers, timeout=30, **more)
+
+
+def test_writes_go_through_any_node(pair: list[ServerProcess]):
+    for index, node in enumerate(pair):
+        assert register(node.url, f"s{index}", auth=CREDENTIALS).status_code == 200
+        assert register(node.url, f"s{index}").status_code == 401
+        line = json.dumps({"type": "mode", "mode": "READWRITE"})
+        imported = httpx.post(f"{node.url}/import?lines=true", content=line, auth=CREDENTIALS, timeout=30)
+        assert imported.status_code == 200, imported.text
+    counts = [httpx.get(f"{node.url}/metrics", auth=CREDENTIALS, timeout=30).text for node in pair]
+    forwarded = 'magicbyte_authentication_total{method="FORWARDED",outcome="success"}'
+    assert sorted(forwarded in text for text in counts) == [False, True]
+
+
+def test_a_forged_identity_is_refused_by_every_node(pair: list[ServerProcess]):
+    target, body = "/subjects/forged/versions", json.dumps({"schema": '{"type":"string"}'}).encode()
+    good = signer().sign(ALICE, "10.1.2.3", "POST", target, digest_of(body))
+    of_another_body = signer().sign(ALICE, "10.1.2.3", "POST", target, EMPTY)
+    for node in pair:
+        for identity in (
+            "x",
+            signer(OTHER).sign(ALICE, "10.1.2.3", "POST", target, digest_of(body)),
+            signer(audience="other").sign(ALICE, "10.1.2.3", "POST", target, digest_of(body)),
+            signer().sign(ALICE, "10.1.2.3", "POST", "/subjects/other/versions", digest_of(body)),
+            of_another_body,
+        ):
+            headers = {"magicbyte-identity": identity, "x-forward": "true"}
+            answer = register(node.url, "forged", headers=headers)
+            assert (answer.status_code, answer.json()) == (401, {"error_code": 401, "message": "Unauthorized"})
+        of_another_body = signer().sign(ALICE, "10.1.2.3", "POST", target, EMPTY)
+    subjects = httpx.get(f"{pair[0].url}/subjects", auth=CREDENTIALS, timeout=30).json()
+    assert "forged" not in subjects
+    first = register(pair[0].url, "forged", headers={"magicbyte-identity": good})
+    replayed = register(pair[0].url, "forged", headers={"magicbyte-identity": good})
+    assert (first.status_code, replayed.status_code) == (200, 401)
+
+
+class Recording(BaseHTTPRequestHandler):
+    """A false leader, or peer: it takes what it is sent."""
+
+    server: Any
+
+    def do_POST(self):
+        self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_: Any) -> None: ...
+
+
+def test_a_false_peer_receives_no_credentials(tmp_path: Path):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Recording) as false_peer:
+        false_peer.headers = []  # type: ignore[attr-defined]
+        thread = threading.Thread(target=false_peer.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        peer, own = f"http://127.0.0.1:{false_peer.server_port}", "http://own"
+        given = {**sign_in(tmp_path), "peers": f"{peer},{own}", "peers.self": own}
+        try:
+            with running_rest_proxy("127.0.0.1:1", "", properties=given) as proxy:
+                for name in map(str, range(20)):
+                    httpx.post(
+                        f"{proxy.url}/consumers/g/instances/{name}/subscription",
+                        json={"topics": ["t"]},
+                        auth=CREDENTIALS,
+                        headers={"cookie": "planted-secret"},
+                    )
+        finally:
+            false_peer.shutdown()
+            thread.join()
+        received = false_peer.headers  # type: ignore[attr-defined]
+    assert received
+    assert all("authorization" not in headers and "cookie" not in headers for headers in received)
+    assert "planted-secret" not in json.dumps(received)
+    assert all(headers["magicbyte-identity"].count(".") == 2 for headers in received)
