@@ -50,7 +50,7 @@ def list_versions(view: View, query: ListQuery) -> Page:
     if query.aliases:
         # The prefix may be that of an alias, which has no versions of its own.
         aliased = {resolve_alias(view, name) for name in named(view.configured(), query.prefix) if view.may_see(name)}
-        subjects = sorted(aliased.union(subjects))
+        subjects = sorted(subject for subject in aliased.union(subjects) if view.may_see(subject))
     versions: list[Version] = []
     for subject in subjects:
         visible = [version for version in list(view.versions(subject)) if query.deleted or not version.deleted]

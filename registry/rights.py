@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compat.schema import Reference
@@ -57,7 +57,7 @@ class Rights:
         resource_type, name = self._resource(subject)
         return self._authorizer.rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
-    def require(self, operations: Iterable[str], subject: str | None, asked: str | None = None) -> None:
+    def require(self, operations: Sequence[str], subject: str | None, asked: str | None = None) -> None:
         """Require any one of some operations on a subject, or a context's settings; None: on the registry.
 
         Args:
@@ -69,16 +69,14 @@ class Rights:
             ApiError: 40301.
         """
         resource_type, name = self._resource(subject)
-        first = ""
         for operation in operations:
-            first = first or operation
             decision = self._authorizer.decide(self._principal, self._address, operation, resource_type, name)
             if decision.is_allowed:
                 return
         shown = (
             f"Registry: {name}" if resource_type == "REGISTRY" else f"Subject: {subject if asked is None else asked}"
         )
-        raise errors.DENIED(operation=_WORDS[first], resource=shown)
+        raise errors.DENIED(operation=_WORDS[operations[0]], resource=shown)
 
     def require_references(self, subject: str, references: Iterable[Reference], schema_type: str) -> None:
         """Require that the targets of references may be read: those that may not look as if they were missing.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass
 from enum import IntEnum, auto
+from functools import cached_property
 
 from starlette.responses import Response
 
-from magicbyte.http.access import Access
+from magicbyte.http.access import Access, Operation
 from magicbyte.http.request import Request
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -23,7 +24,7 @@ class BodyLimit(IntEnum):
     BULK = auto()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Row:
     """One route of a server.
 
@@ -55,3 +56,18 @@ class Row:
     is_remembered: bool = False
     is_quiet: bool = False
     is_safe: bool = True
+
+    @cached_property
+    def needs(self) -> tuple[tuple[str, ...], ...]:
+        """What a principal needs, as access rules name it: one operation of each set."""
+        needs, access = list[tuple[str, ...]](), self.access
+        while True:
+            needs.append(tuple(str(operation.name) for operation in access.operation))
+            if access.also is None:
+                return tuple(needs)
+            access = access.also
+
+    @cached_property
+    def needs_sign_in_at_most(self) -> bool:
+        """Whether no right is needed."""
+        return self.access.operation in (Operation.NOTHING, Operation.SIGN_IN)

@@ -112,6 +112,8 @@ def serve(
         Failure: A port can't be had.
         SettingsError: The TLS settings do not fit the listeners, or a key or certificate cannot be used.
     """
+    if settings.is_open:
+        log.info("nobody has to sign in: whoever reaches this server may read and change everything")
     tls = ServerTls(settings) if any(listener.scheme == "https" for listener in listeners) else None
     sockets = [_listen(listener, share_port=share_ports) for listener in listeners]
     limits, access_control = settings.limits, settings.access_control

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from magicbyte.errors import ApiError
-from magicbyte.http.access import Access, Decision, Operation, Resource
+from magicbyte.http.access import Access, Decision, Resource
 from magicbyte.http.asgi import Scope
 from magicbyte.http.guard import Guard
 from magicbyte.http.table import Found
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
-from registry.http.request import RIGHTS, asked_subject, context_name, context_of_found
+from registry.http.request import DECIDED, RIGHTS, asked_subject, context_name, context_of_found
 from registry.model import DEFAULT_CONTEXT, SubjectName
 from registry.resolve import resolve_alias, settings_key
 from registry.rights import Rights
@@ -23,6 +23,7 @@ class RegistryAccess:
         self._registry = registry
         self._authorizer = authorizer
         self._guard = guard
+        self._group_id = registry.settings.group_id
 
     def state(self) -> object:
         """Return a value that changes with the log and with the rules.
@@ -39,22 +40,21 @@ class RegistryAccess:
         Raises:
             ApiError: 40301.
         """
-        access = found.row.access
-        if access.operation in (Operation.NOTHING, Operation.SIGN_IN) or found.row.path in self._guard.skipped_paths:
+        row = found.row
+        if row.needs_sign_in_at_most or row.path in self._guard.skipped_paths:
             return Decision.ALLOWED
-        group_id = self._registry.settings.group_id
-        rights = scope[RIGHTS] = Rights(self._authorizer, group_id, principal, self._guard.client_address(scope))
+        address = self._guard.client_address(scope)
+        rights = scope[RIGHTS] = Rights(self._authorizer, self._group_id, principal, address)
         try:
-            resource = self._resource(access, found)
+            resource = self._resource(row.access, found)
         except ApiError:
             # The handler says what is wrong with the name, and does nothing.
             return Decision.ALLOWED
         if resource is not None:
             subject, asked = resource
-            needed: Access | None = access
-            while needed is not None:
-                rights.require([str(operation.name) for operation in needed.operation], subject, asked)
-                needed = needed.also
+            for operations in row.needs:
+                rights.require(operations, subject, asked)
+            scope[DECIDED] = subject
         return Decision.ALLOWED
 
     def _resource(self, access: Access, found: Found) -> tuple[str | None, str | None] | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote
 
-from magicbyte.http.access import Access
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.request import Request
 from magicbyte.http.rows import Row
@@ -29,12 +28,14 @@ from registry.service import Registry, WriteTexts
 
 #: Where the access seam leaves the rights of whoever sends a request.
 RIGHTS = "magicbyte.rights"
+#: Where it leaves the subject that it has decided on.
+DECIDED = "magicbyte.decided_subject"
 _SEEN = "magicbyte.seen_registry"
 #: A path segment that is a subject as it stands, in the context around it.
 _PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RegistryRow(Row):
     """A route of the registry.
 
@@ -86,7 +87,7 @@ def registry_of(request: Request) -> Registry:
         return registry
     seen: Registry | None = request.scope.get(_SEEN)
     if seen is None:
-        operations = {"READ", *_operations(request.row.access)}
+        operations = {"READ", *(operation for needed in request.row.needs for operation in needed)}
         seen = request.scope[_SEEN] = registry.seen_by(
             lambda subject: any(rights.may(operation, subject) for operation in operations),
             lambda subject: rights.may("READ", subject),
@@ -94,18 +95,24 @@ def registry_of(request: Request) -> Registry:
     return seen
 
 
+def require_needs(request: Request, subject: str | None, asked: str | None) -> None:
+    """Require what the row needs on a subject, unless that is the one that the access seam has decided on.
+
+    Since then the view may have learned of an alias; or a subject was found in another context than the one asked for.
+
+    Raises:
+        ApiError: 40301.
+    """
+    rights = rights_of(request)
+    if rights is not None and subject != request.scope.get(DECIDED):
+        for operations in request.row.needs:
+            rights.require(operations, subject, asked)
+
+
 def rights_of(request: Request) -> Rights | None:
     """The rights of whoever sends a request; None if there are no rules."""
     rights: Rights | None = request.scope.get(RIGHTS)
     return rights
-
-
-def _operations(access: Access) -> Iterator[str]:
-    """The operations that a row needs on subjects."""
-    needed: Access | None = access
-    while needed is not None:
-        yield from (str(operation.name) for operation in needed.operation)
-        needed = needed.also
 
 
 def write_of(request: Request) -> WriteTexts:
@@ -138,10 +145,12 @@ def subject_of(request: Request) -> str:
     """The subject that the path names, in wire form, an alias followed.
 
     Raises:
-        ApiError: 42208.
+        ApiError: 42208; 40301.
     """
-    subject = _checked_subject(request, allow_global=False)
-    return resolve_alias(registry_of(request).view, subject)
+    asked = _checked_subject(request, allow_global=False)
+    subject = resolve_alias(registry_of(request).view, asked)
+    require_needs(request, subject, asked)
+    return subject
 
 
 def settings_subject_of(request: Request) -> str | None:
@@ -153,7 +162,9 @@ def settings_subject_of(request: Request) -> str | None:
     if "subject" not in request.found.parameters:
         context = context_of_request(request)
         return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
-    return settings_key(_checked_subject(request, allow_global=True))
+    subject = settings_key(_checked_subject(request, allow_global=True))
+    require_needs(request, subject, subject)
+    return subject
 
 
 def _checked_subject(request: Request, *, allow_global: bool) -> str:

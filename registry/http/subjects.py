@@ -29,6 +29,7 @@ from registry.http.request import (
     flag,
     page,
     registry_of,
+    require_needs,
     rights_of,
     subject_of,
     version_of,
@@ -194,6 +195,8 @@ async def tag_version(request: Request) -> Response:
         return next((each for each in candidates if each is not None and not each.deleted), None)
 
     found = await registry.find(look_up)
+    if found is not None:
+        require_needs(request, found.subject, subject)
     wanted = await tagging_of(request, subject if found is None else found.subject, number)
     version = await registry.decide(write_of(request), partial(decide_tag, request=wanted))
     return answer(request, registered_object(version))

@@ -119,7 +119,7 @@ def test_what_is_passed_on() -> None:
         (BASE | {"fetch.min.bytes": "-2"}, "fetch.min.bytes: "),
         (BASE | {"consumer.request.timeout.ms": "soon"}, "consumer.request.timeout.ms: "),
         (BASE | {"producer.acks": "2"}, "producer.acks: "),
-        (BASE | {"authentication.method": "KERBEROS"}, "authentication.method: .*KERBEROS is not kept here"),
+        (BASE | {"authentication.method": "KERBEROS"}, "KERBEROS is not kept here"),
         (BASE | {"api.endpoints.blocklist": "api.v3.*"}, "api.endpoints.blocklist: is not kept here"),
         (
             BASE | {"schema.registry.key.subject.name.strategy": "a.b.NoStrategy"},

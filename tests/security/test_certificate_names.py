@@ -88,6 +88,7 @@ def test_the_subject_of_a_certificate(authority: Authority):
         ("RULE:CN=a\\/b/slash/", "CN=a/b", "slash"),
         ("RULE:CN=(.*)/\\$1/", "CN=x", "$1"),
         ("RULE:CN=(x)?.*/$1/", "CN=y", None),
+        ("", "CN=a\nGroup:ops", None),
         ("RULE:CN=(.*),O=A, B/$1/,DEFAULT", "CN=q,O=A, B", "q"),
     ],
 )

@@ -262,6 +262,28 @@ def test_the_target_of_an_alias_decides_and_is_not_named(ask: Client):
     assert named.json() == {"error_code": 40301, "message": "User is denied operation Describe on Subject: other.a"}
 
 
+def test_an_alias_lists_nothing_that_is_hidden(ask: Client):
+    listed = ask("read", "GET", "/schemas?aliases=true&subjectPrefix=open.").json()
+    assert {found["subject"] for found in listed} == {"open.a", "open.referrer"}
+    assert "other.a" in {found["subject"] for found in ask("reader", "GET", "/schemas?aliases=true").json()}
+
+
+def test_a_version_that_is_found_in_another_context_is_tagged_by_who_may_write_there(ask: Client):
+    ask.rules.write_text(
+        f"{RULES}allow User:reader ALL SUBJECT LITERAL open.only-there\nallow User:reader READ SUBJECT PREFIXED :.t:\n"
+    )
+    os.kill(ask.server.pid or 0, signal.SIGHUP)
+    try:
+        wait_for(lambda: ask("reader", "GET", "/subjects/open.only-there/versions/1").status_code == 200)
+        answer = ask("reader", "POST", "/subjects/open.only-there/versions/1/tags", {"newVersion": 2})
+        message = "User is denied operation Write on Subject: open.only-there"
+        assert answer.json() == {"error_code": 40301, "message": message}
+    finally:
+        ask.rules.write_text(RULES)
+        os.kill(ask.server.pid or 0, signal.SIGHUP)
+    wait_for(lambda: ask("reader", "GET", "/subjects/open.only-there/versions/1").status_code == 403)
+
+
 def test_another_context_is_looked_through_for_who_may_read_it(ask: Client):
     assert ask("admin", "GET", "/subjects/open.only-there/versions/1").status_code == 200
     assert ask("read", "GET", "/subjects/open.only-there/versions/1").json()["error_code"] == 40401

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 if TYPE_CHECKING:
     from cryptography.x509 import Name, NameAttribute
@@ -124,9 +125,9 @@ def _rule(pattern: str, replacement: str, case: str) -> MappingRule:
 
 
 def name_of(subject: str, rules: tuple[MappingRule, ...]) -> str | None:
-    """Return the name of a subject by the first rule that matches; None if none does or it is empty."""
+    """Return the name of a subject by the first rule that matches; None if there is none that can be one."""
     for rule in rules:
         name = rule.apply(subject)
         if name is not None:
-            return name or None
+            return name if name and not any(category(character) == "Cc" for character in name) else None
     return None
