@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from magicbyte.security.metrics import METRICS
 from magicbyte.settings import SettingsError
 from rest_proxy.checking import check_clients
 from rest_proxy.errors import TRANSLATED
+from rest_proxy.http.access import ProxyAccess
 from rest_proxy.http.metrics import former_metrics, watch
 from rest_proxy.http.negotiation import error_response, unnegotiated
 from rest_proxy.http.rows import ROWS
@@ -68,7 +70,11 @@ def create_app(
         locate=_without_slash,
         on_errors={kind: partial(_translated, translate) for kind, translate in TRANSLATED.items()},
     )
-    app = Application(api if guard is None else guard.guarding(api), lifespan)
+    if guard is not None:
+        api = guard.guarding(api)
+        if guard.authorizer is not None:
+            api = replace(api, decide=ProxyAccess(guard.authorizer, guard).decide)
+    app = Application(api, lifespan)
     metrics.register(RequestMetrics(app.recorder, former_metrics))
     metrics.register(METRICS)
     app.state.metrics = metrics

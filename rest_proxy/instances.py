@@ -49,12 +49,14 @@ class Batch(NamedTuple):
 
     token: str
     body: bytes
+    topics: frozenset[str]
 
 
 @dataclass(slots=True)
 class Instance:
     """A consumer instance; its operations run one at a time."""
 
+    owner: str
     group: str
     name: str
     config: InstanceConfig
@@ -72,8 +74,16 @@ class Instance:
         timeout_ms: int,
         max_bytes: int,
         token: str | None = None,
+        require_topics: Callable[[Iterable[str]], None] | None = None,
     ) -> bytes:
         """The next records as a JSON array, or the last ones again where the token is theirs.
+
+        Args:
+            form: The format that is asked for.
+            timeout_ms: How long to wait for records.
+            max_bytes: How much the records may have together.
+            token: Names the batch, so that it can be asked for again.
+            require_topics: Raises if records of some topics may not be given out; they stay where they are.
 
         Raises:
             ApiError: FORMAT_MISMATCH; SERIALIZATION for a record at the head that does not decode.
@@ -83,22 +93,29 @@ class Instance:
             raise FORMAT_MISMATCH()
         async with self._turn:
             if self.last is not None and token is not None and token == self.last.token:
+                if require_topics is not None:
+                    require_topics(self.last.topics)
                 return self.last.body
             self._settle()
             await self.consumer.wait_for(max(1, self.config.fetch_min_bytes), timeout_ms / 1000)
-            body = await self._next(max_bytes)
+            body, topics = await self._next(max_bytes, require_topics)
             if token is not None and body != b"[]":
-                self.last = Batch(token, body)
+                self.last = Batch(token, body, topics)
             self.last_use = time.monotonic()
             return body
 
-    async def _next(self, max_bytes: int) -> bytes:
+    async def _next(
+        self, max_bytes: int, require_topics: Callable[[Iterable[str]], None] | None
+    ) -> tuple[bytes, frozenset[str]]:
         epochs = self.consumer.buffer.epochs()
         messages = self.consumer.buffer.take(max_bytes)
         if not messages:
-            return b"[]"
+            return b"[]", frozenset()
+        topics = frozenset(str(message.topic()) for message in messages)
         rendered: Rendered | None = None
         try:
+            if require_topics is not None:
+                require_topics(topics)
             rendered = await render(
                 messages,
                 self.config.form,
@@ -112,7 +129,7 @@ class Instance:
             self.consumer.buffer.put_back(messages[rendered.done if rendered else 0 :], epochs)
         if not rendered.done and rendered.failure is not None:
             raise _undecodable(messages[0], rendered.failure)
-        return rendered.body
+        return rendered.body, topics
 
     def _settle(self) -> None:
         """The last batch has arrived: it may be committed, and is not given again."""
@@ -168,7 +185,7 @@ def _log_failure(future: asyncio.Future[Any]) -> None:
 
 
 class Instances:
-    """All instances of this node, by group and name."""
+    """All instances of this node, by the principal who made them, group and name: nobody else learns of them."""
 
     def __init__(self, *, idle_seconds: float, limit: int, server_id: str = "") -> None:
         self._idle_seconds = idle_seconds
@@ -176,19 +193,19 @@ class Instances:
         self._prefix = f"rest-consumer-{server_id}-" if server_id else "rest-consumer-"
         self._closing: set[asyncio.Task[None]] = set()
         #: None holds the place of an instance that is being made.
-        self._instances: dict[tuple[str, str], Instance | None] = {}
+        self._instances: dict[tuple[str, str, str], Instance | None] = {}
 
     def new_name(self) -> str:
         """A name for an instance whose maker gave none."""
         return f"{self._prefix}{uuid.uuid4()}"
 
-    async def add(self, group: str, name: str, make: Callable[[], Instance]) -> Instance:
+    async def add(self, owner: str, group: str, name: str, make: Callable[[], Instance]) -> Instance:
         """Make an instance, its name reserved meanwhile.
 
         Raises:
             ApiError: CONSUMER_EXISTS; TOO_MANY_CONSUMERS.
         """
-        key = (group, name)
+        key = (owner, group, name)
         if key in self._instances:
             raise CONSUMER_EXISTS()
         if len(self._instances) >= self._limit:
@@ -203,26 +220,26 @@ class Instances:
         self._instances[key] = instance
         return instance
 
-    def get(self, group: str, name: str) -> Instance:
+    def get(self, owner: str, group: str, name: str) -> Instance:
         """The instance, whose time starts anew.
 
         Raises:
             ApiError: CONSUMER_NOT_FOUND.
         """
-        instance = self._instances.get((group, name))
+        instance = self._instances.get((owner, group, name))
         if instance is None:
             raise CONSUMER_NOT_FOUND()
         instance.last_use = time.monotonic()
         return instance
 
-    async def remove(self, group: str, name: str) -> None:
+    async def remove(self, owner: str, group: str, name: str) -> None:
         """Close an instance at its client's wish.
 
         Raises:
             ApiError: CONSUMER_NOT_FOUND.
         """
-        instance = self.get(group, name)
-        del self._instances[group, name]
+        instance = self.get(owner, group, name)
+        del self._instances[owner, group, name]
         await instance.close(settle=True)
 
     async def expire(self) -> None:
@@ -236,7 +253,7 @@ class Instances:
                 if instance is None or instance.last_use >= oldest or instance._turn.locked():  # noqa: SLF001
                     continue
                 log.info("instance %s of group %s was idle too long and is closed", instance.name, instance.group)
-                del self._instances[instance.group, instance.name]
+                del self._instances[instance.owner, instance.group, instance.name]
                 gone.append(instance)
             if gone:
                 # Not waited for: a consumer whose brokers are away may take its time, and others expire meanwhile.

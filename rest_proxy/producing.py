@@ -28,6 +28,7 @@ from rest_proxy.errors import (
 )
 from rest_proxy.formats import EmbeddedFormat
 from rest_proxy.producers import Outcome, Producers, Record, Sending, unknown_outcome
+from rest_proxy.rights import ProxyRights
 from rest_proxy.schemas import Schemas, Side, Source
 from rest_proxy.writers import Encode, MayTakeLong, Writer
 from serdes.error import SchemaCompileError, ValidationUnavailable
@@ -53,6 +54,8 @@ class Produce(NamedTuple):
     acks: str
     timeout_ms: int
     options: Options = TAGGED
+    #: Of whoever sends it; None if there are no rules.
+    rights: ProxyRights | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +151,8 @@ class Producing:
         find = self.schemas.writer
         topic, form, options = request.topic, request.form, request.options
         return (
-            await find(form, Side(topic, "key"), key, options) if key else None,
-            await find(form, Side(topic, "value"), value, options) if value else None,
+            await find(form, Side(topic, "key"), key, options, request.rights) if key else None,
+            await find(form, Side(topic, "value"), value, options, request.rights) if value else None,
         )
 
 

@@ -18,6 +18,7 @@ from rest_proxy.errors import (
     SERIALIZING_FAILED,
 )
 from rest_proxy.formats import EmbeddedFormat
+from rest_proxy.rights import ProxyRights
 from rest_proxy.writers import Writer, reading, writing
 from serdes.client import AsyncRegistryClient, BaseClient
 from serdes.deserializer import Deserializer
@@ -49,6 +50,8 @@ V = TypeVar("V")
 SchemaId = int | UUID
 #: From a message and the offset of its payload to JSON text; it raises DataError.
 Read = Callable[[bytes, int], bytes]
+#: Raises if a request has no right to write with its schemas under a subject; None for one that is not known yet.
+Require = Callable[[str | None], None]
 
 
 class Source(NamedTuple):
@@ -87,35 +90,45 @@ class Schemas:
         self._readers: OrderedDict[Hashable, Read] = OrderedDict()
         self._deserializers: dict[Hashable, Deserializer] = {}
 
-    async def writer(self, form: EmbeddedFormat, side: Side, source: Source, options: Options) -> Writer:
+    async def writer(
+        self, form: EmbeddedFormat, side: Side, source: Source, options: Options, rights: ProxyRights | None = None
+    ) -> Writer:
         """The writer for keys or values; a text that their subject does not hold yet is registered.
+
+        The registry only knows the proxy, so with rules the proxy asks for the right to the subject itself: WRITE for a
+        text, READ for an id and for what a text refers to.
 
         Raises:
             ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses or does not answer, or if the schema
                 has rules that the proxy would have to carry out; INVALID_PAYLOAD if there is no registry; SERIALIZATION
-                if the schema has no name to go by.
+                if the schema has no name to go by; KAFKA_AUTHORIZATION if a right is missing.
         """
+        require = _requirement(source, rights)
         key = (form.name, side, source, options)
         known = _recent(self._writers, key)
         if known is not None:
+            require(known.subject)
             return known
         try:
-            chosen = await self._chosen(form, side, source, options)
+            chosen = await self._chosen(form, side, source, options, require)
         except RulesNotSupported as error:
             raise SERIALIZING_FAILED(detail=str(error)) from None
         writer = writing(chosen, null_is_tombstone=self._null_is_always_tombstone)
         return _keep(self._writers, key, writer)
 
-    async def _chosen(self, form: EmbeddedFormat, side: Side, source: Source, options: Options) -> Chosen:
+    async def _chosen(
+        self, form: EmbeddedFormat, side: Side, source: Source, options: Options, require: Require
+    ) -> Chosen:
         registry = self._registry()
         strategy = self._naming.key if side.field == "key" else self._naming.value
         assert strategy is not None
         assert form.schema_type is not None
         context = SerializationContext(*side)
         hint = strategy(context, None)
+        require(hint)
         schema = await self._given(form, hint, source)
         try:
-            return await registry.drive(self._settled(registry, schema, source, options, context))
+            return await registry.drive(self._settled(registry, schema, source, options, context, require))
         except SchemaRefused as error:
             raise INVALID_SCHEMA(detail=error.message) from None
         except SchemaCompileError as error:
@@ -137,9 +150,12 @@ class Schemas:
         source: Source,
         options: Options,
         context: SerializationContext,
+        require: Require,
     ) -> Flow[Chosen]:
         # Even to find the name in a long schema takes long.
-        serializer = yield from called(lambda: _Serializer(registry, self._naming, schema, source.schema_id, options))
+        serializer = yield from called(
+            lambda: _Serializer(registry, self._naming, schema, source.schema_id, options, require)
+        )
         return (yield from serializer.chosen(context))
 
     async def _given(self, form: EmbeddedFormat, subject: str | None, source: Source) -> SchemaText:
@@ -211,14 +227,22 @@ class _Serializer(Serializer):
     client_type: type[BaseClient] = AsyncRegistryClient
 
     def __init__(
-        self, client: AsyncRegistryClient, naming: Naming, schema: SchemaText, schema_id: int | None, options: Options
+        self,
+        client: AsyncRegistryClient,
+        naming: Naming,
+        schema: SchemaText,
+        schema_id: int | None,
+        options: Options,
+        require: Require,
     ) -> None:
         config = replace(text_form(schema.schema_type).writing(), naming=naming)
         super().__init__(client, serializing(schema, schema.schema_type, config, _text_options(options)), config)
         self._schema_id = schema_id
+        self._require = require
 
     def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The subject's version of the schema: looked up first, so that most requests write nothing."""
+        self._require(subject)
         assert own is not None
         endpoints = self.client.endpoints
         if self._schema_id is None:
@@ -246,6 +270,18 @@ class _Serializer(Serializer):
 
 class _Deserializer(Deserializer):
     client_type: type[BaseClient] = AsyncRegistryClient
+
+
+def _requirement(source: Source, rights: ProxyRights | None) -> Require:
+    def require(subject: str | None) -> None:
+        if rights is None:
+            return
+        if subject is not None:
+            rights.require(("READ" if source.text is None else "WRITE",), "SUBJECT", subject)
+        for reference in source.references:
+            rights.require(("READ",), "SUBJECT", reference.subject)
+
+    return require
 
 
 def _text_options(options: Options) -> TextOptions:

@@ -91,11 +91,6 @@ class RestProxySettings(HttpSettings):
         Raises:
             SettingsError: They do not; the text names a property and says what to do.
         """
-        if self.has_rules:
-            raise SettingsError(
-                "magicbyte.authorization: the proxy keeps no access rules yet; set none, so that everybody who signs in"
-                " may do everything that the proxy may"
-            )
         super().check_security(listeners)
         if not self.is_open and self.peer_urls and self.instance_secret is None:
             raise SettingsError(

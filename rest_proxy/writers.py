@@ -44,6 +44,7 @@ class Writer(NamedTuple):
     """
 
     schema_id: int
+    subject: str
     encode: Encode
     quick: QuickWriter | None = None
 
@@ -59,9 +60,9 @@ def writing(chosen: Chosen, *, null_is_tombstone: bool) -> Writer:
     null = _Null(is_tombstone=null_is_tombstone)
     covers = chosen.encoder.covers
     if covers is None:
-        return Writer(chosen.id, _at_once(chosen, null))
+        return Writer(chosen.id, chosen.subject, _at_once(chosen, null))
     encode = _quickly(chosen, null)
-    return Writer(chosen.id, _or_later(encode, chosen, null), QuickWriter(covers, encode))
+    return Writer(chosen.id, chosen.subject, _or_later(encode, chosen, null), QuickWriter(covers, encode))
 
 
 @dataclass(slots=True)

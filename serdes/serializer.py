@@ -66,6 +66,7 @@ class Chosen:
 
     id: int | None
     guid: str | None
+    subject: str
     encoder: Encoder
 
     @property
@@ -203,7 +204,7 @@ class Serializer:
         schema_id = held.id
         if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
             schema_id = (yield from endpoints.lookup(subject, used)).id
-        return Chosen(schema_id, held.guid, encoder)
+        return Chosen(schema_id, held.guid, subject, encoder)
 
     def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The version that a subject's messages are written under: registered, looked up, or named by a setting."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -17,6 +18,7 @@ from rest_proxy.configuring import instance_config, kafka_config
 from rest_proxy.consumers import PolledConsumer
 from rest_proxy.dialect import V1
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
+from rest_proxy.http.access import require_topics, rights_of
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
 from rest_proxy.http.negotiation import json_bytes, spoken
 from rest_proxy.http.urls import base_url
@@ -48,15 +50,17 @@ async def create(request: Request) -> Response:
         raise INVALID_ENTITY(detail="a name must not hold a null character")
     client = kafka_config(asked, config, proxy.settings, group_id, first_version=dialect is V1)
 
+    owner = request.principal.name
+
     def make() -> Instance:
         consumer = PolledConsumer(
             client,
             asyncio.get_running_loop(),
             buffer_bytes=proxy.settings.consumer_buffer_bytes,
         )
-        return Instance(group_id, name, config, consumer, proxy.schemas, proxy.blocking)
+        return Instance(owner, group_id, name, config, consumer, proxy.schemas, proxy.blocking)
 
-    await proxy.instances.add(group_id, name, make)
+    await proxy.instances.add(owner, group_id, name, make)
     base_uri = (
         f"{base_url(request, proxy.settings)}/consumers/{quote(group_id, safe='')}/instances/{quote(name, safe='')}"
     )
@@ -65,7 +69,8 @@ async def create(request: Request) -> Response:
 
 async def delete(request: Request) -> Response:
     """Close an instance; with auto-commit, what was delivered is committed."""
-    await proxy_of(request).instances.remove(segment(request, "group"), segment(request, "instance"))
+    group, instance = segment(request, "group"), segment(request, "instance")
+    await proxy_of(request).instances.remove(request.principal.name, group, instance)
     return no_content()
 
 
@@ -78,11 +83,14 @@ async def subscribe(request: Request) -> Response:
         # The reference takes them and fails with this at the first read.
         if wrong := [topic for topic in topics if not is_topic_name(topic)]:
             raise KAFKA_BAD_REQUEST(detail=f"Invalid topics: [{', '.join(wrong)}]")
+        require_topics(request, "READ", *topics)
         await found.in_turn(lambda consumer: consumer.subscribe(topics))
     elif wanted.topics is not None:
         await found.in_turn(lambda consumer: consumer.unsubscribe())
     elif wanted.topic_pattern is not None:
         pattern = to_posix(wanted.topic_pattern)
+        # The broker matches all that the proxy may read, so this is for who may read every topic.
+        require_topics(request, "READ", "*")
         await found.in_turn(lambda consumer: consumer.subscribe([pattern], pattern=True))
     return no_content()
 
@@ -112,8 +120,15 @@ async def records(request: Request) -> Response:
         timeout_ms=shorter(timeout_ms, found.config.request_timeout_ms),
         max_bytes=shorter(max_bytes, settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
+        require_topics=readable(request),
     )
     return json_response(request, body)
+
+
+def readable(request: Request) -> Callable[[Iterable[str]], None] | None:
+    """What raises if records of some topics may not be given to whoever sends a request; None if there are no rules."""
+    rights = rights_of(request)
+    return None if rights is None else partial(rights.require_topics, "READ")
 
 
 async def commit(request: Request) -> Response:
@@ -121,6 +136,7 @@ async def commit(request: Request) -> Response:
     dialect = spoken(request).dialect
     body = await request.body()
     asked = None if requests.is_null(body) else requests.read(_OFFSETS, body).offsets
+    require_topics(request, "READ", *(one.topic for one in asked or ()))
     found = instance_of(request)
     if dialect is V1:
         return json_response(request, json_bytes(_as_v1(await found.commit(None))))
@@ -137,6 +153,7 @@ async def committed(request: Request) -> Response:
     if requests.is_null(body):
         raise PARTITION_NOT_FOUND()
     places = _places(requests.read(_PLACES, body))
+    require_topics(request, "READ", *(topic for topic, _ in places))
     found = instance_of(request)
     offsets = [
         {"topic": one.topic, "partition": one.partition, "offset": one.offset, "metadata": one.metadata}
@@ -150,6 +167,7 @@ async def seek(request: Request) -> Response:
     asked = requests.read(_POSITIONS, await request.body())
     positions = [_position(one) for one in asked.offsets or ()]
     instants = [_instant(one) for one in asked.timestamps or ()]
+    require_topics(request, "READ", *(one.topic for one in (*positions, *instants)))
     found = instance_of(request)
     if positions:
         await found.in_turn(lambda consumer: consumer.seek(positions))
@@ -178,6 +196,7 @@ async def _with_places(
     operation: Callable[[PolledConsumer, list[Place]], Awaitable[None]],
 ) -> Response:
     places = _places(requests.read(_PLACES, await request.body()))
+    require_topics(request, "READ", *(topic for topic, _ in places))
     await instance_of(request).in_turn(lambda consumer: operation(consumer, places))
     return no_content()
 
@@ -207,7 +226,8 @@ def _as_v1(committed: Sequence[Position]) -> list[dict[str, object]]:
 
 def instance_of(request: Request) -> Instance:
     """The instance that a path names."""
-    return proxy_of(request).instances.get(segment(request, "group"), segment(request, "instance"))
+    group, instance = segment(request, "group"), segment(request, "instance")
+    return proxy_of(request).instances.get(request.principal.name, group, instance)
 
 
 def shorter(asked: int | None, bound: int) -> int:

@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from magicbyte.http.request import Request
 from rest_proxy.codecs import Options
+from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import choice_query, json_response, long_query, partition_segment, proxy_of, segment
 from rest_proxy.http.negotiation import spoken
 from rest_proxy.producing import Produce
@@ -41,6 +42,7 @@ async def _produce(request: Request, partition: int | None) -> Response:
             acks=choice_query(request, "acks", ACKS, ACKS[settings.acks]),
             timeout_ms=timeout_ms,
             options=Options(plain_unions=choice_query(request, "unions", UNIONS, settings.avro_unions) == "plain"),
+            rights=rights_of(request),
         )
     )
     return json_response(request, body, status)

@@ -13,6 +13,7 @@ from rest_proxy import requests
 from rest_proxy.cluster import Partition, partition_body
 from rest_proxy.dialect import V1
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
+from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import json_response, partition_segment, proxy_of, segment
 from rest_proxy.http.negotiation import json_bytes, spoken
 
@@ -39,7 +40,10 @@ async def brokers(request: Request) -> Response:
 
 async def topics(request: Request) -> Response:
     """The names of the topics."""
-    return json_response(request, json_bytes(await proxy_of(request).cluster.topic_names()))
+    names, rights = await proxy_of(request).cluster.topic_names(), rights_of(request)
+    if rights is not None:
+        names = [name for name in names if rights.may("DESCRIBE", "TOPIC", name)]
+    return json_response(request, json_bytes(names))
 
 
 async def topic(request: Request) -> Response:
@@ -47,7 +51,9 @@ async def topic(request: Request) -> Response:
     cluster = proxy_of(request).cluster
     name = segment(request, "topic")
     partitions = await existing(request, cluster.partitions(name))
-    configs = await existing(request, cluster.configs(name))
+    rights = rights_of(request)
+    may_see = rights is None or rights.may("DESCRIBE_CONFIGS", "TOPIC", name)
+    configs = await existing(request, cluster.configs(name)) if may_see else {}
     body = {"name": name, "configs": configs, "partitions": [partition_body(one) for one in partitions]}
     return json_response(request, json_bytes(body))
 

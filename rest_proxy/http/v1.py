@@ -17,7 +17,7 @@ from rest_proxy.errors import (
 )
 from rest_proxy.formats import BINARY
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
-from rest_proxy.http.consumers import instance_of, shorter
+from rest_proxy.http.consumers import instance_of, readable, shorter
 from rest_proxy.http.negotiation import spoken
 from rest_proxy.http.topics import existing
 from rest_proxy.reading import render
@@ -71,5 +71,6 @@ async def read_topic(request: Request) -> Response:
         timeout_ms=found.config.request_timeout_ms,
         max_bytes=shorter(long_query(request, "max_bytes"), proxy.settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
+        require_topics=readable(request),
     )
     return json_response(request, body)

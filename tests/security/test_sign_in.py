@@ -264,11 +264,6 @@ def listening(**given: str) -> dict[str, str]:
             listening(magicbyte__acl__store="log"),
             "magicbyte.acl.store: Value error, log is not kept here; write file: and the path of a file of rules",
         ),
-        (
-            RestProxySettings,
-            listening(bootstrap__servers="b", magicbyte__acl__store="file:r"),
-            "magicbyte.authorization: the proxy keeps no access rules yet; set none, so that everybody who signs in",
-        ),
         (HttpSettings, {"allow.everyone.if.no.acl.found": "true"}, "allow.everyone.if.no.acl.found: what no rule"),
         (HttpSettings, {"magicbyte.audit.output": "stdout"}, "magicbyte.audit.output: there is no audit log yet"),
         (HttpSettings, {"api.endpoints.allowlist": "api.v3.*"}, "api.endpoints.allowlist: is not kept here"),

@@ -1,0 +1,68 @@
+"""The proxy's access seam: what a route needs, of which topic or group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from magicbyte.http.access import Access, Decision, Resource
+from magicbyte.http.asgi import Scope
+from magicbyte.http.request import Request
+from magicbyte.http.table import Found
+from magicbyte.security.principal import Principal
+from magicbyte.security.rights.authorizer import Authorizer
+from rest_proxy.rights import CLUSTER, ProxyRights
+
+if TYPE_CHECKING:
+    from magicbyte.http.guard import Guard
+
+_RIGHTS = "magicbyte.rights"
+#: Resource -> its type in rules, and the path's parameter that names it.
+_NAMED = {Resource.TOPIC: ("TOPIC", "topic"), Resource.GROUP: ("GROUP", "group")}
+
+
+class ProxyAccess:
+    """Decides by rules on what the path names; what bodies name, handlers ask for."""
+
+    def __init__(self, authorizer: Authorizer, guard: Guard) -> None:
+        self._authorizer = authorizer
+        self._guard = guard
+
+    def decide(self, principal: Principal, scope: Scope, found: Found) -> Decision:
+        """Decide on what a row needs.
+
+        Raises:
+            ApiError: KAFKA_AUTHORIZATION.
+        """
+        row = found.row
+        if row.needs_sign_in_at_most or row.path in self._guard.skipped_paths:
+            return Decision.ALLOWED
+        rights = scope[_RIGHTS] = ProxyRights(self._authorizer, principal, self._guard.client_address(scope))
+        access: Access | None = row.access
+        for operations in row.needs:
+            assert access is not None
+            if access.resource is Resource.CLUSTER:
+                rights.require(operations, "CLUSTER", CLUSTER)
+            elif not access.filters:
+                resource_type, parameter = _NAMED[access.resource]
+                if parameter in found.parameters:
+                    rights.require(operations, resource_type, unquote(found.parameters[parameter]))
+            access = access.also
+        return Decision.ALLOWED
+
+
+def rights_of(request: Request) -> ProxyRights | None:
+    """The rights of whoever sends a request; None if there are no rules."""
+    rights: ProxyRights | None = request.scope.get(_RIGHTS)
+    return rights
+
+
+def require_topics(request: Request, operation: str, *topics: str) -> None:
+    """Require an operation on all of some topics, if there are rules.
+
+    Raises:
+        ApiError: KAFKA_AUTHORIZATION.
+    """
+    rights = rights_of(request)
+    if rights is not None:
+        rights.require_topics(operation, topics)
