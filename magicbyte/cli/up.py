@@ -7,10 +7,12 @@ import io
 import os
 import shutil
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from magicbyte import process
 from magicbyte.broker import LocalBroker, port_is_free
@@ -18,6 +20,9 @@ from magicbyte.cli.stopping import StopRequested, stop_on_signals
 from magicbyte.failure import Failure, data_folder
 from magicbyte.server_process import ServerFailed, ServerProcess
 from magicbyte.stop_signals import ignore_stop_signals
+
+if TYPE_CHECKING:
+    from magicbyte.security.first_try import Secured
 
 #: Seconds that a server may take to answer; a Kafka that is far away is slow.
 _PATIENCE = 60
@@ -50,6 +55,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="use this Kafka; start no broker")
     parser.add_argument("--data-dir", type=Path, help=f"folder of the data and the logs (default {data_folder()})")
     parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, gone at the end")
+    parser.add_argument("--secure", action="store_true", help="TLS, sign-in and access rules, made at the first start")
     parser.add_argument("--kafka-port", type=int, metavar="PORT", help="the broker's port (default 9092)")
     parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
     parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
@@ -87,24 +93,31 @@ class Platform:
         if not options.bootstrap_servers:
             self._broker = LocalBroker(self._folder, options.kafka_port)
             self._kafka = self._broker.bootstrap_servers
+        self._secured = _secure(self._folder, options) if options.secure else None
+        tls = None if self._secured is None else ssl.create_default_context(cafile=self._secured.ca)
+        scheme = "http" if self._secured is None else "https"
+        registry_url, rest_url = (f"{scheme}://127.0.0.1:{port}" for port in (options.registry_port, options.rest_port))
         self._registry = ServerProcess(
             "registry",
             [
-                *("registry", "--storage", "kafka:", "--bootstrap-servers", self._kafka),
-                *("--listen", f"127.0.0.1:{options.registry_port}"),
+                *("registry", "--storage", "kafka:", "--bootstrap-servers", self._kafka, "--listen", registry_url),
+                *([] if self._secured is None else ["--config", str(self._secured.registry)]),
             ],
-            f"http://127.0.0.1:{options.registry_port}",
+            registry_url,
             log=self._folder / "registry.log",
             probe="/subjects",
+            tls=tls,
         )
         self._rest_proxy = ServerProcess(
             "REST proxy",
             [
-                *("rest-proxy", "--bootstrap-servers", self._kafka, "--schema-registry-url", self._registry.url),
-                *("--listen", f"127.0.0.1:{options.rest_port}"),
+                *("rest-proxy", "--bootstrap-servers", self._kafka, "--schema-registry-url", registry_url),
+                *("--listen", rest_url),
+                *([] if self._secured is None else ["--config", str(self._secured.rest_proxy)]),
             ],
-            f"http://127.0.0.1:{options.rest_port}",
+            rest_url,
             log=self._folder / "rest-proxy.log",
+            tls=tls,
         )
 
     @property
@@ -135,6 +148,11 @@ class Platform:
         _tell("broker", self._kafka, "" if self._broker else "yours")
         self._await_servers()
         place = "in memory, gone at the end" if self._ephemeral else f"in {self._folder}"
+        if self._secured is not None:
+            _tell(
+                "secure",
+                f"curl --cacert {self._secured.ca} --cert {self._secured.client} {self._registry.url}/subjects",
+            )
         _tell("ready", f"in {time.monotonic() - began:.1f} s; data and logs are {place}; Ctrl-C stops all")
 
     def _await_servers(self) -> None:
@@ -185,6 +203,16 @@ def _make_folder(options: argparse.Namespace) -> Path:
     if not os.access(folder, os.W_OK):
         raise Failure(f"the data folder {folder} cannot be written to")
     return folder
+
+
+def _secure(folder: Path, options: argparse.Namespace) -> Secured:
+    """The files that secure the servers: those of an earlier start, or new ones."""
+    from magicbyte.security.first_try import secure, secured  # noqa: PLC0415  what it needs takes long to import
+
+    files = secured(folder / "secure")
+    if files.clients.exists():
+        return files
+    return secure(folder / "secure", registry_port=options.registry_port, rest_port=options.rest_port)
 
 
 def _check_kafka(bootstrap_servers: str) -> None:

@@ -1,0 +1,29 @@
+"""`magicbyte secure`: make certificates, users, rules and settings for a first try of TLS and sign-in."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Fill a folder and say how to use it; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="magicbyte secure", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one that does not exist")
+    parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
+    parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
+    options = parser.parse_args(arguments)
+    # Here, since it loads cryptography, which --help has no use for.
+    from magicbyte.security.first_try import secure  # noqa: PLC0415
+
+    files = secure(options.folder, registry_port=options.registry_port, rest_port=options.rest_port)
+    secrets = files.ca.with_name("secrets.properties")
+    print(
+        f"magicbyte registry --storage memory: --config {files.registry}\n"
+        f"magicbyte rest-proxy --bootstrap-servers HOST:PORT --config {files.rest_proxy}\n"
+        f"curl --cacert {files.ca} --cert {files.client} https://127.0.0.1:{options.registry_port}/subjects\n"
+        f"The passwords of admin, who may do everything, and of app are in {secrets}.\n"
+        f"What app may do is in {files.ca.with_name('rules')}; a client's settings are in {files.clients}."
+    )
+    return 0
