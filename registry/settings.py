@@ -151,9 +151,9 @@ class RegistrySettings(HttpSettings):
     max_import_bytes: int = Field(alias="magicbyte.import.max.bytes", default=1 << 30, gt=0)
     #: Changes are posted to these.
     webhook_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
-        alias="magicbyte.webhook.urls", default_factory=list
+        alias="magicbyte.webhook.urls", default_factory=list, repr=False
     )
-    webhook_secret: str | None = Field(alias="magicbyte.webhook.secret", default=None)
+    webhook_secret: str | None = Field(alias="magicbyte.webhook.secret", default=None, repr=False)
     request_timeout_ms: int = Field(alias="request.timeout.ms", default=600_000, gt=0)
     #: Attributes of the deployment, for /v1/metadata/deployment.
     deployment_attributes: str = Field(alias="magicbyte.deployment.attributes", default="")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import httpx
 import orjson
 
+from magicbyte.secret import hide_user_info
 from registry import records
 from registry.changes import Change, TooOld, changes_since
 from registry.decide import Decision
@@ -177,5 +178,7 @@ class Webhooks:
                 problem = str(error) or type(error).__name__
             if pause is not None:
                 await asyncio.sleep(pause)
-        log.error("webhook %s did not take a change: %s; the change was %s", url, problem, body.decode())
+        log.error(
+            "webhook %s did not take a change: %s; the change was %s", hide_user_info(url), problem, body.decode()
+        )
         return False
