@@ -6,6 +6,7 @@ from magicbyte.errors import ApiError
 from magicbyte.http.access import Access, Decision, Resource
 from magicbyte.http.asgi import Scope
 from magicbyte.http.guard import Guard
+from magicbyte.http.rows import Row
 from magicbyte.http.table import Found
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
@@ -14,6 +15,10 @@ from registry.model import DEFAULT_CONTEXT, SubjectName
 from registry.resolve import resolve_alias, settings_key
 from registry.rights import Rights
 from registry.service import Registry
+
+#: How many decisions are kept, all forgotten when there are more, and the longest path of one.
+_MOST_ALLOWED = 10_000
+_LONGEST_KEPT = 256
 
 
 class RegistryAccess:
@@ -24,6 +29,8 @@ class RegistryAccess:
         self._authorizer = authorizer
         self._guard = guard
         self._group_id = registry.settings.group_id
+        #: What was allowed lately: principal, row and path -> the state of log and rules, and the subject.
+        self._allowed: dict[tuple[str, frozenset[str], Row, bytes], tuple[object, str | None]] = {}
 
     def state(self) -> object:
         """Return a value that changes with the log and with the rules.
@@ -45,6 +52,13 @@ class RegistryAccess:
             return Decision.ALLOWED
         address = self._guard.client_address(scope)
         rights = scope[RIGHTS] = Rights(self._authorizer, self._group_id, principal, address)
+        # The rules first: a decision by older ones must not count as one by these.
+        state = self.state()
+        key = (principal.name, principal.groups, row, scope["raw_path"])
+        known = self._allowed.get(key)
+        if known is not None and known[0] == state:
+            scope[DECIDED] = known[1]
+            return Decision.ALLOWED
         try:
             resource = self._resource(row.access, found)
         except ApiError:
@@ -55,6 +69,10 @@ class RegistryAccess:
             for operations in row.needs:
                 rights.require(operations, subject, asked)
             scope[DECIDED] = subject
+            if len(self._allowed) >= _MOST_ALLOWED:
+                self._allowed.clear()
+            if len(scope["raw_path"]) <= _LONGEST_KEPT:
+                self._allowed[key] = (state, subject)
         return Decision.ALLOWED
 
     def _resource(self, access: Access, found: Found) -> tuple[str | None, str | None] | None:
