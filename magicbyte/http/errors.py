@@ -21,6 +21,7 @@ TARGET_TOO_LONG = ErrorKind(414, "The request target is longer than {limit} byte
 MISDIRECTED = ErrorKind(
     421, "This server is not {host}; if it is known by that name too, add the name to magicbyte.allowed.hosts"
 )
+TOO_MANY_FAILURES = ErrorKind(429, "Too many failed authentications")
 HEAD_TOO_LARGE = ErrorKind(431, "The request's head is larger than {limit}")
 TOO_MANY_CONNECTIONS = ErrorKind(503, "Too many connections")
 INTERNAL = ErrorKind(500, "Internal Server Error")

@@ -11,7 +11,7 @@ from magicbyte.errors import ApiError, ErrorKind
 from magicbyte.failure import Failure
 from magicbyte.http.application import Api
 from magicbyte.http.asgi import Scope, header
-from magicbyte.http.errors import INTERNAL, UNAUTHORIZED
+from magicbyte.http.errors import INTERNAL, TOO_MANY_FAILURES, UNAUTHORIZED
 from magicbyte.http.identity import BODY_DIGEST, IDENTITY, PEER, peer_of, target_of
 from magicbyte.http.request import Request
 from magicbyte.http.settings import HttpSettings
@@ -23,6 +23,8 @@ from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.watch import Source
 
 log = logging.getLogger("magicbyte.security")
+
+_KINDS = {kind.code: kind for kind in (UNAUTHORIZED, TOO_MANY_FAILURES)}
 
 
 class Guard:
@@ -127,7 +129,8 @@ def refused(refusal: Refusal, *, has_body: bool) -> ApiError:
     if has_body:
         # Nobody has asked for the body, which may be long.
         headers["connection"] = "close"
-    return ApiError(ErrorKind(refusal.status, "{text}"), {"text": refusal.message}, headers=headers)
+    kind = _KINDS.get(refusal.status) or ErrorKind(refusal.status, "{text}")
+    return ApiError(kind, {"text": refusal.message}, headers=headers)
 
 
 def _has_body(scope: Scope) -> bool:

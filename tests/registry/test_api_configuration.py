@@ -100,7 +100,7 @@ def test_kafka_clients_get_what_is_theirs() -> None:
     ("name", "value"),
     [
         ("listeners", "nowhere"),
-        ("listeners", "https://0.0.0.0:8081"),
+        ("listeners", "htps://0.0.0.0:8081"),
         ("inter.instance.protocol", "ftp"),
         ("magicbyte.log.level", "loud"),
         ("metadata.encoder.secret", "very secret"),
