@@ -17,6 +17,7 @@ TESTS_http := tests/http
 TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
+TESTS_security := tests/security
 TESTS_platform := tests/platform tests/structure tests/install tests/managed
 TESTS_brokers := $(shell grep -lw 'kafka\|temporary_broker' tests/registry/test_*.py) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)

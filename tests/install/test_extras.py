@@ -25,6 +25,7 @@ NEEDS = {
     "registry/log/open.py": {"server", "postgresql"},
     "rest_proxy/": {"server"},
     "magicbyte/http/": {"server"},
+    "magicbyte/security/": {"server"},
     "magicbyte/settings.py": {"server"},
     "magicbyte/cli/demo/": {"server", "spark", "demo"},
     # Each of them fetches jars.

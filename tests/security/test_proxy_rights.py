@@ -25,6 +25,7 @@ from rest_proxy.http.rows import ROWS
 
 PREFIX = f"t-{uuid.uuid4()}-"
 OPEN, SEALED = f"{PREFIX}open", f"{PREFIX}sealed"
+REFERRING = f"r-{uuid.uuid4()}"
 GROUP = f"g-{uuid.uuid4()}"
 PEOPLE = ("admin", "nobody", "reader", "other-reader", "writer", "avro-writer", "describer", "everything")
 RULES = f"""
@@ -35,6 +36,8 @@ allow User:other-reader READ GROUP LITERAL {GROUP}
 allow User:writer WRITE TOPIC LITERAL {OPEN}
 allow User:avro-writer WRITE TOPIC LITERAL {OPEN}
 allow User:avro-writer WRITE SUBJECT LITERAL {OPEN}-value
+allow User:avro-writer WRITE TOPIC LITERAL {REFERRING}
+allow User:avro-writer WRITE SUBJECT LITERAL {REFERRING}-value
 allow User:describer DESCRIBE TOPIC PREFIXED {PREFIX}
 allow User:describer DESCRIBE CLUSTER LITERAL kafka-cluster
 allow User:everything ALL TOPIC LITERAL *
@@ -89,7 +92,7 @@ def ask(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client
         "magicbyte.authentication.failure.ms": "0",
     }
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(OPEN, 1), NewTopic(SEALED, 1)]).values():
+    for future in admin.create_topics([NewTopic(name, 1) for name in (OPEN, SEALED, REFERRING)]).values():
         future.result(30)
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry())
@@ -162,6 +165,21 @@ def test_a_schema_needs_the_right_to_its_subject(ask: Client):
     for who in ("writer", "avro-writer"):
         assert refusal(ask(who, "POST", f"/topics/{OPEN}", by_id, AVRO)) == denied.format("Read")
     assert ask("everything", "POST", f"/topics/{OPEN}", by_id, AVRO).status_code == 200
+
+
+def test_what_a_schema_refers_to_needs_the_right_to_read_it(ask: Client):
+    referred = {"value_schema": '{"type":"record","name":"Referred","fields":[]}', "records": [{"value": {}}]}
+    assert ask("everything", "POST", f"/topics/{SEALED}", referred, AVRO).status_code == 200
+    text = {
+        "value_schema": '{"type":"record","name":"Referring","fields":[{"name":"a","type":"Referred"}]}',
+        "value_schema_references": [{"name": "Referred", "subject": f"{SEALED}-value", "version": 1}],
+        "records": [{"value": {"a": {}}}],
+    }
+    denied = f"User is denied operation Read on Subject: {SEALED}-value"
+    assert refusal(ask("avro-writer", "POST", f"/topics/{REFERRING}", text, AVRO)) == denied
+    assert ask("everything", "POST", f"/topics/{REFERRING}", text, AVRO).status_code == 200
+    # The proxy knows the schema now; the right is asked for again.
+    assert refusal(ask("avro-writer", "POST", f"/topics/{REFERRING}", text, AVRO)) == denied
 
 
 def test_an_instance_belongs_to_who_made_it(ask: Client):

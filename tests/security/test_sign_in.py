@@ -32,6 +32,7 @@ LINES = (
     f"mbk_ci:{hash_key('mbs_secret')}:principal=User:ci",
 )
 ALICE, CI = ("alice", "wonderland"), ("mbk_ci", "mbs_secret")
+OPEN = "nobody has to sign in: all clients that reach this server may read and change everything"
 REALMS = {"registry": "SchemaRegistry", "rest proxy": "KafkaRest"}
 
 
@@ -55,7 +56,12 @@ def properties(folder: Path, **more: str) -> dict[str, str]:
 @pytest.fixture(scope="module", params=REALMS)
 def guarded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """URL and realm of a server that asks for passwords: in turn each that there is."""
-    given = properties(tmp_path_factory.mktemp("users"), authentication__skip__paths="/openapi.json")
+    # How long failures take is test_authenticator's.
+    given = properties(
+        tmp_path_factory.mktemp("users"),
+        authentication__skip__paths="/openapi.json",
+        magicbyte__authentication__failure__ms="0",
+    )
     with ExitStack() as stack:
         server = stack.enter_context(
             running_registry(properties=given)
@@ -198,8 +204,19 @@ def test_roles_are_asked_for(start_either: Start, tmp_path: Path):
     assert httpx.get(server.url, auth=ALICE).status_code == 200
     answer = httpx.get(server.url, auth=("carol", "wonderland"))
     assert (answer.status_code, answer.json()) == (403, {"error_code": 403, "message": "!role"})
+    assert OPEN not in server.log.read_text()
 
 
+def test_an_open_server_says_so_once(start_either: Start):
+    server = start_either({})
+    assert httpx.get(server.url).status_code == 200
+    wait_for(lambda: server.log.read_text().count(OPEN) == 1)
+    server.terminate()
+    assert server.wait(SECONDS) == 0
+    assert server.log.read_text().count(OPEN) == 1
+
+
+@pytest.mark.slow
 def test_a_thousand_wrong_passwords_harm_nobody_who_has_signed_in(start_registry: Start, tmp_path: Path):
     server = start_registry(properties(tmp_path))
     with httpx.Client(base_url=server.url) as alice:

@@ -255,6 +255,7 @@ def test_twenty_reloads_under_load_refuse_nobody(
     assert 'what="tls"' in metrics(server, trusting())
 
 
+@pytest.mark.slow
 def test_files_that_change_are_taken_without_a_signal_if_they_fit(
     start_registry: Start, authority: Authority, trusting: Trusting, tmp_path: Path
 ):
@@ -287,6 +288,7 @@ def test_files_that_change_are_taken_without_a_signal_if_they_fit(
     assert presented(server, trusting()) == der(renewed)
 
 
+@pytest.mark.slow
 def test_a_silent_client_holds_no_handshake_open_at_the_stop(
     start_registry: Start, authority: Authority, trusting: Trusting, tmp_path: Path
 ):
