@@ -206,6 +206,7 @@ class Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         policy: Policy,
+        on_start: Callable[[], None] | None = None,
         on_stop: Callable[[], None] | None = None,
         on_reload: Callable[[], None] | None = None,
     ) -> None:
@@ -214,11 +215,13 @@ class Server(uvicorn.Server):
         Args:
             config: uvicorn's settings.
             policy: What clients are allowed.
+            on_start: Called when the server has started to listen.
             on_stop: Called when the server begins to stop.
             on_reload: Called at SIGHUP, which then does not mean "stop".
         """
         super().__init__(config)
         self._policy = policy
+        self._on_start = on_start
         self._on_stop = on_stop
         self._on_reload = on_reload
         self._clock: asyncio.Task[None] | None = None
@@ -256,6 +259,8 @@ class Server(uvicorn.Server):
                 connections.limits.connections,
             )
         self._clock = asyncio.create_task(self._keep_time())
+        if self._on_start is not None:
+            self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, finish what is under way, and stop the application."""

@@ -112,8 +112,6 @@ def serve(
         Failure: A port can't be had.
         SettingsError: The TLS settings do not fit the listeners, or a key or certificate cannot be used.
     """
-    if settings.is_open:
-        log.info("nobody has to sign in: whoever reaches this server may read and change everything")
     tls = ServerTls(settings) if any(listener.scheme == "https" for listener in listeners) else None
     sockets = [_listen(listener, share_port=share_ports) for listener in listeners]
     limits, access_control = settings.limits, settings.access_control
@@ -143,7 +141,8 @@ def serve(
     )
     watched = [*([] if tls is None else [tls]), *sources]
     watch = Watch(watched) if watched else None
-    server = Server(config, policy, on_stop, watch.reload_now if watch is not None else None)
+    on_start = _say_that_it_is_open if settings.is_open else None
+    server = Server(config, policy, on_start, on_stop, watch.reload_now if watch is not None else None)
     # What a request makes goes with it and holds no cycles; collections in between would look through it in vain.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
@@ -156,6 +155,10 @@ def serve(
         if watch is not None:
             watch.stop()
     return 0 if server.started else 1
+
+
+def _say_that_it_is_open() -> None:
+    log.info("nobody has to sign in: all clients that reach this server may read and change everything")
 
 
 def check_security(listeners: Sequence[Listener], settings: HttpSettings) -> None:
