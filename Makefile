@@ -96,8 +96,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(JARS): $(INSTALLED) $(wildcard magicbyte/jars/*.lock)
-	$(BIN)/python -P -m magicbyte.java ensure
-	$(BIN)/python -P -m magicbyte.jars fetch
-	$(BIN)/python -P -m magicbyte.broker prepare
+$(JARS): $(INSTALLED) $(wildcard magicbyte/platform/jars/*.lock)
+	$(BIN)/python -P -m magicbyte.platform.java ensure
+	$(BIN)/python -P -m magicbyte.platform.jars fetch
+	$(BIN)/python -P -m magicbyte.platform.broker prepare
 	@touch $@

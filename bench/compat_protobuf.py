@@ -21,7 +21,7 @@ from compat.engine import Previous, check
 from compat.formats import parse
 from compat.level import LEVELS
 from compat.protobuf import FORMAT, ProtobufSchema
-from compat.protobuf.parser import parse_file
+from compat.protobuf.text.parser import parse_file
 from compat.schema import PROTOBUF, SchemaText
 
 ROUNDS = 15

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness import Load, Target, interleaved, print_table, request
 
-from magicbyte.process import temporary_folder
+from magicbyte.kit.process import temporary_folder
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing.servers import running_registry
 

@@ -34,7 +34,7 @@ from pyspark.sql.avro.functions import from_avro, to_avro
 import spark_avro
 from compat.schema import AVRO, SchemaText
 from magicbyte.testing import running_registry, temporary_broker
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 
 FIELDS: list[tuple[str, Any]] = [
     ("id", "long"),

@@ -79,7 +79,7 @@ def _until(action: Callable[[], object]) -> None:
 def bare_import(python: str) -> float:
     """Seconds that a Python process takes to import the registry's application and the Kafka client."""
     began = time.perf_counter()
-    subprocess.run([python, "-P", "-c", "import registry.app, registry.kafka_node"], check=True)
+    subprocess.run([python, "-P", "-c", "import registry.app, registry.cluster.kafka_node"], check=True)
     return time.perf_counter() - began
 
 

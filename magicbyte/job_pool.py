@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from magicbyte import process
+from magicbyte.kit import process
 
 #: Each message is its length and its bytes.
 _LENGTH = struct.Struct(">Q")

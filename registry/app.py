@@ -14,36 +14,36 @@ from fastapi import FastAPI
 from starlette.responses import Response
 
 from compat.schema import InvalidSchema
-from magicbyte.failure import Failure
-from magicbyte.http.application import Api, Application
-from magicbyte.http.identity import open_guard
-from magicbyte.http.recorder import RequestMetrics
-from magicbyte.http.remembered import RememberedAnswers
-from magicbyte.http.request import Request
-from magicbyte.http.rows import BodyLimit
+from magicbyte.http.routing.application import Api, Application
+from magicbyte.http.routing.identity import open_guard
+from magicbyte.http.routing.recorder import RequestMetrics
+from magicbyte.http.routing.remembered import RememberedAnswers
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import BodyLimit
 from magicbyte.http.server import Listener, check_security
 from magicbyte.http.server import serve as serve_http
-from magicbyte.logs import set_up_logs
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.logs import set_up_logs
 from registry import errors
+from registry.cluster.forward import Forwarder
+from registry.cluster.node import Node
+from registry.cluster.open import open_node
+from registry.cluster.out_of_memory import end_process_with_threads
+from registry.cluster.workers import serve_with_workers
 from registry.decide import Terms
-from registry.forward import Forwarder
+from registry.feed.webhooks import Webhooks
 from registry.http.answers import error_response, negotiated
+from registry.http.metrics import Metrics, NodeMetrics, former_metrics
 from registry.http.offset_tokens import OFFSET_HEADER, OffsetTokens
 from registry.http.request import locate
 from registry.http.rows import ROWS
-from registry.log.open import open_node
 from registry.log.port import LogError, NotLeader
-from registry.metrics import Metrics, NodeMetrics, former_metrics
-from registry.node import Node
-from registry.out_of_memory import end_process_with_threads
-from registry.parsing import Parser, invalid_schema
+from registry.offload.parsing import Parser, invalid_schema
 from registry.service import Registry
 from registry.settings import RegistrySettings
-from registry.webhooks import Webhooks
-from registry.workers import serve_with_workers
 
 if TYPE_CHECKING:
-    from magicbyte.http.guard import Guard
+    from magicbyte.http.routing.guard import Guard
 
 
 def create_app(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from magicbyte.errors import ErrorKind
+from magicbyte.kit.errors import ErrorKind
 
 SUBJECT_NOT_FOUND = ErrorKind(40401, "Subject '{subject}' not found.")
 VERSION_NOT_FOUND = ErrorKind(40402, "Version {version} not found.")

@@ -13,20 +13,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
-from magicbyte.errors import ApiError
-from magicbyte.shared_call import SharedCall
+from magicbyte.kit.errors import ApiError
+from magicbyte.kit.shared_call import SharedCall
 from registry import errors
-from registry.answering import Answering, WorkLeft
-from registry.committer import Command
+from registry.access.visible import VisibleView
+from registry.cluster.committer import Command
+from registry.cluster.handover import Handover
+from registry.cluster.node import Node, Status
 from registry.decide import Decision, Question, Terms, Unanswered
-from registry.handover import Handover
+from registry.feed.searches import Searching
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
-from registry.node import Node, Status
+from registry.offload.answering import Answering, WorkLeft
 from registry.offload.jobs import Answer
-from registry.searching import Searching
 from registry.settings import RegistrySettings
-from registry.view import View
-from registry.visible import VisibleView
+from registry.state.view import View
 
 log = logging.getLogger("magicbyte.registry.service")
 

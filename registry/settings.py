@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 from compat.level import LEVELS
 from magicbyte.http.server import Listener, parse_listener
 from magicbyte.http.settings import HttpSettings
-from magicbyte.kafka import with_prefix
-from magicbyte.settings import SettingsError
+from magicbyte.kit.kafka import with_prefix
+from magicbyte.kit.settings import SettingsError
 
 log = logging.getLogger("magicbyte.registry.settings")
 

@@ -13,18 +13,18 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 
-from magicbyte.errors import ApiError
-from magicbyte.http.application import Api, Application
-from magicbyte.http.identity import open_guard
-from magicbyte.http.recorder import RequestMetrics
-from magicbyte.http.request import Request
-from magicbyte.http.rows import BodyLimit
+from magicbyte.http.routing.application import Api, Application
+from magicbyte.http.routing.identity import open_guard
+from magicbyte.http.routing.recorder import RequestMetrics
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import BodyLimit
 from magicbyte.http.server import check_security, parse_listener
 from magicbyte.http.server import serve as serve_application
-from magicbyte.logs import set_up_logs
+from magicbyte.kit.errors import ApiError
+from magicbyte.kit.logs import set_up_logs
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.metrics import METRICS
-from magicbyte.settings import SettingsError
-from rest_proxy.checking import check_clients
+from rest_proxy.admin.client_check import check_clients
 from rest_proxy.errors import TRANSLATED
 from rest_proxy.http.access import ProxyAccess
 from rest_proxy.http.metrics import former_metrics, watch
@@ -34,7 +34,7 @@ from rest_proxy.proxy import MakeRegistry, registry_client, running
 from rest_proxy.settings import RestProxySettings
 
 if TYPE_CHECKING:
-    from magicbyte.http.guard import Guard
+    from magicbyte.http.routing.guard import Guard
 
 #: The OpenAPI document that says what the rows say.
 CONTRACT = "rest-proxy-v2.yaml"

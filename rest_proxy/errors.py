@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException
 
-from magicbyte.errors import ApiError, ErrorKind
+from magicbyte.kit.errors import ApiError, ErrorKind
 
 INVALID_CONSUMER_BOUNDS = ErrorKind(
     40001, "Invalid consumer configuration. It does not abide by the constraints: {detail}", status=422

@@ -13,24 +13,24 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from magicbyte.kafka import client_config, with_prefix
+from magicbyte.kit.kafka import client_config, with_prefix
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.tls.context import outgoing_context
-from magicbyte.settings import SettingsError
-from rest_proxy.beside import Beside
-from rest_proxy.cluster import Cluster
-from rest_proxy.instances import Instances
-from rest_proxy.peers import Peers
-from rest_proxy.producers import Producers
-from rest_proxy.producing import Producing
-from rest_proxy.schemas import Schemas
+from rest_proxy.admin.cluster import Cluster
+from rest_proxy.consume.instances import Instances
+from rest_proxy.consume.peers import Peers
+from rest_proxy.consume.stateless import PartitionReader, SimplePool
+from rest_proxy.formats.schemas import Schemas
+from rest_proxy.produce.encoding import Beside
+from rest_proxy.produce.producers import Producers
+from rest_proxy.produce.request import Producing
 from rest_proxy.settings import RestProxySettings
-from rest_proxy.simple import PartitionReader, SimplePool
-from serdes.client import AsyncRegistryClient
-from serdes.client_config import client_options
+from serdes.client.clients import AsyncRegistryClient
+from serdes.client.config import client_options
 from serdes.error import ConfigError
 
 if TYPE_CHECKING:
-    from magicbyte.http.guard import Guard
+    from magicbyte.http.routing.guard import Guard
     from rest_proxy.http.passing_on import PassingOn
 
 log = logging.getLogger("rest_proxy")

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from magicbyte import kafka
 from magicbyte.http.settings import HttpSettings
-from magicbyte.settings import SettingsError
-from serdes.subject import STRATEGIES, Naming, Strategy
+from magicbyte.kit import kafka
+from magicbyte.kit.settings import SettingsError
+from serdes.message.subject import STRATEGIES, Naming, Strategy
 
 #: How long Java's producer tries.
 _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}

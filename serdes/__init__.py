@@ -1,7 +1,7 @@
 """Serializers and deserializers for the Confluent wire format, and the registry client.
 
 Submodules and names are those of `confluent_kafka.schema_registry`: an application that imports them from here instead
-needs no other change. Names are imported when they are first used, so that `import serdes.client` stays cheap.
+needs no other change. Names are imported when they are first used, so that `import serdes.client.clients` stays cheap.
 """
 
 from __future__ import annotations
@@ -11,8 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
-    from serdes.client import AsyncRegistryClient, RegisteredSchema, RegistryClient
-    from serdes.contracts import (
+    from serdes.client.clients import AsyncRegistryClient, RegisteredSchema, RegistryClient
+    from serdes.client.confluent import AsyncSchemaRegistryClient, SchemaRegistryClient, SchemaRegistryError
+    from serdes.error import SerdesError
+    from serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
+    from serdes.message.subject import (
+        record_subject_name_strategy,
+        reference_subject_name_strategy,
+        topic_record_subject_name_strategy,
+        topic_subject_name_strategy,
+    )
+    from serdes.protobuf import (
+        AsyncProtobufDeserializer,
+        AsyncProtobufSerializer,
+        ProtobufDeserializer,
+        ProtobufSerializer,
+    )
+    from serdes.rules.contracts import (
         ConfigCompatibilityLevel,
         Metadata,
         MetadataProperties,
@@ -24,23 +39,8 @@ if TYPE_CHECKING:
         RuleSet,
         ServerConfig,
     )
-    from serdes.error import SerdesError
-    from serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
-    from serdes.protobuf import (
-        AsyncProtobufDeserializer,
-        AsyncProtobufSerializer,
-        ProtobufDeserializer,
-        ProtobufSerializer,
-    )
     from serdes.schema import Schema, SchemaReference
-    from serdes.schema_registry_client import AsyncSchemaRegistryClient, SchemaRegistryClient, SchemaRegistryError
     from serdes.serialization import MessageField, SerializationContext, SerializationError
-    from serdes.subject import (
-        record_subject_name_strategy,
-        reference_subject_name_strategy,
-        topic_record_subject_name_strategy,
-        topic_subject_name_strategy,
-    )
 
 __all__ = [
     "AsyncAvroDeserializer",
@@ -89,17 +89,17 @@ __all__ = [
 
 _MODULES = {
     "avro": "AsyncAvroDeserializer AsyncAvroSerializer AvroDeserializer AvroSerializer",
-    "client": "AsyncRegistryClient RegisteredSchema RegistryClient",
-    "contracts": "ConfigCompatibilityLevel Metadata MetadataProperties MetadataTags Rule RuleKind RuleMode RuleParams "
-    "RuleSet ServerConfig",
+    "client.clients": "AsyncRegistryClient RegisteredSchema RegistryClient",
+    "rules.contracts": "ConfigCompatibilityLevel Metadata MetadataProperties MetadataTags Rule RuleKind RuleMode "
+    "RuleParams RuleSet ServerConfig",
     "error": "SerdesError",
     "json_schema": "AsyncJSONDeserializer AsyncJSONSerializer JSONDeserializer JSONSerializer",
     "protobuf": "AsyncProtobufDeserializer AsyncProtobufSerializer ProtobufDeserializer ProtobufSerializer",
     "schema": "Schema SchemaReference",
-    "schema_registry_client": "AsyncSchemaRegistryClient SchemaRegistryClient SchemaRegistryError",
+    "client.confluent": "AsyncSchemaRegistryClient SchemaRegistryClient SchemaRegistryError",
     "serialization": "MessageField SerializationContext SerializationError",
-    "subject": "record_subject_name_strategy reference_subject_name_strategy topic_record_subject_name_strategy "
-    "topic_subject_name_strategy",
+    "message.subject": "record_subject_name_strategy reference_subject_name_strategy "
+    "topic_record_subject_name_strategy topic_subject_name_strategy",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

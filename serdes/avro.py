@@ -7,17 +7,17 @@ from functools import partial
 from typing import Any
 
 from compat.avro.nodes import PRIMITIVE_TYPES
-from compat.json_text import InvalidJson, loads
+from compat.json.text import InvalidJson, loads
 from compat.schema import AVRO, Dependencies, SchemaText
-from serdes.client import AsyncRegistryClient, BaseClient
+from serdes.client.clients import AsyncRegistryClient, BaseClient
+from serdes.client.flow import Flow
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
-from serdes.config import AvroSerializerConfig, DeserializerConfig
-from serdes.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
 from serdes.error import DatumMismatch, PayloadError, SchemaCompileError, SerializationError
-from serdes.flow import Flow
+from serdes.message.config import AvroSerializerConfig, DeserializerConfig
+from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
+from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
-from serdes.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
 

@@ -9,11 +9,9 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError, EncodeError
 
 from compat.schema import PROTOBUF, Dependencies, InvalidSchema, SchemaText
-from serdes import wire
-from serdes.client import AsyncRegistryClient, BaseClient
-from serdes.config import ProtobufDeserializerConfig, ProtobufSerializerConfig, checked_client
-from serdes.deserializer import AsyncDeserializer, Decode, Deserializer, ReaderFormat, Resolved
-from serdes.endpoints import Endpoints, context_of
+from serdes.client.clients import AsyncRegistryClient, BaseClient
+from serdes.client.endpoints import Endpoints, context_of
+from serdes.client.flow import Flow
 from serdes.error import (
     ConfigError,
     DatumMismatch,
@@ -22,11 +20,13 @@ from serdes.error import (
     SchemaCompileError,
     SerializationError,
 )
-from serdes.flow import Flow
-from serdes.protobuf_schema import References, imported_by, parse, schema_text
+from serdes.message import wire
+from serdes.message.config import ProtobufDeserializerConfig, ProtobufSerializerConfig, checked_client
+from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, ReaderFormat, Resolved
+from serdes.message.protobuf_schema import References, imported_by, parse, schema_text
+from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, WriterFormat
 from serdes.schema import refuse_rule_arguments
 from serdes.serialization import Context
-from serdes.serializer import AsyncSerializer, Encoder, Serializer, WriterFormat
 
 __all__ = ["AsyncProtobufDeserializer", "AsyncProtobufSerializer", "ProtobufDeserializer", "ProtobufSerializer"]
 

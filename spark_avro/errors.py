@@ -1,6 +1,6 @@
 """What this package raises on the driver, while a plan is made.
 
-What a record is at fault for while a query runs is in `spark_avro.plan`: Spark raises it, or it becomes a value.
+What a record is at fault for while a query runs is in `spark_avro.plan.decoding`: Spark raises it, or makes it a value.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.avro_udf import decoded_in_python
 from spark_avro.modes import FAILFAST, ColumnOrName, messages, present
-from spark_avro.plan import Decoded, Decoding, decoded, schema_id
+from spark_avro.plan.decoding import Decoded, Decoding, decoded, schema_id
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, plan_decoding, select_versions
-from spark_avro.udf import asked_by_workers
-from spark_avro.workers import Asked
+from spark_avro.workers.avro import decoded_in_python
+from spark_avro.workers.decoding import Asked
+from spark_avro.workers.udf import asked_by_workers
 
 
 def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
@@ -38,7 +38,7 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
 
     Args:
         column: Binary: magic byte, schema id, payload.
-        registry: The registry's URL, or a `serdes.client.RegistryClient`.
+        registry: The registry's URL, or a `serdes.client.clients.RegistryClient`.
         subject: All versions of this subject are known; its latest is the reader's schema.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Further ids that are known; without subject and topic, the first is the reader's schema.

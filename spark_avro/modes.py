@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.errors import PlanError
-from spark_avro.plan import Decoded
+from spark_avro.plan.decoding import Decoded
 
 FAILFAST = "FAILFAST"
 PERMISSIVE = "PERMISSIVE"

@@ -8,12 +8,12 @@ from functools import cached_property
 
 from compat.avro import FORMAT, AvroSchema
 from compat.schema import AVRO, Dependencies, SchemaText
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
+from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import RegistryError, SubjectNotFound
-from serdes.models import RegisteredSchema, SchemaInfo
-from serdes.rules import Ruled, after_decoding, before_encoding, refusal
+from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
-from spark_avro.known import Known
+from spark_avro.workers.sent_schema import Known
 
 #: A registry's URL (several with commas between), or a client that is set up already.
 Registry = str | RegistryClient

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compat.schema import AVRO, SchemaText
-from serdes.rules import Ruled
-from spark_avro import tree as trees
+from serdes.rules.seam import Ruled
 from spark_avro.errors import PlanError
-from spark_avro.known import Known
-from spark_avro.plan import Decoding, decoding
+from spark_avro.plan import tree as trees
+from spark_avro.plan.decoding import Decoding, decoding
 from spark_avro.registry import (
     Registry,
     Version,
@@ -23,6 +22,7 @@ from spark_avro.registry import (
     versions_of,
     with_refusals,
 )
+from spark_avro.workers.sent_schema import Known
 
 
 @dataclass(frozen=True, slots=True)

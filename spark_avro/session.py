@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import pyspark
 from pyspark.sql import SparkSession
 
-from magicbyte import jars
-from magicbyte.java import find_spark_java
+from magicbyte.platform import jars
+from magicbyte.platform.java import find_spark_java
 
 #: What Avro's reader in the JVM refuses to allocate for one value, in bytes or items: a broken record that claims a
 #: string of a gigabyte would otherwise end the executor, and not only itself.

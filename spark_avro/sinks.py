@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.batch_folder import batch_folder
-from spark_avro.dead_letters import to_dead_letters
-from spark_avro.following import Write
+from spark_avro.streams.batch_folder import batch_folder
+from spark_avro.streams.dead_letters import to_dead_letters
+from spark_avro.streams.following import Write
 
 
 def parquet(folder: str, column: str | None = "value", *, query: str | None = None) -> Write:
@@ -59,7 +59,7 @@ def dead_letter_topic(
     subject: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Write:
-    """Writes dead letters to a topic: key, original bytes, and the headers of `magicbyte.dead_letter`.
+    """Writes dead letters to a topic: key, original bytes, and the headers of `magicbyte.kit.dead_letter`.
 
     A batch that is repeated after a crash is written again: by topic, partition and offset a letter is known again.
     """

@@ -182,7 +182,7 @@ def raw_asgi(body: bytes, media_type: str) -> Iterator[Target]:
 @contextmanager
 def serving(name: str, *arguments: str) -> Iterator[Target]:
     """A server in a Python process of its own, which takes the port that it listens on as its last argument."""
-    from magicbyte.broker import free_port
+    from magicbyte.platform.broker import free_port
 
     port = free_port()
     process = subprocess.Popen([sys.executable, "-P", *arguments, str(port)])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compat.avro.cautions import CAUTIONS, cautions
 from compat.avro.fixes import fixes
-from compat.avro.rules import RULES, message
+from compat.avro.rules.cautions import CAUTIONS, cautions
+from compat.avro.rules.table import RULES, message
 from compat.avro.schema import AvroSchema, differences, edited, locate, parse, spells_out
-from compat.avro.witness import witness
+from compat.avro.witness.search import witness
 from compat.difference import SchemaFormat
 from compat.schema import AVRO
 

@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from compat import json_text
-from compat.avro.cautions import BYTES_TO_STRING, NAMESPACE_CHANGED, PRECISION_LOST
 from compat.avro.nodes import Enum, Field, Fixed, Node, Primitive, Record, Union
-from compat.avro.rules import (
+from compat.avro.rules.cautions import BYTES_TO_STRING, NAMESPACE_CHANGED, PRECISION_LOST
+from compat.avro.rules.table import (
     FIXED_SIZE_MISMATCH,
     MISSING_ENUM_SYMBOLS,
     MISSING_UNION_BRANCH,
@@ -20,7 +19,8 @@ from compat.avro.rules import (
 from compat.avro.schema import AvroSchema
 from compat.difference import Difference
 from compat.edits import Fix, TextEdit
-from compat.json_edits import append_element, remove, replace_value, set_member, spans, value_text
+from compat.json import text as json_text
+from compat.json.edits import append_element, remove, replace_value, set_member, spans, value_text
 from compat.schema import ParsedSchema, Pointer
 
 _NULL = '"null"'

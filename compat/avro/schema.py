@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from compat import json_text
-from compat.avro.checking import compare
 from compat.avro.nodes import NAMED, Named, Node, Record, children
-from compat.avro.parser import Parser
-from compat.avro.printing import print_node
-from compat.avro.rules import Places
+from compat.avro.rules.checking import compare
+from compat.avro.rules.table import Places
+from compat.avro.text.parser import Parser
+from compat.avro.text.printing import print_node
 from compat.budget import Budget
 from compat.difference import Difference
+from compat.json import text as json_text
 from compat.schema import AVRO, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from compat.difference import SchemaFormat
-from compat.json_schema.cautions import CAUTIONS, cautions
-from compat.json_schema.differing import JsonDifference, differences, locate, message
 from compat.json_schema.fixes import fixes
-from compat.json_schema.rules import RULES
+from compat.json_schema.rules.cautions import CAUTIONS, cautions
+from compat.json_schema.rules.table import RULES
 from compat.json_schema.schema import JsonSchema, check_fields, edited, parse
-from compat.json_schema.validators import validator
-from compat.json_schema.witness import witness
+from compat.json_schema.validate.validators import validator
+from compat.json_schema.walk.differing import JsonDifference, differences, locate, message
+from compat.json_schema.witness.search import witness
 from compat.schema import JSON
 
 FORMAT = SchemaFormat(

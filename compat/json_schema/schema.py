@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from compat import json_text
-from compat.json_schema.dialects import Dialect, dialect_of
-from compat.json_schema.loading import load
-from compat.json_schema.metaschemas import violation
-from compat.json_schema.model import Combined, Node, Object, follow
-from compat.json_schema.reading import Malformed
+from compat.json import text as json_text
+from compat.json_schema.model.dialects import Dialect, dialect_of
+from compat.json_schema.model.loading import load
+from compat.json_schema.model.nodes import Combined, Node, Object, follow
+from compat.json_schema.model.reading import Malformed
+from compat.json_schema.validate.metaschemas import violation
 from compat.schema import JSON, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 
 #: Names of top-level properties that begin like this are reserved for the registry's own use.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from compat.difference import SchemaFormat
-from compat.protobuf.cautions import CAUTIONS, cautions
-from compat.protobuf.differing import differences, message
 from compat.protobuf.fixes import fixes
-from compat.protobuf.rules import RULES
+from compat.protobuf.rules.cautions import CAUTIONS, cautions
+from compat.protobuf.rules.differing import differences, message
+from compat.protobuf.rules.table import RULES
 from compat.protobuf.schema import ProtobufSchema, check_fields, edited, locate, parse, warnings
-from compat.protobuf.witness import witness
+from compat.protobuf.witness.search import witness
 from compat.schema import PROTOBUF
 
 FORMAT = SchemaFormat(

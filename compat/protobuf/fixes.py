@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from compat.difference import Difference
 from compat.edits import Fix
-from compat.protobuf import rules
-from compat.protobuf.cautions import (
+from compat.protobuf.reserving import numbered
+from compat.protobuf.rules import table as rules
+from compat.protobuf.rules.cautions import (
     BYTES_TO_STRING,
     FIELD_MADE_REQUIRED,
     NAME_NOT_RESERVED,
@@ -18,12 +19,11 @@ from compat.protobuf.cautions import (
     REPEATED_NUMBER_TO_SINGLE,
     REPEATED_VALUE_TO_SINGLE,
 )
-from compat.protobuf.judges import ProtobufDifference
-from compat.protobuf.nodes import MAX_FIELD_NUMBER, Message, bounds
-from compat.protobuf.pairs import DeclaredPair, FieldPair, OneofPair
-from compat.protobuf.reserving import numbered
+from compat.protobuf.rules.judges import ProtobufDifference
+from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
 from compat.protobuf.schema import ProtobufSchema
-from compat.protobuf.statements import Statements
+from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
+from compat.protobuf.text.statements import Statements
 from compat.schema import ParsedSchema, Pointer
 
 #: Numbers that the runtime keeps for itself.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from compat.protobuf.nodes import Enum, File, Message, bounds
+from compat.protobuf.text.nodes import Enum, File, Message, bounds
 from compat.schema import Pointer
 
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from magicbyte.extras import ExtraMissing, require, run_again_with_uvx
-from magicbyte.failure import Failure, say
+from magicbyte.kit.extras import ExtraMissing, require, run_again_with_uvx
+from magicbyte.kit.failure import Failure, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,12 @@ class Command:
 _SERVER = ("server",)
 
 COMMANDS = {
-    "up": Command("magicbyte.cli.up", "run a broker, a schema registry and a REST proxy on this machine", _SERVER),
-    "broker": Command("magicbyte.cli.broker", "run a single Kafka broker on this machine", _SERVER),
-    "registry": Command("magicbyte.cli.registry", "run the schema registry", _SERVER),
-    "rest-proxy": Command("magicbyte.cli.rest_proxy", "run the Kafka REST proxy", _SERVER),
+    "up": Command(
+        "magicbyte.cli.servers.up", "run a broker, a schema registry and a REST proxy on this machine", _SERVER
+    ),
+    "broker": Command("magicbyte.cli.servers.broker", "run a single Kafka broker on this machine", _SERVER),
+    "registry": Command("magicbyte.cli.servers.registry", "run the schema registry", _SERVER),
+    "rest-proxy": Command("magicbyte.cli.servers.rest_proxy", "run the Kafka REST proxy", _SERVER),
     "check": Command(
         "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock or a registry"
     ),
@@ -42,8 +44,8 @@ COMMANDS = {
     ),
     "plan": Command("magicbyte.cli.registry_state.plan", "tell what `apply` would change in a registry"),
     "apply": Command("magicbyte.cli.registry_state.apply", "make a registry's state what the files say"),
-    "produce": Command("magicbyte.cli.produce", "send JSON lines as records with a schema"),
-    "consume": Command("magicbyte.cli.consume", "show a topic's records as JSON lines, whatever their schemas"),
+    "produce": Command("magicbyte.cli.records.produce", "send JSON lines as records with a schema"),
+    "consume": Command("magicbyte.cli.records.consume", "show a topic's records as JSON lines, whatever their schemas"),
     "secure": Command("magicbyte.cli.security.secure", "make certificates, users and rules for a first try", _SERVER),
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),

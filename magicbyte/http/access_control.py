@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send, header, list_header
 from magicbyte.http.errors import FORBIDDEN, FOREIGN_ORIGIN
-from magicbyte.http.recorder import Recorder
+from magicbyte.http.routing.recorder import Recorder
 
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 #: What Fetch calls the sites of requests that no page of another origin has made.

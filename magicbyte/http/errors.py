@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from magicbyte.errors import ErrorKind
+from magicbyte.kit.errors import ErrorKind
 
 NOT_FOUND = ErrorKind(404, "HTTP 404 Not Found")
 METHOD_NOT_ALLOWED = ErrorKind(405, "HTTP 405 Method Not Allowed")

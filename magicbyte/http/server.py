@@ -14,15 +14,15 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from magicbyte.failure import Failure
-from magicbyte.http.acceptor import Policy, Server
 from magicbyte.http.access_control import CrossOrigin, rejecting_options
 from magicbyte.http.asgi import Receive, Scope, Send
-from magicbyte.http.connections import Connections
-from magicbyte.http.hosts import Hosts, is_loopback
-from magicbyte.http.recorder import Recorder
+from magicbyte.http.connection.acceptor import Policy, Server
+from magicbyte.http.connection.connections import Connections
+from magicbyte.http.connection.hosts import Hosts, is_loopback
+from magicbyte.http.routing.recorder import Recorder
+from magicbyte.http.routing.table import Table
 from magicbyte.http.settings import HttpSettings
-from magicbyte.http.table import Table
+from magicbyte.kit.failure import Failure
 from magicbyte.security.tls.server import ServerTls
 from magicbyte.security.watch import Source, Watch
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from magicbyte.http.access_control import AccessControl, parse_origins
-from magicbyte.http.connections import Limits
+from magicbyte.http.connection.connections import Limits
 from magicbyte.http.response_headers import ResponseHeaders, parse_response_headers
 from magicbyte.security.settings import SecuritySettings
 
-log = logging.getLogger("magicbyte.settings")
+log = logging.getLogger("magicbyte.kit.settings")
 
 _WITHOUT_EFFECT = {
     "access.control.skip.options": "preflight requests need no sign-in, as no others do",

@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 from magicbyte.security.rights.rule_file import format_rules, parse_line
 from magicbyte.security.sign_in.edit_users import Line, changing
 from magicbyte.security.sign_in.password_hash import hash_password

@@ -12,7 +12,7 @@ from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 
-from magicbyte.secret import Secret
+from magicbyte.kit.secret import Secret
 from magicbyte.security.principal import Principal
 
 _ALGORITHM = "HS256"

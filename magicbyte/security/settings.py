@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from magicbyte.secret import Secret
+from magicbyte.kit.secret import Secret
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
 from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
-from magicbyte.settings import SettingsError
 
 _SHORTEST_SECRET = 32
 #: Property -> the value that switches it off, or None. Whoever sets one counts on it, so it is not passed over.
@@ -22,7 +22,7 @@ _NOT_KEPT = {
     "magicbyte.audit.output": "there is no audit log yet",
     "magicbyte.audit.events": "there is no audit log yet",
     "magicbyte.audit.on.failure": "there is no audit log yet",
-    "magicbyte.kafka.identity": "the proxy always asks Kafka under its own name",
+    "magicbyte.kit.kafka.identity": "the proxy always asks Kafka under its own name",
     "confluent.rest.auth.propagate.method": "the proxy always asks Kafka under its own name",
 }
 _HARMLESS = frozenset(("", "false", "none", "own"))

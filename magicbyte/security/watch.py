@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 from magicbyte.security.metrics import METRICS
 
 log = logging.getLogger("magicbyte.security")

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from magicbyte import process
-from magicbyte.broker import LocalBroker
+from magicbyte.kit import process
+from magicbyte.platform.broker import LocalBroker
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def temporary_broker(
     Args:
         port: the port for clients; 0 picks a free one.
         properties: settings of `server.properties` that go over the usual ones.
-        version: the version of Kafka, one of `magicbyte.jars.KAFKA_VERSIONS`; None for the one that
+        version: the version of Kafka, one of `magicbyte.platform.jars.KAFKA_VERSIONS`; None for the one that
             MAGICBYTE_KAFKA_VERSION names, or else that of `magicbyte up`.
     """
     folder = process.temporary_folder("magicbyte-broker-")

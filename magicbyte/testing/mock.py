@@ -13,8 +13,8 @@ def app(scope: str) -> Any:
         Failure: a stranger's package called `registry` comes first on the import path.
     """
     del scope
-    from magicbyte.cli.servers import load_serve  # noqa: PLC0415 - found by name, long before it is needed
-    from magicbyte.extras import require  # noqa: PLC0415
+    from magicbyte.cli.servers.common import load_serve  # noqa: PLC0415 - found by name, long before it is needed
+    from magicbyte.kit.extras import require  # noqa: PLC0415
 
     require("server", user="a mock:// registry")
     load_serve("registry")

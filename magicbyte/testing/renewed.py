@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from magicbyte import process
-from magicbyte.server_process import ServerFailed, ServerProcess
+from magicbyte.kit import process
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 
 #: The request that asks for a new application; no server of ours has such a path.
 _RENEW = "/.magicbyte/renew"
@@ -33,7 +33,7 @@ class RenewableServer(ServerProcess):
             folder: where its settings and its log are kept.
             probe: the path whose answer shows that it is ready.
         """
-        from magicbyte.broker import free_port  # noqa: PLC0415 - the child has no use for it
+        from magicbyte.platform.broker import free_port  # noqa: PLC0415 - the child has no use for it
 
         url = f"http://127.0.0.1:{free_port()}"
         super().__init__(package.replace("_", " "), [], url, log=folder / f"{package}.log", probe=probe)
@@ -146,9 +146,9 @@ def main(package: str, settings_file: str) -> int:
     """Serve; returns the exit code."""
     import json  # noqa: PLC0415 - the parent has no use for any of these
 
-    from magicbyte.cli.servers import load_serve  # noqa: PLC0415
-    from magicbyte.extras import require  # noqa: PLC0415
-    from magicbyte.failure import Failure, say  # noqa: PLC0415
+    from magicbyte.cli.servers.common import load_serve  # noqa: PLC0415
+    from magicbyte.kit.extras import require  # noqa: PLC0415
+    from magicbyte.kit.failure import Failure, say  # noqa: PLC0415
 
     properties = json.loads(Path(settings_file).read_text(encoding="utf-8"))
     try:

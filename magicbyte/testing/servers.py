@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from magicbyte import process
-from magicbyte.broker import free_port
-from magicbyte.server_process import ServerProcess
+from magicbyte.kit import process
+from magicbyte.platform.broker import free_port
+from magicbyte.platform.server_process import ServerProcess
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from magicbyte import process
-from magicbyte.broker import LocalBroker
+from magicbyte.kit import process
+from magicbyte.platform.broker import LocalBroker
 from magicbyte.testing.renewed import RenewableServer
 
 if TYPE_CHECKING:

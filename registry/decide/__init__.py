@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from registry.decide.bulk_import import Line, Report, decide_load
 from registry.decide.configure import (
     decide_delete_config,
     decide_delete_context,
@@ -11,7 +12,6 @@ from registry.decide.configure import (
 )
 from registry.decide.decision import Decision, Terms
 from registry.decide.delete import decide_delete_subject, decide_delete_version, decide_undelete
-from registry.decide.load import Line, Report, decide_load
 from registry.decide.prepare import Registration
 from registry.decide.question import Answered, Question, Unanswered
 from registry.decide.register import decide_register

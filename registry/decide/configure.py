@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from compat.level import LEVELS, Policy
-from registry import errors, records
-from registry.contract import Metadata, RuleSet
+from registry import errors
 from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable, tombstone, tombstones
 from registry.log.port import Record
-from registry.model import (
+from registry.state import records
+from registry.state.contract import Metadata, RuleSet
+from registry.state.model import (
     CONFIG_NAMES,
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -22,9 +23,9 @@ from registry.model import (
     context_of,
     parse_subject,
 )
-from registry.records import Key
-from registry.resolve import effective_config, effective_mode
-from registry.view import View
+from registry.state.records import Key
+from registry.state.resolve import effective_config, effective_mode
+from registry.state.view import View
 
 POLICIES = (*Policy, LOGICAL_POLICY)
 #: In PUT bodies and answers the level has another name than in GET answers.

@@ -9,18 +9,19 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from compat.budget import Budget, TooMuchWork
-from magicbyte.errors import ErrorKind
-from registry import errors, records
-from registry.contract import InvalidRuleSet, RuleSet
+from magicbyte.kit.errors import ErrorKind
+from registry import errors
 from registry.decide.question import LITTLE_READING, LITTLE_WORK, Answered, Question, Unanswered
 from registry.log.port import Record
-from registry.model import Version, context_of
 from registry.offload.jobs import Answer
+from registry.offload.parsing import Parser
 from registry.offload.perform import perform
-from registry.parsing import Parser
-from registry.records import Key
-from registry.resolve import effective_mode, qualified_context
-from registry.view import View
+from registry.state import records
+from registry.state.contract import InvalidRuleSet, RuleSet
+from registry.state.model import Version, context_of
+from registry.state.records import Key
+from registry.state.resolve import effective_mode, qualified_context
+from registry.state.view import View
 
 T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A", bound=Answer)

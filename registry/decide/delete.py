@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from registry import errors, records
+from registry import errors
 from registry.decide.decision import Decision, require_writable, settings_tombstones, tombstones
 from registry.log.port import Record
-from registry.lookup import find_version
-from registry.model import Version
-from registry.records import Key
-from registry.view import View
+from registry.state import records
+from registry.state.lookup import find_version
+from registry.state.model import Version
+from registry.state.records import Key
+from registry.state.view import View
 
 
 def decide_delete_version(view: View, now: int, *, subject: str, number: int | None, permanent: bool) -> Decision[int]:

@@ -10,10 +10,10 @@ from compat.schema import InvalidSchema
 from registry.decide.decision import Terms
 from registry.decide.prepare import Candidate
 from registry.decide.question import Question
-from registry.lookup import find_registered, loosely_same, same_besides_text
-from registry.model import Version
 from registry.offload.jobs import FindSpelledOut, SpelledOut
-from registry.view import View
+from registry.state.lookup import find_registered, loosely_same, same_besides_text
+from registry.state.model import Version
+from registry.state.view import View
 
 
 def find_match(

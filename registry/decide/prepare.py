@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from compat.schema import InvalidSchema, SchemaText
 from registry import errors
-from registry.contract import VERSION_PROPERTY, Metadata, RuleSet
 from registry.decide.decision import Terms
 from registry.decide.question import Question, Source, source_of, stored_source
-from registry.model import LATEST, Config, Content, context_of
 from registry.offload.jobs import EditTags, Outline, Outlined, Rendered
-from registry.parsing import invalid_schema, require_known_type
-from registry.references import require_one_version
-from registry.resolve import pin_references
+from registry.offload.parsing import invalid_schema, require_known_type
+from registry.state.contract import VERSION_PROPERTY, Metadata, RuleSet
+from registry.state.model import LATEST, Config, Content, context_of
+from registry.state.references import require_one_version
+from registry.state.resolve import pin_references
+from registry.state.view import View
 from registry.tags import Tags, UnknownEntity
-from registry.view import View
 
 
 class Registration(Struct, frozen=True):

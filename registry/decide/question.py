@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from compat.budget import MAX_STEPS
 from compat.schema import InvalidSchema, SchemaText
-from registry.model import Kept, Version, context_of
 from registry.offload.jobs import Answer, Earlier, Job, Judge, Task, Text
-from registry.resolve import MOST_DEPENDENCIES, TooManyReferences, dependencies, reference_target
-from registry.view import View
+from registry.state.model import Kept, Version, context_of
+from registry.state.resolve import MOST_DEPENDENCIES, TooManyReferences, dependencies, reference_target
+from registry.state.view import View
 
 #: The most steps (`compat.budget`) that reading all schemas of a question may take if it is to be answered at once.
 LITTLE_READING = 2_000

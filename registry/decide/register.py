@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from compat.level import LEVELS, Policy
-from registry import errors, records
-from registry.contract import RESERVED_PROPERTY, Metadata
+from registry import errors
 from registry.decide.decision import Decision, Terms, require_valid_rules, tombstone
-from registry.decide.known import registered_already
 from registry.decide.match import find_among, find_match
 from registry.decide.prepare import (
     Candidate,
@@ -24,8 +22,12 @@ from registry.decide.prepare import (
     write_tags,
 )
 from registry.decide.question import Question
+from registry.decide.registered import registered_already
 from registry.log.port import Record
-from registry.model import (
+from registry.offload.jobs import Compared, Judge
+from registry.state import records
+from registry.state.contract import RESERVED_PROPERTY, Metadata
+from registry.state.model import (
     DEFAULT_CONTEXT,
     LATEST,
     LOGICAL_POLICY,
@@ -37,10 +39,9 @@ from registry.model import (
     context_of,
     kept_form,
 )
-from registry.offload.jobs import Compared, Judge
-from registry.records import Key
-from registry.resolve import effective_config, effective_mode, qualified_context, refers_to
-from registry.view import View
+from registry.state.records import Key
+from registry.state.resolve import effective_config, effective_mode, qualified_context, refers_to
+from registry.state.view import View
 
 log = logging.getLogger("magicbyte.registry.decide")
 

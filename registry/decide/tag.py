@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from registry import errors
-from registry.contract import Metadata, RuleSet
 from registry.decide.decision import Decision, Terms
 from registry.decide.prepare import Registration
 from registry.decide.register import decide_register
-from registry.lookup import find_version
-from registry.model import LATEST, Version
+from registry.state.contract import Metadata, RuleSet
+from registry.state.lookup import find_version
+from registry.state.model import LATEST, Version
+from registry.state.view import View
 from registry.tags import Tags
-from registry.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from magicbyte.errors import ApiError
-from magicbyte.http.access import Access, Decision, Resource
 from magicbyte.http.asgi import Scope
-from magicbyte.http.guard import Guard
-from magicbyte.http.rows import Row
-from magicbyte.http.table import Found
+from magicbyte.http.routing.access import Access, Decision, Resource
+from magicbyte.http.routing.guard import Guard
+from magicbyte.http.routing.rows import Row
+from magicbyte.http.routing.table import Found
+from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
+from registry.access.rights import Rights
 from registry.http.request import DECIDED, RIGHTS, asked_subject, context_name, context_of_found
-from registry.model import DEFAULT_CONTEXT, SubjectName
-from registry.resolve import resolve_alias, settings_key
-from registry.rights import Rights
 from registry.service import Registry
+from registry.state.model import DEFAULT_CONTEXT, SubjectName
+from registry.state.resolve import resolve_alias, settings_key
 
 #: How many decisions are kept, all forgotten when there are more, and the longest path of one.
 _MOST_ALLOWED = 10_000

@@ -12,21 +12,21 @@ import orjson
 from starlette.responses import Response
 
 from compat.schema import PROTOBUF, InvalidSchema
-from magicbyte.errors import ApiError
 from magicbyte.http.asgi import Receive, Scope, Send, header, list_header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
-from magicbyte.http.negotiation import Produced, choose, consumes
-from magicbyte.http.request import Request
-from magicbyte.http.response import WholeResponse
+from magicbyte.http.routing.negotiation import Produced, choose, consumes
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import WholeResponse
+from magicbyte.kit.errors import ApiError
 from registry.decide.configure import UPDATE_NAMES
 from registry.decide.question import Question, stored_source
 from registry.http.request import registry_of, rights_of
-from registry.identity import guid_of
-from registry.model import CONFIG_NAMES, Config, Content, Version, context_of, in_context
 from registry.offload.jobs import FindTags, Render, Rendered, TagsFound
-from registry.records import content_extras
-from registry.resolve import referred_subjects
 from registry.service import Registry
+from registry.state.identity import guid_of
+from registry.state.model import CONFIG_NAMES, Config, Content, Version, context_of, in_context
+from registry.state.records import content_extras
+from registry.state.resolve import referred_subjects
 
 V1 = "application/vnd.schemaregistry.v1+json"
 PRODUCED = (Produced(V1, 1.0), Produced("application/vnd.schemaregistry+json", 0.9), Produced("application/json", 0.5))

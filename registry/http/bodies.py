@@ -10,14 +10,14 @@ import orjson
 from compat.schema import AVRO, Reference
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
-from magicbyte.http.negotiation import charset_of
-from magicbyte.http.request import Request
+from magicbyte.http.routing.negotiation import charset_of
+from magicbyte.http.routing.request import Request
 from registry import errors
-from registry.contract import Metadata, RuleSet
 from registry.decide import Registration, Tagging
 from registry.http.request import flag, rights_of
-from registry.json_text import load_json
-from registry.model import LATEST, MAX_VERSION, Content
+from registry.state.contract import Metadata, RuleSet
+from registry.state.json_text import load_json
+from registry.state.model import LATEST, MAX_VERSION, Content
 from registry.tags import FIELD, RECORD, SchemaEntity, Tags
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from magicbyte.errors import ApiError
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide import Registration, Terms
 from registry.decide.prepare import canonicalize
@@ -17,9 +17,9 @@ from registry.decide.register import judge
 from registry.http.answers import answer
 from registry.http.bodies import registration_of
 from registry.http.request import flag, registry_of, subject_of, version_of
-from registry.model import Version
-from registry.resolve import effective_config
-from registry.view import View
+from registry.state.model import Version
+from registry.state.resolve import effective_config
+from registry.state.view import View
 
 #: Errors that a verbose answer tells as messages.
 _NO_SCHEMA = frozenset({errors.INVALID_SCHEMA, errors.EMPTY_SCHEMA, errors.UNKNOWN_SCHEMA_TYPE})

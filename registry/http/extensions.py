@@ -14,14 +14,14 @@ from starlette.responses import Response, StreamingResponse
 
 from compat.formats import FORMATS
 from magicbyte.http.errors import MALFORMED_BODY
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
 from registry import errors
-from registry.changes import Change, TooOld, changes_since
+from registry.access.rights import Rights
+from registry.feed.changes import Change, TooOld, changes_since
+from registry.feed.search import Hit, Query
 from registry.http.answers import answer
 from registry.http.request import flag, page_bounds, prefix_of, registry_of, rights_of
-from registry.rights import Rights
-from registry.search import Hit, Query
-from registry.view import View
+from registry.state.view import View
 
 _LOOK_SECONDS = 0.2
 _HEARTBEAT_SECONDS = 15.0

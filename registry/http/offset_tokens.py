@@ -8,14 +8,14 @@ import re
 
 from starlette.responses import Response
 
-from magicbyte.errors import ApiError
 from magicbyte.http.asgi import list_header
-from magicbyte.http.request import Request
-from magicbyte.shared_call import SharedCall
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
+from magicbyte.kit.shared_call import SharedCall
 from registry import errors
+from registry.cluster.node import Node
 from registry.http.answers import LeadersAnswer
 from registry.log.port import LogError, Offset
-from registry.node import Node
 
 log = logging.getLogger("magicbyte.registry.tokens")
 

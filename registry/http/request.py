@@ -9,11 +9,13 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
-from magicbyte.http.request import Request
-from magicbyte.http.rows import Row
-from magicbyte.http.table import Found
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import Row
+from magicbyte.http.routing.table import Found
 from registry import errors
-from registry.model import (
+from registry.access.rights import Rights
+from registry.service import Registry, WriteTexts
+from registry.state.model import (
     ALL_CONTEXTS,
     DEFAULT_CONTEXT,
     MAX_VERSION,
@@ -22,9 +24,7 @@ from registry.model import (
     may_be_subject,
     parse_subject,
 )
-from registry.resolve import resolve_alias, settings_key
-from registry.rights import Rights
-from registry.service import Registry, WriteTexts
+from registry.state.resolve import resolve_alias, settings_key
 
 #: Where the access seam leaves the rights of whoever sends a request.
 RIGHTS = "magicbyte.rights"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from magicbyte.http.access import OPEN, SIGNED_IN, Access, Operation, Resource
-from magicbyte.http.rows import BodyLimit, Row
+from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
+from magicbyte.http.routing.rows import BodyLimit, Row
 from registry.http import compatibility, extensions, schemas, server, settings, subjects, transfer
 from registry.http.answers import negotiated, negotiated_lines, unnegotiated
 from registry.http.request import RegistryRow

@@ -12,8 +12,9 @@ import orjson
 from starlette.responses import Response
 
 from compat.formats import FORMATS
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
 from registry import errors
+from registry.feed.listing import ListQuery, Page, list_versions
 from registry.http.answers import (
     ChunkedAnswer,
     answer,
@@ -24,10 +25,17 @@ from registry.http.answers import (
     with_extras,
 )
 from registry.http.request import context_of_request, flag, has_limit, id_of, page, page_bounds, registry_of
-from registry.listing import ListQuery, Page, list_versions
-from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, SubjectName, Version, context_of, in_context, parse_subject
-from registry.resolve import resolve_alias
-from registry.view import View
+from registry.state.model import (
+    ALL_CONTEXTS,
+    DEFAULT_CONTEXT,
+    SubjectName,
+    Version,
+    context_of,
+    in_context,
+    parse_subject,
+)
+from registry.state.resolve import resolve_alias
+from registry.state.view import View
 
 #: Lists are sent in parts of about this size.
 _BYTES_A_CHUNK = 256 * 1024

@@ -8,11 +8,11 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from magicbyte import __version__
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
+from registry.cluster.node import Status
 from registry.http.answers import answer
 from registry.http.bodies import body_of
 from registry.http.request import registry_of
-from registry.node import Status
 
 _DOCS = resources.files("registry.http") / "docs.html"
 

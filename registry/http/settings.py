@@ -7,7 +7,7 @@ from functools import partial
 from starlette.responses import Response
 
 from magicbyte.http.errors import MALFORMED_BODY
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
 from registry import errors
 from registry.decide import (
     decide_delete_config,
@@ -20,8 +20,8 @@ from registry.decide.configure import matching
 from registry.http.answers import answer, config_object, config_update_object
 from registry.http.bodies import body_of
 from registry.http.request import context_name, flag, page, registry_of, rights_of, settings_subject_of, write_of
-from registry.model import DEFAULT_CONTEXT, Config, context_of, subject_in
-from registry.resolve import effective_config, effective_mode
+from registry.state.model import DEFAULT_CONTEXT, Config, context_of, subject_in
+from registry.state.resolve import effective_config, effective_mode
 
 
 async def get_config(request: Request) -> Response:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from magicbyte.http.errors import MALFORMED_BODY
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
 from registry import errors
 
 #: How much is written at once: enough that the way to another thread does not count.

@@ -8,11 +8,12 @@ from functools import partial
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from magicbyte.errors import ApiError
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
 from registry import errors
+from registry.access.rights import without_details
 from registry.decide import (
     Terms,
     decide_delete_subject,
@@ -21,7 +22,7 @@ from registry.decide import (
     decide_tag,
     decide_undelete,
 )
-from registry.decide.known import look_up, registered_already
+from registry.decide.registered import look_up, registered_already
 from registry.http.answers import answer, form_sent, registered_object, text_in_form, version_object
 from registry.http.bodies import registration_of, tagging_of
 from registry.http.request import (
@@ -35,10 +36,9 @@ from registry.http.request import (
     version_of,
     write_of,
 )
-from registry.lookup import find_version, with_other_contexts
-from registry.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
-from registry.rights import without_details
-from registry.view import View, named
+from registry.state.lookup import find_version, with_other_contexts
+from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
+from registry.state.view import View, named
 
 
 async def list_subjects(request: Request) -> Response:

@@ -10,17 +10,17 @@ from itertools import islice
 
 from starlette.responses import Response, StreamingResponse
 
-from magicbyte.errors import ApiError
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
+from registry.access.rights import Rights
+from registry.cluster.forward import Forwarder
 from registry.decide import Decision, Line, Report, Terms, decide_load
-from registry.forward import Forwarder
+from registry.feed.export import batches, check_lines, export_lines, parsed_lines
 from registry.http.answers import answer
 from registry.http.request import context_of_request, flag, prefix_of, registry_of, rights_of, write_of
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import NotLeader
-from registry.rights import Rights
-from registry.transfer import batches, check_lines, export_lines, parsed_lines
-from registry.view import View
+from registry.state.view import View
 
 _LINES_IN_CHUNK = 100
 

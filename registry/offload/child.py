@@ -8,8 +8,8 @@ from compat.budget import Budget, TooMuchWork
 from compat.schema import InvalidSchema
 from magicbyte.job_pool import serve_jobs
 from registry.offload.jobs import Done, Invalid, Job, Listing, Reply, TooMuch, Unknown, decode_job, encode
+from registry.offload.parsing import Parser
 from registry.offload.perform import find_names, perform
-from registry.parsing import Parser
 from registry.tags import UnknownEntity
 
 #: A parse takes about 16 times the memory of its text: about 64 MB for each of three lengths of text.

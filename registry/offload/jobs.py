@@ -11,7 +11,7 @@ from msgspec import Struct
 from compat.budget import MAX_STEPS
 from compat.level import Policy
 from compat.schema import Dependencies, SchemaText
-from registry.parsing import parse_steps
+from registry.offload.parsing import parse_steps
 from registry.tags import SchemaEntity
 
 #: How long all comparisons and explanations of a request may take, in seconds. On an idle machine the steps take less.

@@ -34,7 +34,7 @@ from registry.offload.jobs import (
     Task,
     Text,
 )
-from registry.parsing import Parser
+from registry.offload.parsing import Parser
 from registry.tags import FIELD, TAG_FORMATS
 
 

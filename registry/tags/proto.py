@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compat.protobuf.nodes import (
+from compat.protobuf.schema import ProtobufSchema, parse
+from compat.protobuf.text.nodes import (
     Aggregate,
     Field,
     File,
@@ -21,8 +22,7 @@ from compat.protobuf.nodes import (
     StringLiteral,
     Value,
 )
-from compat.protobuf.printer import print_file
-from compat.protobuf.schema import ProtobufSchema, parse
+from compat.protobuf.text.printer import print_file
 from compat.schema import PROTOBUF, ParsedSchema, SchemaText
 from registry.tags.entity import FIELD, RECORD, Listing, SchemaEntity, Tags, edited, require_known
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from magicbyte.http.access import Access, Decision, Resource
 from magicbyte.http.asgi import Scope
-from magicbyte.http.request import Request
-from magicbyte.http.table import Found
+from magicbyte.http.routing.access import Access, Decision, Resource
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.table import Found
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
-from rest_proxy.rights import CLUSTER, ProxyRights
+from rest_proxy.http.rights import CLUSTER, ProxyRights
 
 if TYPE_CHECKING:
-    from magicbyte.http.guard import Guard
+    from magicbyte.http.routing.guard import Guard
 
 _RIGHTS = "magicbyte.rights"
 #: Resource -> its type in rules, and the path's parameter that names it.

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 from starlette.responses import Response
 
 from magicbyte.http.errors import NOT_FOUND
-from magicbyte.http.request import Request
-from magicbyte.http.response import WholeResponse
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
 from rest_proxy.http.negotiation import PLAIN
 from rest_proxy.proxy import Proxy

@@ -9,21 +9,21 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from magicbyte.http.request import Request
-from magicbyte.kafka import may_be_group
-from rest_proxy import requests
-from rest_proxy.buffer import Place, Position
-from rest_proxy.cluster import is_topic_name
-from rest_proxy.configuring import instance_config, kafka_config
-from rest_proxy.consumers import PolledConsumer
-from rest_proxy.dialect import V1
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.kafka import may_be_group
+from rest_proxy.admin.cluster import is_topic_name
+from rest_proxy.consume.buffer import Place, Position
+from rest_proxy.consume.configuration import instance_config, kafka_config
+from rest_proxy.consume.consumer import PolledConsumer
+from rest_proxy.consume.instances import Instance
+from rest_proxy.consume.patterns import to_posix
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
+from rest_proxy.http import bodies as requests
 from rest_proxy.http.access import require_topics, rights_of
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
+from rest_proxy.http.dialect import V1
 from rest_proxy.http.negotiation import json_bytes, spoken
 from rest_proxy.http.urls import base_url
-from rest_proxy.instances import Instance
-from rest_proxy.patterns import to_posix
 from rest_proxy.proxy import Proxy
 
 _CONFIG = requests.reader_of(requests.ConsumerConfig | None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
-from magicbyte.http.recorder import Tallies, Tally, add_histogram
+from magicbyte.http.routing.recorder import Tallies, Tally, add_histogram
 from rest_proxy.proxy import Proxy
 
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import orjson
 from starlette.responses import Response
 
-from magicbyte.errors import ApiError
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
-from magicbyte.http.negotiation import Produced, choose, parse_media_type
-from magicbyte.http.request import Request
-from rest_proxy.dialect import V1, V2, Dialect
-from rest_proxy.formats import BINARY, FORMATS, EmbeddedFormat
+from magicbyte.http.routing.negotiation import Produced, choose, parse_media_type
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
+from rest_proxy.formats.embedded import BINARY, FORMATS, EmbeddedFormat
+from rest_proxy.http.dialect import V1, V2, Dialect
 
 #: Formats that the oldest API knew.
 V1_FORMATS = ("binary", "json", "avro")

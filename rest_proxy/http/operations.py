@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import generate_latest
 from starlette.responses import Response
 
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
 from rest_proxy.http.common import json_response, proxy_of
 from rest_proxy.http.negotiation import json_bytes
 

@@ -13,17 +13,17 @@ import msgspec
 from starlette.responses import Response
 
 from magicbyte.http.asgi import header
-from magicbyte.http.identity import IDENTITY, digest_of
-from magicbyte.http.request import Request
+from magicbyte.http.routing.identity import IDENTITY, digest_of
+from magicbyte.http.routing.request import Request
+from rest_proxy.consume.peers import Peers
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
 from rest_proxy.http.common import segment
 from rest_proxy.http.negotiation import PLAIN
-from rest_proxy.peers import Peers
 
 if TYPE_CHECKING:
-    from magicbyte.http.guard import Guard
+    from magicbyte.http.routing.guard import Guard
 
-log = logging.getLogger("rest_proxy.peers")
+log = logging.getLogger("rest_proxy.consume.peers")
 
 #: Marks a request that was passed on, which is not passed on again. Anybody can send it and gain nothing by it: what
 #: this node does not own it refuses to serve, whoever asks.

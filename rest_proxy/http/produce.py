@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from magicbyte.http.request import Request
-from rest_proxy.codecs import Options
+from magicbyte.http.routing.request import Request
+from rest_proxy.formats.plain import Options
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import choice_query, json_response, long_query, partition_segment, proxy_of, segment
 from rest_proxy.http.negotiation import spoken
-from rest_proxy.producing import Produce
+from rest_proxy.produce.request import Produce
 
 ACKS = {"0": "0", "1": "1", "-1": "all", "all": "all"}
 UNIONS = {"tagged": "tagged", "plain": "plain"}

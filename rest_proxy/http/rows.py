@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from magicbyte.http.access import OPEN, SIGNED_IN, Access, Operation, Resource
-from magicbyte.http.request import Request
-from magicbyte.http.rows import Handler, Negotiate, Row
+from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import Handler, Negotiate, Row
 from rest_proxy.http import consumers, operations, produce, topics, v1
 from rest_proxy.http.common import proxy_of
 from rest_proxy.http.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records

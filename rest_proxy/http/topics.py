@@ -7,14 +7,14 @@ from typing import TypeVar
 
 from starlette.responses import Response
 
-from magicbyte.errors import ApiError
-from magicbyte.http.request import Request
-from rest_proxy import requests
-from rest_proxy.cluster import Partition, partition_body
-from rest_proxy.dialect import V1
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
+from rest_proxy.admin.cluster import Partition, partition_body
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
+from rest_proxy.http import bodies as requests
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import json_response, partition_segment, proxy_of, segment
+from rest_proxy.http.dialect import V1
 from rest_proxy.http.negotiation import json_bytes, spoken
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from magicbyte.http.request import Request
+from magicbyte.http.routing.request import Request
 from rest_proxy.settings import RestProxySettings
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from magicbyte.errors import ApiError
-from magicbyte.http.request import Request
-from rest_proxy.buffer import Position
-from rest_proxy.codecs import TAGGED
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
+from rest_proxy.consume.buffer import Position
+from rest_proxy.consume.records import render
 from rest_proxy.errors import (
     ALREADY_SUBSCRIBED,
     BAD_REQUEST,
@@ -15,12 +15,12 @@ from rest_proxy.errors import (
     TOPIC_NOT_FOUND,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from rest_proxy.formats import BINARY
+from rest_proxy.formats.embedded import BINARY
+from rest_proxy.formats.plain import TAGGED
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
 from rest_proxy.http.consumers import instance_of, readable, shorter
 from rest_proxy.http.negotiation import spoken
 from rest_proxy.http.topics import existing
-from rest_proxy.reading import render
 
 _MAX_COUNT = 100_000
 _MAX_OFFSET = 2**63 - 1

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from compat.json_text import loads
-from serdes.codec import decode_walk, encode_walk
+from compat.json.text import loads
+from serdes.codec.decode import walk as decode_walk
+from serdes.codec.decode.plan import Plan, resolve
+from serdes.codec.encode import walk as encode_walk
 from serdes.codec.errors import DecodeError, SchemaError
 from serdes.codec.form import Form, data_form, json_form
-from serdes.codec.plan import Plan, resolve
 from serdes.codec.schema import Node, parse
 
 Buffer = bytes | bytearray | memoryview
@@ -115,7 +116,7 @@ _TOO_MUCH = (SyntaxError, RecursionError, MemoryError)
 
 
 def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
-    from serdes.codec.encode_source import encoder  # noqa: PLC0415  (a consumer needs none)
+    from serdes.codec.encode.source import encoder  # noqa: PLC0415  (a consumer needs none)
 
     try:
         return encoder(node, form)
@@ -125,7 +126,7 @@ def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
     """The function from a buffer and an offset to the datum of a plan, in a form."""
-    from serdes.codec import decode_source  # noqa: PLC0415  (a producer needs none)
+    from serdes.codec.decode import source as decode_source  # noqa: PLC0415  (a producer needs none)
 
     try:
         return decode_source.decoder(plan, form)

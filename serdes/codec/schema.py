@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from compat.avro import nodes
-from compat.avro.logical_types import has_logical_type
-from compat.avro.parser import Parser
+from compat.avro.text.logical_types import has_logical_type
+from compat.avro.text.parser import Parser
 from compat.schema import InvalidSchema
 from serdes.codec.errors import SchemaError
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import SplitResult, urlsplit
 
-from magicbyte.kafka import client_config
-from serdes.client import RegistryClient
-from serdes.client_config import client_options
-from serdes.flow import Answer, Send, Step, TransportFailure
+from magicbyte.kit.kafka import client_config
+from serdes.client.clients import RegistryClient
+from serdes.client.config import client_options
+from serdes.client.flow import Answer, Send, Step, TransportFailure
 
 DEFAULT_URL = "http://localhost:8081"
 

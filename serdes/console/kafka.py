@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from magicbyte.kafka import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
+from magicbyte.kit.kafka import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
 
 #: What librdkafka would say on stderr by itself, the tools say in a line of their own.
 _QUIET: Config = {"log_level": 2}

@@ -14,14 +14,14 @@ _OBJECTS = 50_000
 
 def _producer(program: str, schema_type: str) -> int:
     gc.set_threshold(_OBJECTS)
-    from serdes.console.producer_tool import run  # noqa: PLC0415  # a consumer needs none of it
+    from serdes.console.produce.tool import run  # noqa: PLC0415  # a consumer needs none of it
 
     return carried_out(program, lambda: run(program, schema_type, sys.argv[1:]))
 
 
 def _consumer(program: str, schema_type: str) -> int:
     gc.set_threshold(_OBJECTS)
-    from serdes.console.consumer_tool import run  # noqa: PLC0415  # a producer needs none of it
+    from serdes.console.consume.tool import run  # noqa: PLC0415  # a producer needs none of it
 
     return carried_out(program, lambda: run(program, schema_type, sys.argv[1:]))
 

@@ -103,8 +103,8 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
 
 def exit_code(error: Exception) -> int | None:
     """The exit code that an error stands for; None for one that is a mistake of ours."""
-    from magicbyte.extras import ExtraMissing  # noqa: PLC0415  # only where something went wrong
-    from magicbyte.kafka import KafkaSettingsError  # noqa: PLC0415
+    from magicbyte.kit.extras import ExtraMissing  # noqa: PLC0415  # only where something went wrong
+    from magicbyte.kit.kafka import KafkaSettingsError  # noqa: PLC0415
     from serdes.error import (  # noqa: PLC0415
         ConfigError,
         NotAuthorized,

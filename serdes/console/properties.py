@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from serdes.error import ConfigError
-from serdes.parsers import boolean
+from serdes.message.parsers import boolean
 
 #: What only Java's classes have a use for; it changes no text and no byte here.
 _JAVA_ONLY = (
@@ -101,7 +101,7 @@ def read_file(option: str, path: str | None) -> dict[str, str]:
     """
     if path is None:
         return {}
-    from magicbyte.properties_file import read_properties_file  # noqa: PLC0415  # only where a file is named
+    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415  # only where a file is named
 
     try:
         return read_properties_file(Path(path))

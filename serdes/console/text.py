@@ -8,13 +8,13 @@ from json import JSONDecodeError
 from typing import Any
 
 from compat.schema import Dependencies, SchemaText
-from serdes.client import RegistryClient
-from serdes.console.place import offset_of
-from serdes.deserializer import Deserializer
+from serdes.client.clients import RegistryClient
+from serdes.console.produce.json_position import offset_of
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
-from serdes.json_bytes import loads
+from serdes.message.deserializer import Deserializer
+from serdes.message.json_bytes import loads
+from serdes.message.serializer import Encoder, Serializer
 from serdes.schema import Schema
-from serdes.serializer import Encoder, Serializer
 from serdes.text import TextOptions, Unfit, deserializing, serializing, text_form
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from compat.schema import Dependencies, SchemaText
 from serdes.avro import compiled, record_name
 from serdes.codec import AvroCodec, compile_codec
-from serdes.config import DeserializerConfig, SerializerConfig
-from serdes.deserializer import Decode, Resolved
-from serdes.json_bytes import dumps
-from serdes.serializer import Encoder
+from serdes.message.config import DeserializerConfig, SerializerConfig
+from serdes.message.deserializer import Decode, Resolved
+from serdes.message.json_bytes import dumps
+from serdes.message.serializer import Encoder
 from serdes.text.form import TextForm, TextOptions
 
 

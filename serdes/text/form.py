@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
-from serdes.config import DeserializerConfig, SerializerConfig
-from serdes.deserializer import Decode, ReaderFormat, Resolved
-from serdes.flow import Flow
+from serdes.client.flow import Flow
+from serdes.message.config import DeserializerConfig, SerializerConfig
+from serdes.message.deserializer import Decode, ReaderFormat, Resolved
+from serdes.message.serializer import Encoder, WriterFormat
 from serdes.serialization import Context
-from serdes.serializer import Encoder, WriterFormat
 
 #: What encoders and decoders of text forms raise, beside SerdesError.
 ERRORS = (ValueError, TypeError, RecursionError)

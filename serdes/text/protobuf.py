@@ -9,14 +9,19 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError, EncodeError
 
 from compat.schema import PROTOBUF, Dependencies, InvalidSchema, SchemaText
-from serdes import wire
-from serdes.config import DeserializerConfig, ProtobufDeserializerConfig, ProtobufSerializerConfig, SerializerConfig
-from serdes.deserializer import Decode, Resolved
 from serdes.error import PayloadError, SchemaCompileError
-from serdes.json_bytes import dumps
+from serdes.message import wire
+from serdes.message.config import (
+    DeserializerConfig,
+    ProtobufDeserializerConfig,
+    ProtobufSerializerConfig,
+    SerializerConfig,
+)
+from serdes.message.deserializer import Decode, Resolved
+from serdes.message.json_bytes import dumps
+from serdes.message.protobuf_schema import parse
+from serdes.message.serializer import Encoder
 from serdes.protobuf import decoder_of_schema
-from serdes.protobuf_schema import parse
-from serdes.serializer import Encoder
 from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
 
 if TYPE_CHECKING:

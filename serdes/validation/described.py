@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from compat import json_text
-from compat.json_schema.dialects import (
+from compat.json import text as json_text
+from compat.json_schema.model.dialects import (
     DRAFT_4,
     DRAFT_6,
     DRAFT_7,
@@ -19,8 +19,8 @@ from compat.json_schema.dialects import (
     Dialect,
     dialect_of,
 )
-from compat.json_schema.validators import bounded_work, compiled, in_its_draft, resources_of
-from compat.json_schema.work import UNBOUNDED, Work
+from compat.json_schema.validate.validators import bounded_work, compiled, in_its_draft, resources_of
+from compat.json_schema.validate.work import UNBOUNDED, Work
 from compat.schema import Dependencies, Dependency
 from serdes.validation.refusal import Refusal
 

@@ -12,8 +12,8 @@ from jsonschema.exceptions import relevance
 from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[import-untyped]
 from referencing.jsonschema import specification_with
 
-from compat.json_schema.dialects import Dialect
-from compat.json_schema.validators import NO_BASE
+from compat.json_schema.model.dialects import Dialect
+from compat.json_schema.validate.validators import NO_BASE
 from serdes.validation.keywords import UndecidedError, leaf_message, validator_class
 from serdes.validation.refusal import Path, Refusal, data_path
 from serdes.validation.search import Search, searching

@@ -18,9 +18,9 @@ import jsonschema_rs
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from compat.json_schema.dialects import DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019_09, DRAFT_2020_12, Dialect
-from compat.json_schema.metaschemas import finds
-from compat.json_schema.work import BACKTRACKS
+from compat.json_schema.model.dialects import DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019_09, DRAFT_2020_12, Dialect
+from compat.json_schema.validate.metaschemas import finds
+from compat.json_schema.validate.work import BACKTRACKS
 from serdes.validation.search import LONGEST_SHOWN, Exhausted, LongText, current
 
 #: Errors that are kept of one branch.

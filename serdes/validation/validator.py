@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from compat.json_schema.work import BACKTRACKS, UNBOUNDED, Work
+from compat.json_schema.validate.work import BACKTRACKS, UNBOUNDED, Work
 from compat.schema import JSON, Dependencies
 from serdes.error import SchemaCompileError
-from serdes.json_bytes import dumps, loads
+from serdes.message.json_bytes import dumps, loads
 from serdes.validation.described import DescribedSchema
 from serdes.validation.pool import shared as pool
 from serdes.validation.refusal import Refusal, ValueRefused

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from serdes.json_bytes import loads
+from serdes.message.json_bytes import loads
 from serdes.validation.described import DescribedSchema, unpacked
 from serdes.validation.protocol import (
     COMPILE_CPU_SECONDS,

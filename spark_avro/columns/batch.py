@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from serdes import wire
+from serdes.message import wire
 from spark_avro.columns import part
 from spark_avro.columns.part import Read
 from spark_avro.columns.rows import PADDING, Buffer, Longs, Rows

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from serdes.codec.codec import CACHED_CODECS
-from serdes.codec.encode_walk import default_bytes
-from serdes.codec.plan import Plan, resolve, unread
+from serdes.codec.decode.plan import Plan, resolve, unread
+from serdes.codec.decode.size import least_size
+from serdes.codec.encode.walk import default_bytes
 from serdes.codec.schema import Field, Node
-from serdes.codec.size import least_size
 from spark_avro.columns import collections, containers, leaves, part
 from spark_avro.columns.part import Read, RowByRow
 from spark_avro.columns.rows import PADDING, Buffer, Rows
-from spark_avro.form import FORM
+from spark_avro.workers.spark_form import FORM
 
 _KEY = resolve(Node("string"), None)
 

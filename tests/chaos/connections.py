@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from magicbyte.server_process import ServerProcess
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Half: "

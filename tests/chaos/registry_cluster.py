@@ -28,13 +28,13 @@ from typing import Any
 
 import httpx
 
-from magicbyte.broker import free_port
-from magicbyte.broker.properties import NODE_ID
-from magicbyte.server_process import ServerProcess
+from magicbyte.platform.broker import free_port
+from magicbyte.platform.broker.properties import NODE_ID
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
 from registry.log.kafka import KafkaLog
 from registry.log.reader import TopicReader
-from registry.view import View
+from registry.state.view import View
 
 TOPIC = "_schemas"
 WRITERS = 6

@@ -32,9 +32,9 @@ import httpx
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from magicbyte.broker import free_port
-from magicbyte.broker.local import LocalBroker
-from magicbyte.server_process import ServerProcess
+from magicbyte.platform.broker import free_port
+from magicbyte.platform.broker.local import LocalBroker
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
 
 KIT = Path(__file__).parent / "kit"

@@ -25,7 +25,7 @@ from typing import Any
 
 import httpx
 
-from magicbyte.server_process import ServerFailed, ServerProcess
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.testing import running_registry
 
 STORAGES: Mapping[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = runpy.run_path(

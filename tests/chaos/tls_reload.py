@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.tls.authority import Authority
-from magicbyte.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 
 CLIENTS = 3

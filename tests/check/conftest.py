@@ -13,7 +13,7 @@ import pytest
 
 from magicbyte.cli.main import main
 from magicbyte.testing import running_registry
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.error import RegistryError
 
 

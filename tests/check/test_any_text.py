@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from magicbyte.cli.check.baselines.folder import FolderBaseline
 from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config import LINT_RULES, Config
-from magicbyte.cli.check.files import working_files
+from magicbyte.cli.check.config.config import LINT_RULES, Config
 from magicbyte.cli.check.findings import ERROR, WARNING
 from magicbyte.cli.check.outputs import FORMATS, renderer
-from magicbyte.cli.check.tree import Tree
+from magicbyte.cli.check.project.files import working_files
+from magicbyte.cli.check.project.tree import Tree
 
 TEXTS = {
     "a.avsc": """{"type": "record", "name": "n.A", "fields": [

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from compat.schema import AVRO, JSON, PROTOBUF, Reference, SchemaText
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 
 
 def customer(*fields: str) -> str:

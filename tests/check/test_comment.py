@@ -18,7 +18,7 @@ from compat.schema import Position
 from magicbyte.cli.check.commenting import post
 from magicbyte.cli.check.findings import Finding, Report
 from magicbyte.cli.check.outputs.markdown import MARK, MOST_BYTES, render
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ci"
 GOLDEN = Path(__file__).parent / "comment.md"

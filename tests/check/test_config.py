@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from magicbyte.cli.check.config import Entry
-from magicbyte.cli.check.patterns import matches
+from magicbyte.cli.check.config.config import Entry
+from magicbyte.cli.check.config.patterns import matches
 
 OLD = '{"type": "record", "name": "A", "fields": [{"name": "f", "type": "string"}]}'
 NEW = OLD.replace("string", "int")

@@ -17,9 +17,9 @@ from compat.schema import AVRO, JSON, PROTOBUF, Reference, SchemaText
 from magicbyte.cli.check.baselines.lock import State, StateBaseline
 from magicbyte.cli.check.baselines.registry import registry_client
 from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config import Config, Entry
-from magicbyte.cli.check.files import SchemaFile
-from magicbyte.cli.check.tree import Tree
+from magicbyte.cli.check.config.config import Config, Entry
+from magicbyte.cli.check.project.files import SchemaFile
+from magicbyte.cli.check.project.tree import Tree
 
 CASES = Path(__file__).parents[1] / "compat" / "cases"
 DRAFTS = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 
 P3 = 'syntax = "proto3";\n'
 B = P3 + "package b;\nmessage B { int32 x = 1; }\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compat.schema import AVRO, Reference, SchemaText
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.error import RegistryError
 
 ADDRESS = '{"type": "record", "name": "Address", "fields": [\n  {"name": "zip", "type": "int"}\n]}\n'

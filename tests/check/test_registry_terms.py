@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 
 
 def record(*fields: tuple[str, str]) -> str:

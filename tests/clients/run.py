@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.process import temporary_folder
+from magicbyte.kit.process import temporary_folder
 from magicbyte.testing.servers import running_registry
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compat.avro import FORMAT
-from compat.avro.rules import RULES
+from compat.avro.rules.table import RULES
 from compat.budget import TooMuchWork
 from compat.difference import Incomparable
 from compat.formats import parse

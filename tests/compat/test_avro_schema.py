@@ -8,7 +8,7 @@ import pytest
 
 from compat.avro import AvroSchema
 from compat.avro.nodes import Node
-from compat.avro.parser import Parser
+from compat.avro.text.parser import Parser
 from compat.formats import parse
 from compat.schema import AVRO, Dependency, InvalidSchema, Position, SchemaText
 

@@ -19,8 +19,8 @@ from compat.budget import Budget
 from compat.edits import Fix, TextEdit, apply_edits
 from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
-from compat.json_edits import append_element, remove, set_member, spans, value_text
-from compat.json_text import loads
+from compat.json.edits import append_element, remove, set_member, spans, value_text
+from compat.json.text import loads
 from compat.level import LEVELS
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from tests.compat.test_avro_soundness import evolutions

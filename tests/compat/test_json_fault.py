@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compat.json_fault import Fault, find_fault
+from compat.json.fault import Fault, find_fault
 
 FAULTS = [
     ("", "Expecting value", 0),

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from compat.json_schema.scc import components
-from compat.json_schema.validators import bounded_work, compiled
-from compat.json_schema.work import Tangle
+from compat.json_schema.validate.scc import components
+from compat.json_schema.validate.validators import bounded_work, compiled
+from compat.json_schema.validate.work import Tangle
 from compat.schema import Dependency
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compat.json_schema.pattern_samples import samples
+from compat.json_schema.witness.pattern_samples import samples
 
 PATTERNS = [
     "^[a-z]+$",

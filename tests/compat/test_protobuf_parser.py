@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from compat.protobuf.lexer import position, tokenize
-from compat.protobuf.nodes import (
+from compat.protobuf.text.lexer import position, tokenize
+from compat.protobuf.text.nodes import (
     MAX_FIELD_NUMBER,
     Aggregate,
     Constant,
@@ -25,7 +25,7 @@ from compat.protobuf.nodes import (
     Value,
     Word,
 )
-from compat.protobuf.parser import parse_file
+from compat.protobuf.text.parser import parse_file
 from compat.schema import InvalidSchema, Position
 
 P2 = 'syntax = "proto2";\n'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from compat.protobuf import FORMAT
-from compat.protobuf.parser import parse_file
-from compat.protobuf.printer import print_file
+from compat.protobuf.text.parser import parse_file
+from compat.protobuf.text.printer import print_file
 from compat.schema import PROTOBUF, InvalidSchema, SchemaText
 
 EVERYTHING = """

@@ -18,13 +18,13 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from grpc_tools import protoc
 
 from compat.protobuf import FORMAT, ProtobufSchema
-from compat.protobuf.builtin import BUILTIN_PATHS
-from compat.protobuf.lexer import tokenize
-from compat.protobuf.library import Library
-from compat.protobuf.linker import Linked, link, load
-from compat.protobuf.parser import parse_file
-from compat.protobuf.printer import print_file
-from compat.protobuf.program import Unit
+from compat.protobuf.program.builtin import BUILTIN_PATHS
+from compat.protobuf.program.library import Library
+from compat.protobuf.program.linker import Linked, link, load
+from compat.protobuf.program.parsed import Unit
+from compat.protobuf.text.lexer import tokenize
+from compat.protobuf.text.parser import parse_file
+from compat.protobuf.text.printer import print_file
 from compat.schema import PROTOBUF, InvalidSchema, SchemaText
 
 INCLUDED = Path(grpc_tools.__file__).parent / "_proto"

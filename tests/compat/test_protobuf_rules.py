@@ -14,7 +14,7 @@ import pytest
 
 from compat.difference import Difference
 from compat.protobuf import FORMAT, ProtobufSchema
-from compat.protobuf.java_order import union_order
+from compat.protobuf.rules.java_order import union_order
 from compat.schema import PROTOBUF, Dependency, Pointer, SchemaText
 
 CASES = Path(__file__).parent / "cases" / "protobuf"

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compat.protobuf import FORMAT, ProtobufSchema
-from compat.protobuf.pairs import GROUPS
+from compat.protobuf.rules.pairs import GROUPS
 from compat.schema import PROTOBUF, Dependency, SchemaText
 
 EXAMPLES = 250

@@ -11,9 +11,9 @@ import fastavro
 import pytest
 from fastavro.write import Writer
 
-from magicbyte.cli.check.config import find_config
-from magicbyte.cli.check.files import working_files
-from serdes.client import RegistryClient
+from magicbyte.cli.check.config.config import find_config
+from magicbyte.cli.check.project.files import working_files
+from serdes.client.clients import RegistryClient
 
 FLIGHT = {
     "type": "record",

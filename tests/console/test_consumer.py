@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from serdes.console.consumer_tool import run
+from serdes.console.consume.tool import run
 from serdes.console.outcome import carried_out
 
 STRING = '"string"'

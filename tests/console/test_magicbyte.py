@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from magicbyte.cli import consume
+from magicbyte.cli.records import consume
 
 UNION = '{"type":"record","name":"r","fields":[{"name":"u","type":["null","string"],"default":null}]}'
 PROTO = 'syntax = "proto3"; message M { string f1 = 1; }'

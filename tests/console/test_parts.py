@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from serdes.console.lines import BadLine, Line, LineFormat, Part
-from serdes.console.place import offset_of
+from serdes.console.produce.json_position import offset_of
+from serdes.console.produce.lines import BadLine, Line, LineFormat, Part
 from serdes.error import ConfigError
-from serdes.json_bytes import loads
+from serdes.message.json_bytes import loads
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_commands_and_their_versions(
 
 @pytest.mark.parametrize("kind", ["producer", "consumer"])
 def test_help_names_every_flag(kind: str, capsys: pytest.CaptureFixture[str]):
-    parser = import_module(f"serdes.console.{kind}_tool").parser(kind)
+    parser = import_module(f"serdes.console.{kind.removesuffix('r')}.tool").parser(kind)
     parser.print_help()
     text = capsys.readouterr().out
     flags = {

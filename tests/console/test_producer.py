@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from serdes.console.outcome import carried_out
-from serdes.console.producer_tool import run
+from serdes.console.produce.tool import run
 
 STRING = '"string"'
 RECORD = '{"type":"record","name":"r","fields":[{"name":"f","type":["null","string"]},{"name":"b","type":"bytes"}]}'

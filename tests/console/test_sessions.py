@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compat.schema import SchemaText
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 
 KEY = '{"type":"string"}'
 FIRST = '{"type":"record","name":"myrecord","fields":[{"name":"f1","type":"string"}]}'

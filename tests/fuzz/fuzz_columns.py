@@ -22,15 +22,15 @@ import pyarrow as pa
 
 from compat.schema import AVRO, SchemaText
 from serdes.codec import compile_codec
-from spark_avro import tree as trees
-from spark_avro.arrow_type import arrow_type
 from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
-from spark_avro.form import reader_text
-from spark_avro.known import Known
+from spark_avro.plan import tree as trees
+from spark_avro.plan.types import spark_type
 from spark_avro.registry import parsed_text
-from spark_avro.types import spark_type
-from spark_avro.workers import Decoder, avro_decoder
+from spark_avro.workers.arrow_type import arrow_type
+from spark_avro.workers.decoding import Decoder, avro_decoder
+from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.spark_form import reader_text
 
 
 def load(path: str) -> Any:

@@ -14,7 +14,8 @@ from random import Random
 from typing import Any
 
 from compat.budget import TooMuchWork
-from compat.json_schema import FORMAT, JsonSchema, check_fields, witness
+from compat.json_schema import FORMAT, JsonSchema, check_fields
+from compat.json_schema.witness import search as witness
 from compat.level import Policy
 from compat.schema import JSON, Dependency, InvalidSchema, SchemaText
 

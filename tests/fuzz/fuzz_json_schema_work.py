@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from compat.json_schema.validators import bounded_work, compiled
+from compat.json_schema.validate.validators import bounded_work, compiled
 
 DRAFTS = (
     "http://json-schema.org/draft-07/schema#",

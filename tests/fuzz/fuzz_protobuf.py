@@ -20,7 +20,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from compat.budget import TooMuchWork
 from compat.protobuf import FORMAT, ProtobufSchema
-from compat.protobuf.lexer import tokenize
+from compat.protobuf.text.lexer import tokenize
 from compat.schema import PROTOBUF, Dependency, InvalidSchema, SchemaText
 
 CASES = Path(__file__).resolve().parents[1] / "compat" / "cases"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from magicbyte.server_process import ServerProcess
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 
 Start = Callable[..., ServerProcess]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from magicbyte.http.joined_writes import JoinedWrites
+from magicbyte.http.connection.joined_writes import JoinedWrites
 
 HEAD, BODY = b"HTTP/1.1 200 OK\r\n\r\n", b"[]"
 

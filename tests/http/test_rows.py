@@ -14,18 +14,18 @@ from prometheus_client import CollectorRegistry, generate_latest
 from starlette.responses import Response, StreamingResponse
 from starlette.testclient import TestClient
 
-from magicbyte.errors import ErrorKind
-from magicbyte.failure import Failure
-from magicbyte.http.access import OPEN, SIGNED_IN, Access, Decision, Operation, Resource
-from magicbyte.http.application import Api, Application, load_contract
 from magicbyte.http.asgi import Scope, header
 from magicbyte.http.errors import NOT_FOUND
-from magicbyte.http.recorder import RequestMetrics
-from magicbyte.http.remembered import RememberedAnswers
-from magicbyte.http.request import Request
-from magicbyte.http.response import WholeResponse
-from magicbyte.http.rows import BodyLimit, Row
-from magicbyte.http.table import NO_ROUTE, Found, Table
+from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Decision, Operation, Resource
+from magicbyte.http.routing.application import Api, Application, load_contract
+from magicbyte.http.routing.recorder import RequestMetrics
+from magicbyte.http.routing.remembered import RememberedAnswers
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import WholeResponse
+from magicbyte.http.routing.rows import BodyLimit, Row
+from magicbyte.http.routing.table import NO_ROUTE, Found, Table
+from magicbyte.kit.errors import ErrorKind
+from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import Principal
 from registry import app as registry_app
 from registry.settings import RegistrySettings

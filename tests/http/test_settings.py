@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from magicbyte.http.hosts import is_loopback
+from magicbyte.http.connection.hosts import is_loopback
 from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.principal import client_network
-from magicbyte.settings import SettingsError
 
 
 def test_defaults() -> None:

@@ -21,7 +21,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.broker import free_port
+from magicbyte.platform.broker import free_port
 
 ROOT = Path(__file__).parents[2]
 

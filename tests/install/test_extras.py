@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 import pytest
 from packaging.requirements import Requirement
 
-from magicbyte.extras import MODULES
+from magicbyte.kit.extras import MODULES
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_avro")
@@ -22,16 +22,16 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 #: Files and folders -> the extras that they need; files that are not named need none.
 NEEDS = {
     "registry/": {"server"},
-    "registry/log/open.py": {"server", "postgresql"},
+    "registry/cluster/open.py": {"server", "postgresql"},
     "rest_proxy/": {"server"},
     "magicbyte/http/": {"server"},
     "magicbyte/security/": {"server"},
-    "magicbyte/settings.py": {"server"},
+    "magicbyte/kit/settings.py": {"server"},
     "magicbyte/cli/demo/": {"server", "spark", "demo"},
     # Each of them fetches jars.
-    "magicbyte/jars/": {"server", "spark"},
-    "magicbyte/java.py": {"java", "spark"},
-    "magicbyte/kafka_sasl.py": {"msk"},
+    "magicbyte/platform/jars/": {"server", "spark"},
+    "magicbyte/platform/java.py": {"java", "spark"},
+    "magicbyte/kit/kafka_sasl.py": {"msk"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "spark_avro/": {"spark"},
@@ -129,6 +129,11 @@ def test_every_file_without_extras_can_be_imported_without_them(
         for file in files()
         if not extras_of(file) and not file.endswith("__main__.py")
     ]
-    assert {"serdes.client", "serdes.console.main", "magicbyte.cli.check.main", "magicbyte.cli.up"} <= set(modules)
+    assert {
+        "serdes.client.clients",
+        "serdes.console.main",
+        "magicbyte.cli.check.main",
+        "magicbyte.cli.servers.up",
+    } <= set(modules)
     done = run_slim("-c", "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)", *modules)
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from magicbyte.broker import free_port
+from magicbyte.platform.broker import free_port
 
 pytestmark = [pytest.mark.slow_install, pytest.mark.timeout(900)]
 
@@ -111,7 +111,7 @@ def test_pip_gives_the_core_and_the_line_that_is_told_gives_the_server(with_pip:
     assert checked == "1 schema checked, 0 findings\n"
     for tool in ("avro-console-producer", "json-schema-console-consumer", "protobuf-console-consumer"):
         assert "--bootstrap-server" in run(with_pip / f"kafka-{tool}", "--help")
-    run(with_pip / "python", "-c", "import serdes.avro, serdes.json_schema, serdes.protobuf, serdes.client")
+    run(with_pip / "python", "-c", "import serdes.avro, serdes.json_schema, serdes.protobuf, serdes.client.clients")
 
     told = run(with_pip / "magicbyte", "up", code=1)
     line = re.fullmatch(r"magicbyte: `magicbyte up` needs the extra `server` \(.+\); install with: (.+)\n", told)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from magicbyte import extras
 from magicbyte.cli.main import COMMANDS, main
-from magicbyte.extras import MODULES, install_line
+from magicbyte.kit import extras
+from magicbyte.kit.extras import MODULES, install_line
 from magicbyte.testing import running_registry
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ ROUND_TRIP = """
 import sys
 from google.protobuf.wrappers_pb2 import StringValue
 from serdes import avro, json_schema, protobuf
-from serdes.schema_registry_client import SchemaRegistryClient
+from serdes.client.confluent import SchemaRegistryClient
 from serdes.serialization import MessageField, SerializationContext
 
 client = SchemaRegistryClient({"url": sys.argv[1]})
@@ -118,7 +118,7 @@ def test_serializers_need_none(run_slim: Run, registry_url: str, schema_type: st
     [
         (["import spark_avro"], "spark_avro", "spark"),
         (
-            ["from serdes.client import RegistryClient", "RegistryClient('mock://a').subjects()"],
+            ["from serdes.client.clients import RegistryClient", "RegistryClient('mock://a').subjects()"],
             "a mock:// registry",
             "server",
         ),
@@ -138,7 +138,7 @@ def test_a_console_tool_on_a_mock_registry_names_the_extra(run_slim: Run):
 
 
 def test_jars_that_are_not_cached_need_the_server(run_slim: Run, tmp_path: Path):
-    done = run_slim("-m", "magicbyte.jars", "fetch", "broker-4.3.1", MAGICBYTE_CACHE=str(tmp_path / "cache"))
+    done = run_slim("-m", "magicbyte.platform.jars", "fetch", "broker-4.3.1", MAGICBYTE_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 1
     assert missing(done) == ("fetching the jars for Kafka 4.3.1", "server")
 

@@ -20,7 +20,7 @@ from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechani
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from magicbyte.broker import free_port
+from magicbyte.platform.broker import free_port
 from magicbyte.testing import temporary_broker
 
 KEY, SECRET = "the-key", 'the "secret" = p;x'  # what a connection string may hold

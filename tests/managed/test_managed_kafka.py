@@ -18,9 +18,9 @@ import httpx
 import pytest
 from confluent_kafka import Producer
 
-from magicbyte import jars
-from magicbyte.broker import free_port
-from magicbyte.java import find_spark_java
+from magicbyte.platform import jars
+from magicbyte.platform.broker import free_port
+from magicbyte.platform.java import find_spark_java
 from magicbyte.testing import running_registry, running_rest_proxy
 
 # A broker of its own, and each program with each mechanism: minutes.

@@ -12,8 +12,8 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
-from magicbyte.broker import BrokerFailed, LocalBroker, free_port, kafka_version, port_is_free
-from magicbyte.broker.coordinators import await_coordinators
+from magicbyte.platform.broker import BrokerFailed, LocalBroker, free_port, kafka_version, port_is_free
+from magicbyte.platform.broker.coordinators import await_coordinators
 from magicbyte.testing import temporary_broker
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]

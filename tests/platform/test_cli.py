@@ -62,8 +62,9 @@ def test_help_imports_no_command_and_no_library() -> None:
     assert {name for name in loaded if name.startswith("magicbyte.")} == {
         "magicbyte.cli",
         "magicbyte.cli.main",
-        "magicbyte.extras",
-        "magicbyte.failure",
+        "magicbyte.kit",
+        "magicbyte.kit.extras",
+        "magicbyte.kit.failure",
     }
 
 

@@ -16,10 +16,10 @@ from threading import Thread
 import pyspark
 import pytest
 
-from magicbyte import jars
-from magicbyte.failure import Failure
-from magicbyte.jars import LOCKS, Jar
-from magicbyte.jars.lock import pyspark_jars
+from magicbyte.kit.failure import Failure
+from magicbyte.platform import jars
+from magicbyte.platform.jars import LOCKS, Jar
+from magicbyte.platform.jars.lock import pyspark_jars
 
 #: A lock file with few jars.
 SPARK = "spark-4.0.0"
@@ -94,7 +94,7 @@ class Repository:
     def fetch(self, command: str = "fetch") -> subprocess.CompletedProcess[str]:
         environment = os.environ | {"HOME": str(self.home), "MAGICBYTE_CACHE": str(self.cache)}
         return subprocess.run(
-            [sys.executable, "-m", "magicbyte.jars", command, SPARK],
+            [sys.executable, "-m", "magicbyte.platform.jars", command, SPARK],
             capture_output=True,
             text=True,
             env=environment,
@@ -163,7 +163,7 @@ def test_verify_replaces_what_was_damaged_in_the_cache(repository: Repository) -
 
 
 def test_a_lock_file_that_there_is_not_is_told_with_those_that_there_are() -> None:
-    command = [sys.executable, "-m", "magicbyte.jars", "fetch", "spark"]
+    command = [sys.executable, "-m", "magicbyte.platform.jars", "fetch", "spark"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert "there is no lock file spark, only broker-2.8.2, " in result.stderr
@@ -190,7 +190,7 @@ def test_a_jar_cut_short_in_the_cache_does_not_count(tmp_path: Path, monkeypatch
 def test_a_cache_that_cannot_be_written_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result = subprocess.run(
-        [sys.executable, "-m", "magicbyte.jars", "fetch", SPARK],
+        [sys.executable, "-m", "magicbyte.platform.jars", "fetch", SPARK],
         capture_output=True,
         text=True,
         env=os.environ | {"MAGICBYTE_CACHE": str(tmp_path / "file")},

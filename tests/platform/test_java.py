@@ -9,8 +9,8 @@ from pathlib import Path
 import cjdk
 import pytest
 
-from magicbyte import java
-from magicbyte.java import Java, JavaMissing
+from magicbyte.platform import java
+from magicbyte.platform.java import Java, JavaMissing
 
 VECTOR = "jdk.incubator.vector"
 PYSPARK = version("pyspark")
@@ -154,7 +154,7 @@ def test_a_jdk_is_fetched_once_where_there_is_none(
 
 def test_where_none_can_be_fetched_one_line_says_what_to_install(tmp_path: Path) -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "magicbyte.java", "ensure"],
+        [sys.executable, "-m", "magicbyte.platform.java", "ensure"],
         capture_output=True,
         text=True,
         check=False,

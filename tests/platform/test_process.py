@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from magicbyte import process
+from magicbyte.kit import process
 
 #: A parent that starts a child, which starts a grandchild, and makes a temporary folder; it prints their names.
 PARENT = """
 import os, sys, time
-from magicbyte import process
+from magicbyte.kit import process
 reading, writing = os.pipe()
 child = process.start(["/bin/sh", "-c", "trap '{trap}' TERM; sleep 1000 & echo $!; wait; sleep 1000"], log=writing)
 print(process.temporary_folder(), child.pid, int(os.read(reading, 20)), flush=True)
@@ -64,7 +64,7 @@ def test_children_their_children_and_folders_go_however_the_parent_ends(trap: st
 def test_a_child_started_in_a_thread_outlives_the_thread() -> None:
     code = """
 import threading, time
-from magicbyte import process
+from magicbyte.kit import process
 started = []
 thread = threading.Thread(target=lambda: started.append(process.start(["sleep", "1000"])))
 thread.start(); thread.join(); time.sleep(0.2)
@@ -85,7 +85,7 @@ def test_stop_kills_what_does_not_listen() -> None:
 def test_a_forked_process_has_a_guard_of_its_own() -> None:
     code = """
 import os
-from magicbyte import process
+from magicbyte.kit import process
 first = process.start(["sleep", "1000"])
 if os.fork() == 0:
     second = process.start(["sleep", "1000"])

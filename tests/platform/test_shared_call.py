@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from magicbyte.shared_call import SharedCall
+from magicbyte.kit.shared_call import SharedCall
 
 
 class Gate:

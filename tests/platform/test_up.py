@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from magicbyte.broker import free_port, port_is_free
+from magicbyte.platform.broker import free_port, port_is_free
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 

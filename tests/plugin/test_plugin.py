@@ -134,7 +134,7 @@ def test_loading_the_plugin_costs_little():
 
 def test_mock_urls_find_the_real_registry():
     code = (
-        "from serdes.client import RegistryClient; from compat.schema import SchemaText\n"
+        "from serdes.client.clients import RegistryClient; from compat.schema import SchemaText\n"
         "with RegistryClient('mock://a') as client: print(client.register('s', SchemaText('AVRO', '\"int\"')).id)"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)

@@ -13,12 +13,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from registry.app import create_app
+from registry.cluster.node import SharedLogNode
 from registry.log.kafka import KafkaLog
 from registry.log.memory import MemoryLog
 from registry.log.port import BEGINNING, Log
 from registry.log.sql import SqlLog
 from registry.log.topic import prepare_topic
-from registry.node import SharedLogNode
 from registry.settings import RegistrySettings
 
 V1 = "application/vnd.schemaregistry.v1+json"

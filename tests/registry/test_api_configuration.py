@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from magicbyte.logs import JsonFormatter
-from magicbyte.properties_file import read_properties_file
-from magicbyte.settings import SettingsError, properties_from_environment
-from registry.kafka_node import open_kafka_node
+from magicbyte.kit.logs import JsonFormatter
+from magicbyte.kit.properties_file import read_properties_file
+from magicbyte.kit.settings import SettingsError, properties_from_environment
+from registry.cluster.kafka_node import open_kafka_node
+from registry.http.metrics import VersionCounts
 from registry.log.port import LogEntry, LogError
-from registry.metrics import VersionCounts
-from registry.model import Content, Version
-from registry.records import Key, encode_key, encode_version
 from registry.settings import RegistrySettings
-from registry.view import RECENT_ENTRIES, View
+from registry.state.model import Content, Version
+from registry.state.records import Key, encode_key, encode_version
+from registry.state.view import RECENT_ENTRIES, View
 
 #: A property of the reference, a value, our attribute and what it holds then.
 PROPERTIES = [

@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from registry.app import create_app
-from registry.committer import Command
+from registry.cluster.committer import Command
+from registry.cluster.node import SharedLogNode
 from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader, Offset, Record
-from registry.node import SharedLogNode
 from registry.settings import RegistrySettings
 
 T = TypeVar("T")
@@ -125,7 +125,7 @@ class Follower(SharedLogNode):
 
 @pytest.fixture
 def follower(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TestClient, Follower]]:
-    for module in ("registry.service", "registry.forward"):
+    for module in ("registry.service", "registry.cluster.forward"):
         monkeypatch.setattr(f"{module}._LEADER_SECONDS", 0.02)
     node = Follower(MemoryLog(), "http://127.0.0.1:8081")
     node.start()

@@ -13,8 +13,8 @@ import pytest
 
 from compat.schema import SchemaText
 from magicbyte.job_pool import JobPool
-from registry import answering
-from registry.parsing import Parser
+from registry.offload import answering
+from registry.offload.parsing import Parser
 
 DEEP = 5_000
 REFUSED = [

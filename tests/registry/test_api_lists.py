@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from compat.schema import SchemaText
-from registry.answering import Answering
+from registry.feed.search import NameIndex
+from registry.offload.answering import Answering
 from registry.offload.jobs import Names
-from registry.search import NameIndex
 
 
 def documented(number: int, size: int) -> str:

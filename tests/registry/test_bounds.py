@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from registry.cluster.takeover import amends
 from registry.log.memory import MemoryLog
 from registry.log.port import LogEntry, Record
-from registry.takeover import amends
-from registry.view import View
+from registry.state.view import View
 
 LAST = 2147483647
 

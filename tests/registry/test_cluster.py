@@ -23,13 +23,13 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from magicbyte.server_process import ServerFailed, ServerProcess
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
+from registry.cluster.takeover import amends
 from registry.log.kafka import KafkaLog
 from registry.log.port import LogError
 from registry.log.topic import UnfitTopic, prepare_topic
-from registry.takeover import amends
-from registry.view import View
+from registry.state.view import View
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from magicbyte.errors import ApiError
+from magicbyte.kit.errors import ApiError
 from registry import errors
-from registry.committer import Committer
+from registry.cluster.committer import Committer
 from registry.decide import (
     Decision,
     Registration,
@@ -28,8 +28,8 @@ from registry.decide import (
 )
 from registry.log.memory import MemoryLog
 from registry.log.port import BEGINNING, Log, LogError, Offset, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
-from registry.model import Content
-from registry.view import View
+from registry.state.model import Content
+from registry.state.view import View
 
 TERMS = Terms()
 

@@ -17,9 +17,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from magicbyte.errors import ErrorKind
 from magicbyte.http import errors as http_errors
-from magicbyte.http.application import load_contract
+from magicbyte.http.routing.application import load_contract
+from magicbyte.kit.errors import ErrorKind
 from magicbyte.testing.servers import running_registry
 from registry import errors
 from registry.http.rows import ROWS

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from compat.schema import Reference
-from registry import records, view
-from registry.changes import changes_since
-from registry.committer import Committer
-from registry.contract import Metadata, RuleSet
+from registry.cluster.committer import Committer
 from registry.decide import Decision, Registration, Terms, decide_delete_version, decide_load, decide_register
 from registry.decide.delete import decide_undelete
+from registry.feed.changes import changes_since
 from registry.log.memory import MemoryLog
 from registry.log.port import LogEntry
-from registry.model import Content
-from registry.view import View
+from registry.state import records, view
+from registry.state.contract import Metadata, RuleSet
+from registry.state.model import Content
+from registry.state.view import View
 
 TERMS = Terms()
 PROTO = 'syntax = "proto3";\nmessage M {\n  string name = 1;\n}\n'

@@ -11,8 +11,8 @@ import pytest
 
 from magicbyte.http.asgi import ASGIApp
 from registry.app import create_app
+from registry.cluster.node import SharedLogNode
 from registry.log.memory import MemoryLog
-from registry.node import SharedLogNode
 from registry.settings import RegistrySettings
 
 TIMES = 20

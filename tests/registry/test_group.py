@@ -10,8 +10,8 @@ import textwrap
 # the relay only keeps the client from it for a while.
 ASKING = """
     import socket, sys, threading, time
-    from magicbyte.broker import free_port
-    from registry.log.group import GroupDescriber
+    from magicbyte.platform.broker import free_port
+    from registry.cluster.group import GroupDescriber
 
     broker, port = int(sys.argv[1]), free_port()
     describer = GroupDescriber({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 2}, "nodes")

@@ -13,8 +13,8 @@ import pytest
 
 from compat.budget import Budget
 from compat.schema import Reference
-from magicbyte.errors import ApiError
-from registry.answering import Answering, WorkLeft
+from magicbyte.kit.errors import ApiError
+from registry.cluster.node import SharedLogNode
 from registry.decide import (
     Registration,
     Terms,
@@ -26,11 +26,11 @@ from registry.decide import (
 )
 from registry.decide.question import LITTLE_WORK, Question
 from registry.log.port import LogEntry, Record
-from registry.model import Content, Version
-from registry.node import SharedLogNode
+from registry.offload.answering import Answering, WorkLeft
 from registry.offload.jobs import Compared, FindSpelledOut, Judge, Outline
 from registry.offload.perform import perform
-from registry.view import View
+from registry.state.model import Content, Version
+from registry.state.view import View
 
 #: Fields enough that reading the schema is no little work.
 MANY = 400

@@ -13,23 +13,24 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
-from registry import json_text, out_of_memory
-from registry.committer import Committer
+from registry.cluster import out_of_memory
+from registry.cluster.committer import Committer
+from registry.cluster.takeover import amends
 from registry.decide import Decision
-from registry.json_text import load_json
 from registry.log import reader as reader_module
 from registry.log.memory import MemoryLog
 from registry.log.port import BEGINNING, LogEntry, Offset, Record
 from registry.log.reader import TopicReader
-from registry.records import Key, decode_key, decode_value, encode_key
-from registry.takeover import amends
-from registry.view import View
+from registry.state import json_text
+from registry.state.json_text import load_json
+from registry.state.records import Key, decode_key, decode_value, encode_key
+from registry.state.view import View
 
 #: A process whose address space has 30 MB to spare, where orjson needs 78 MB for this value.
 LIMITED = """
 import json, resource
 from registry.log.port import LogEntry
-from registry.view import View
+from registry.state.view import View
 
 key = b'{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
 value = json.dumps({"subject": "s", "version": 1, "id": 1, "schema": "x" * 6_500_000}).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compat.schema import InvalidSchema, SchemaText
-from registry.parsing import Parser
+from registry.offload.parsing import Parser
 
 FINE = SchemaText("AVRO", '{"type":"fixed","name":"F","size":1}')
 #: As stored by servers that did not check names.

@@ -18,16 +18,16 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from magicbyte.server_process import ServerProcess
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from registry.app import create_app
-from registry.committer import Command
+from registry.cluster.committer import Command
+from registry.cluster.node import SharedLogNode
 from registry.http import offset_tokens
 from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader
-from registry.node import SharedLogNode
 from registry.settings import RegistrySettings
-from serdes.client import AsyncRegistryClient, RegistryClient
+from serdes.client.clients import AsyncRegistryClient, RegistryClient
 
 HEADER = "X-Magicbyte-Offset"
 ROUNDS = 40

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from compat.schema import Reference
-from registry import records
-from registry.contract import Metadata, Rule, RuleSet
-from registry.model import Config, Content, Version
-from registry.records import Key, Undecodable
+from registry.state import records
+from registry.state.contract import Metadata, Rule, RuleSet
+from registry.state.model import Config, Content, Version
+from registry.state.records import Key, Undecodable
 
 KEYS = [
     (Key("SCHEMA", "s", 1), b'{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'),

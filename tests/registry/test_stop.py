@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 import pytest
 
-from magicbyte.broker import free_port, port_is_free
+from magicbyte.platform.broker import free_port, port_is_free
 from magicbyte.testing.servers import running_registry
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from registry.cluster.node import SharedLogNode
 from registry.decide import Registration, Terms, decide_register
+from registry.feed.webhooks import Webhooks
 from registry.log.memory import MemoryLog
-from registry.model import Content
-from registry.node import SharedLogNode
-from registry.webhooks import Webhooks
+from registry.state.model import Content
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
-from magicbyte.http.application import load_contract
+from magicbyte.http.routing.application import load_contract
 from rest_proxy.app import CONTRACT
 from rest_proxy.http.rows import ROWS
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rest_proxy import instances
-from rest_proxy.buffer import Buffer
-from rest_proxy.instances import Instances
+from rest_proxy.consume import instances
+from rest_proxy.consume.buffer import Buffer
+from rest_proxy.consume.instances import Instances
 
 
 class _Record:

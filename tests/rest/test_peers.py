@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from magicbyte.broker import free_port
+from magicbyte.platform.broker import free_port
 from magicbyte.testing.servers import running_rest_proxy
-from rest_proxy.peers import Peers
+from rest_proxy.consume.peers import Peers
 
 V2 = {"content-type": "application/vnd.kafka.v2+json"}
 JSON = {"accept": "application/vnd.kafka.json.v2+json"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from magicbyte.broker import kafka_version
+from magicbyte.platform.broker import kafka_version
 
 V2 = "application/vnd.kafka.v2+json"
 

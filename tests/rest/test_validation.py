@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from magicbyte.errors import ApiError
-from rest_proxy.beside import Beside, in_time
-from rest_proxy.codecs import DataError
+from magicbyte.kit.errors import ApiError
+from rest_proxy.formats.plain import DataError
+from rest_proxy.produce.encoding import Beside, in_time
 
 CHAOS = Path(__file__).parents[1] / "chaos/rest_validation.py"
 
@@ -104,7 +104,7 @@ def test_few_requests_wait() -> None:
 
 def test_the_time_of_a_request_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([100.0, 101.0, 102.1])
-    monkeypatch.setattr("rest_proxy.beside.time.monotonic", lambda: next(times))
+    monkeypatch.setattr("rest_proxy.produce.encoding.time.monotonic", lambda: next(times))
     encode = in_time(lambda value: value)
     assert [encode(b"a"), encode(b"b")] == [b"a", b"b"]
     with pytest.raises(DataError, match="the validation of the records before took more than 2 s; send fewer"):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.tls.authority import Authority, Issued
-from magicbyte.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 
 

@@ -15,12 +15,12 @@ from unittest.mock import patch
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.principal import Peer, Principal, Refusal
 from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
 from magicbyte.security.tls.authority import Authority
-from magicbyte.settings import SettingsError
 
 Make = Callable[..., Authenticator]
 PEER = Peer("10.1.2.3")

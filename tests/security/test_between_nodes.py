@@ -15,12 +15,12 @@ from typing import Any
 import httpx
 import pytest
 
-from magicbyte.http.identity import digest_of
-from magicbyte.secret import Secret
+from magicbyte.http.routing.identity import digest_of
+from magicbyte.kit.secret import Secret
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
 from magicbyte.security.principal import Principal
 from magicbyte.security.sign_in.password_hash import hash_key
-from magicbyte.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 
 SECRET, OTHER = "s" * 32, "o" * 32

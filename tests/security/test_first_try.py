@@ -13,13 +13,13 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 
 from compat.schema import SchemaText
-from magicbyte.broker import free_port
 from magicbyte.cli.main import main
-from magicbyte.process import temporary_folder
-from magicbyte.properties_file import read_properties_file
-from magicbyte.server_process import ServerProcess
-from serdes.client import RegistryClient, Tls
-from serdes.client_config import client_options
+from magicbyte.kit.process import temporary_folder
+from magicbyte.kit.properties_file import read_properties_file
+from magicbyte.platform.broker import free_port
+from magicbyte.platform.server_process import ServerProcess
+from serdes.client.clients import RegistryClient, Tls
+from serdes.client.config import client_options
 from serdes.error import RegistryError
 
 

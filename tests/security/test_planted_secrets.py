@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.sign_in.password_hash import hash_password
-from magicbyte.settings import SettingsError
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
 

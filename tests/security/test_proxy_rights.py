@@ -17,9 +17,9 @@ import httpx
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from magicbyte.http.access import Resource
+from magicbyte.http.routing.access import Resource
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_key
-from magicbyte.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 from rest_proxy.http.rows import ROWS
 

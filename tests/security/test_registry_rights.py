@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from magicbyte.http.access import Access, Operation, Resource
+from magicbyte.http.routing.access import Access, Operation, Resource
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.security.rights.rule import OPERATIONS
 from magicbyte.security.sign_in.password_hash import hash_key
-from magicbyte.server_process import ServerFailed, ServerProcess
 from magicbyte.testing import running_registry
 from registry.http.rows import ROWS
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from magicbyte.http.settings import HttpSettings
-from magicbyte.placeholders import PlaceholderError, resolve
-from magicbyte.secret import Secret, is_secret, shown
-from magicbyte.settings import SettingsError
+from magicbyte.kit.placeholders import PlaceholderError, resolve
+from magicbyte.kit.secret import Secret, is_secret, shown
+from magicbyte.kit.settings import SettingsError
 
 
 def test_placeholders_stand_for_what_files_and_variables_hold(tmp_path: Path):

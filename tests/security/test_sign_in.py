@@ -16,10 +16,10 @@ import httpx
 import pytest
 
 from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.settings import SettingsError
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.security.tls.authority import Authority, Issued
-from magicbyte.server_process import ServerFailed, ServerProcess
-from magicbyte.settings import SettingsError
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
 from rest_proxy.settings import RestProxySettings

@@ -20,8 +20,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.tls.authority import Authority, Issued
-from magicbyte.server_process import ServerProcess
 
 Trusting = Callable[..., ssl.SSLContext]
 Start = Callable[..., ServerProcess]

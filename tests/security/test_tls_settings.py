@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.tls.authority import Authority, Issued
 from magicbyte.security.tls.context import client_context, server_context
 from magicbyte.security.tls.material import read_material
-from magicbyte.settings import SettingsError
 
 PASSWORD = "correct horse"
 Make = Callable[[Authority, Issued, Path], dict[str, str]]

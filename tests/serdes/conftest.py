@@ -13,8 +13,8 @@ from google.protobuf.descriptor_pool import DescriptorPool
 
 from registry.app import create_app
 from registry.settings import RegistrySettings
-from serdes.asgi import AsgiTransport
-from serdes.client import CacheLimits, RegistryClient, Retry
+from serdes.client.asgi import AsgiTransport
+from serdes.client.clients import CacheLimits, RegistryClient, Retry
 
 #: The Python that has grpcio-tools; `make test-versions` tests versions of protobuf that it does not run with.
 PROTOC_PYTHON = os.environ.get("MAGICBYTE_PROTOC_PYTHON", sys.executable)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from compat.schema import Reference, SchemaText
-from serdes import wire
 from serdes.avro import AvroDeserializer, AvroSerializer, record_name
-from serdes.client import AsyncRegistryClient, RegistryClient, Retry
+from serdes.client.clients import AsyncRegistryClient, RegistryClient, Retry
 from serdes.error import (
     ConfigError,
     DatumMismatch,
@@ -25,6 +24,7 @@ from serdes.error import (
     WrongMagic,
     WrongSchemaType,
 )
+from serdes.message import wire
 from serdes.schema import Schema
 from serdes.serialization import MessageField, SerializationContext
 
@@ -452,7 +452,7 @@ def test_settings_that_are_refused(client: RegistryClient, conf: dict[str, Any],
 def test_arguments_that_are_refused(client: RegistryClient):
     with pytest.raises(TypeError, match=r"must be a serdes\.RegistryClient or of a kind of it, not builtins\.str"):
         AvroSerializer("http://localhost:8081", USER)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"not serdes\.client\.AsyncRegistryClient"):
+    with pytest.raises(TypeError, match=r"not serdes\.client\.clients\.AsyncRegistryClient"):
         AvroDeserializer(AsyncRegistryClient("http://localhost:8081"))  # type: ignore[arg-type]
     for arguments, name in (((3,), "schema_str"), ((USER, {"auto.register.schemas": False}), "to_dict")):
         with pytest.raises(ConfigError) as raised:

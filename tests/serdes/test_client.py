@@ -10,10 +10,17 @@ import orjson
 import pytest
 
 from compat.schema import Reference, SchemaText
-from serdes.asgi import AsgiTransport
-from serdes.cache import Cache
-from serdes.client import AsyncRegistryClient, CacheLimits, RegisteredSchema, RegistryClient, Retry, SubjectVersion
-from serdes.endpoints import context_of
+from serdes.client.asgi import AsgiTransport
+from serdes.client.cache import Cache
+from serdes.client.clients import (
+    AsyncRegistryClient,
+    CacheLimits,
+    RegisteredSchema,
+    RegistryClient,
+    Retry,
+    SubjectVersion,
+)
+from serdes.client.endpoints import context_of
 from serdes.error import (
     ConfigError,
     IncompatibleSchema,
@@ -266,6 +273,8 @@ def test_context_of(subject: str | None, context: str):
 
 
 def test_the_client_imports_nothing_heavy():
-    code = "import serdes.client, sys; print(sorted({'httpx', 'asyncio', 'ssl', 'fastavro'} & set(sys.modules)))"
+    code = (
+        "import serdes.client.clients, sys; print(sorted({'httpx', 'asyncio', 'ssl', 'fastavro'} & set(sys.modules)))"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

@@ -12,7 +12,9 @@ from uuid import UUID
 
 import pytest
 
-from serdes.codec import DecodeError, EncodeError, SchemaError, codec, compile_codec, decode_source, encode_source
+from serdes.codec import DecodeError, EncodeError, SchemaError, codec, compile_codec
+from serdes.codec.decode import source as decode_source
+from serdes.codec.encode import source as encode_source
 
 ORDER = {
     "type": "record",

@@ -14,7 +14,9 @@ from fastavro.read import SchemaResolutionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from serdes.codec import DecodeError, SchemaError, codec, compile_codec, decode_walk, encode_walk, form
+from serdes.codec import DecodeError, SchemaError, codec, compile_codec, form
+from serdes.codec.decode import walk as decode_walk
+from serdes.codec.encode import walk as encode_walk
 
 _SPEC = importlib.util.spec_from_file_location("fuzz_codec", Path(__file__).parents[1] / "fuzz" / "fuzz_codec.py")
 assert _SPEC

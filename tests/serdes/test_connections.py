@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from serdes.client import ClientCredentials, RegistryClient, Retry, Tls
+from serdes.client.clients import ClientCredentials, RegistryClient, Retry, Tls
+from serdes.client.confluent import SchemaRegistryClient
 from serdes.error import NotAuthorized, OAuthTokenError, RegistryUnavailable
-from serdes.schema_registry_client import SchemaRegistryClient
 
 NOW = dt.datetime.now(dt.UTC)
 ONCE = Retry(0)

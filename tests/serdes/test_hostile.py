@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from compat.schema import SchemaText
 from serdes.avro import AvroDeserializer
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.error import SerdesError
 from serdes.json_schema import JSONDeserializer
 from serdes.protobuf import ProtobufDeserializer

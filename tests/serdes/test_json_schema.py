@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from compat.schema import Dependency, Reference, SchemaText
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.error import (
     ConfigError,
     DatumMismatch,

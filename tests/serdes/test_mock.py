@@ -12,8 +12,8 @@ import pytest
 from compat.schema import SchemaText
 from registry.app import create_app
 from registry.settings import RegistrySettings
-from serdes import transport
-from serdes.client import AsyncRegistryClient, RegistryClient
+from serdes.client import transport
+from serdes.client.clients import AsyncRegistryClient, RegistryClient
 from serdes.error import ConfigError
 
 TEXT = SchemaText("AVRO", '"string"')

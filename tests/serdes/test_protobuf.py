@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from compat.schema import Reference, SchemaText
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.error import (
     ConfigError,
     DatumMismatch,

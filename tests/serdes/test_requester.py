@@ -8,7 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from serdes.auth import Basic, Bearer, ClientCredentials, Target
+from serdes.client.auth import Basic, Bearer, ClientCredentials, Target
+from serdes.client.flow import Answer, Flow, Pause, Send, TransportFailure
+from serdes.client.requester import Requester, Retry, path, split_urls
 from serdes.error import (
     ConfigError,
     IncompatibleSchema,
@@ -19,8 +21,6 @@ from serdes.error import (
     SchemaNotFound,
     SubjectNotFound,
 )
-from serdes.flow import Answer, Flow, Pause, Send, TransportFailure
-from serdes.requester import Requester, Retry, path, split_urls
 
 DOWN = TransportFailure("ConnectError: refused")
 V1 = "application/vnd.schemaregistry.v1+json"

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from serdes.auth import Basic, Bearer, ClientCredentials, Target
-from serdes.client import CacheLimits, Retry, Tls
-from serdes.client_config import client_options
+from serdes.client.auth import Basic, Bearer, ClientCredentials, Target
+from serdes.client.clients import CacheLimits, Retry, Tls
+from serdes.client.config import client_options
+from serdes.client.confluent import SchemaRegistryClient
 from serdes.error import ConfigError
-from serdes.schema_registry_client import SchemaRegistryClient
 
 OAUTH = {
     "bearer.auth.credentials.source": "OAUTHBEARER",

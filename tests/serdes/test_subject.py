@@ -6,16 +6,16 @@ import pytest
 
 from compat.schema import Reference
 from serdes.avro import AvroSerializer
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.error import ConfigError, RegistryError, SerializationError
-from serdes.serialization import SerializationContext
-from serdes.subject import (
+from serdes.message.subject import (
     naming,
     qualified_reference_subject_name_strategy,
     reference_strategy,
     reference_subject_name_strategy,
     topic_record_subject_name_strategy,
 )
+from serdes.serialization import SerializationContext
 
 VALUE = SerializationContext("t", "value")
 KEY = SerializationContext("t", "key")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from serdes import AsyncJSONDeserializer, AsyncJSONSerializer, SerializationContext
-from serdes.client import AsyncRegistryClient, RegistryClient
+from serdes.client.clients import AsyncRegistryClient, RegistryClient
 from serdes.error import DatumRefused, PayloadError, SchemaCompileError, ValidationUnavailable
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.validation import JsonValidator, ValueRefused

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from serdes import wire
 from serdes.error import InvalidMessageIndexes, TruncatedMessage, WrongMagic
+from serdes.message import wire
 
 GUID = UUID("89791762-2336-4186-9674-299b90a802e2")
 GUID_BYTES = b"\x01\x89\x79\x17\x62\x23\x36\x41\x86\x96\x74\x29\x9b\x90\xa8\x02\xe2"

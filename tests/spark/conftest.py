@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 import spark_avro
 from compat.schema import AVRO, SchemaText
 from magicbyte.testing import running_registry
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 
 SETTINGS = {

@@ -7,7 +7,7 @@ import sys
 
 import spark_avro
 from compat.schema import AVRO, SchemaText
-from serdes.client import RegistryClient
+from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from spark_avro import confluent_avro_udf, from_confluent_avro
 

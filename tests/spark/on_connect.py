@@ -12,8 +12,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from compat.schema import AVRO, SchemaText
-from magicbyte.java import find_spark_java
-from serdes.client import RegistryClient
+from magicbyte.platform.java import find_spark_java
+from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from spark_avro import confluent_avro_udf, confluent_schema_id, from_confluent_avro, to_confluent_avro
 from spark_avro.session import modules

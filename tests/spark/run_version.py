@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from magicbyte.jars import LOCKS, fetch, parse_lock
+from magicbyte.platform.jars import LOCKS, fetch, parse_lock
 
 ROOT = Path(__file__).parents[2]
 VERSIONS = Path(__file__).parent / "versions"
@@ -82,7 +82,7 @@ def variables(version: str) -> dict[str, str]:
 def lock_jars(version: str, python: Path) -> None:
     """Write `versions/VERSION.lock`; by the version's own Python, beside whose PySpark nothing may be twice."""
     code = (
-        "import sys; from magicbyte.jars.lock import lock_text, pyspark_jars;"
+        "import sys; from magicbyte.platform.jars.lock import lock_text, pyspark_jars;"
         "sys.stdout.write(lock_text(sys.argv[2:], pyspark_jars(sys.argv[1])))"
     )
     done = subprocess.run([python, "-P", "-c", code, version, *WANTED[version]], stdout=subprocess.PIPE, check=True)

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import spark_avro
-from spark_avro.following import Follower, follow
 from spark_avro.sinks import parquet
+from spark_avro.streams.following import Follower, follow
 
 
 def copy(

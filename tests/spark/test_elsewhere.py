@@ -14,8 +14,8 @@ from typing import Any
 import pyspark
 import pytest
 
-from magicbyte.broker import free_port
-from magicbyte.java import find_spark_java
+from magicbyte.platform.broker import free_port
+from magicbyte.platform.java import find_spark_java
 
 # Servers of Spark's own.
 pytestmark = pytest.mark.slow

@@ -15,10 +15,10 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from magicbyte.dead_letter import read_headers
-from spark_avro.dead_letters import Counts
-from spark_avro.following import Follower, follow
+from magicbyte.kit.dead_letter import read_headers
 from spark_avro.sinks import dead_letter_topic, parquet, table
+from spark_avro.streams.dead_letters import Counts
+from spark_avro.streams.following import Follower, follow
 
 V1 = json.dumps({"type": "record", "name": "Flight", "fields": [{"name": "n", "type": "int"}]})
 V2 = json.dumps(

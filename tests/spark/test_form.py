@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 
 from compat.schema import AVRO, SchemaText
-from serdes.codec import DecodeError, decode_walk
+from serdes.codec import DecodeError
 from serdes.codec.codec import decoder
-from serdes.codec.java_plan import resolve_as_java
+from serdes.codec.decode import walk as decode_walk
+from serdes.codec.decode.java_plan import resolve_as_java
 from serdes.codec.schema import parse
 from serdes.codec.varint import write_long
-from spark_avro import tree as trees
-from spark_avro.form import FORM, reader_text
-from spark_avro.known import Known
+from spark_avro.plan import tree as trees
 from spark_avro.registry import parsed_text
-from spark_avro.workers import AvroJsonMaker, AvroMaker
+from spark_avro.workers.decoding import AvroJsonMaker, AvroMaker
+from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.spark_form import FORM, reader_text
 
 
 def record(name: str, **fields: Any) -> dict[str, Any]:

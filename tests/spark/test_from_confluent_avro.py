@@ -15,9 +15,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from compat.schema import AVRO, Reference, SchemaText
 from serdes.error import RegistryUnavailable
 from spark_avro import KAFKA_POSITION, confluent_avro_udf, confluent_schema_id, from_confluent_avro
-from spark_avro.dead_letters import split
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
 from spark_avro.selection import plan_decoding, select_versions
+from spark_avro.streams.dead_letters import split
 
 
 def record(*fields: Any, name: str = "Flight") -> str:

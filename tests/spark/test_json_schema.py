@@ -10,8 +10,8 @@ from pyspark.sql import Row, SparkSession
 from compat.schema import JSON, Reference, SchemaText
 from spark_avro import confluent_json_udf, from_confluent_json, to_confluent_json
 from spark_avro.errors import NoSubject, UnsupportedSchema
-from spark_avro.json_types import json_type
-from spark_avro.known import Known
+from spark_avro.json_schema.types import json_type
+from spark_avro.workers.sent_schema import Known
 
 ORDER = {
     "type": "object",

@@ -24,7 +24,7 @@ from spark_avro import (
     to_confluent_json,
     to_confluent_protobuf,
 )
-from spark_avro.following import Follower
+from spark_avro.streams.following import Follower
 
 ENCRYPT = {"name": "encryptSsn", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "ENCRYPT", "tags": ["PII"]}
 CHECK = {"name": "checkSsn", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "true"}

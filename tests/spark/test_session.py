@@ -6,8 +6,8 @@ from pyspark.sql import types as spark
 from pyspark.sql.pandas import types as pyspark_types
 
 from spark_avro import packages
-from spark_avro.arrow_type import arrow_type
 from spark_avro.session import modules
+from spark_avro.workers.arrow_type import arrow_type
 
 
 def test_the_modules_are_those_of_the_lock_file_or_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

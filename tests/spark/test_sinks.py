@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_avro.following import Follower, Write, follow
 from spark_avro.sinks import parquet, table
+from spark_avro.streams.following import Follower, Write, follow
 
 N = json.dumps({"type": "record", "name": "N", "fields": [{"name": "n", "type": "int"}]})
 

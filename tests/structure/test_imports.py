@@ -29,14 +29,14 @@ HTTP = ("magicbyte.http", "registry.http", "fastapi", "starlette", "httpx")
 FENCES = {
     "fastapi": "magicbyte/http/ registry/app.py rest_proxy/app.py",
     "starlette": """
-        magicbyte/http/ registry/http/ registry/app.py registry/forward.py rest_proxy/http/ rest_proxy/app.py
+        magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py rest_proxy/http/ rest_proxy/app.py
     """,
     "confluent_kafka": """
-        magicbyte/kafka.py magicbyte/broker/ magicbyte/cli/ magicbyte/testing/
-        registry/log/group.py registry/log/kafka.py registry/log/kafka_writer.py registry/log/leader.py
+        magicbyte/kit/kafka.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/
+        registry/cluster/group.py registry/log/kafka.py registry/log/kafka_writer.py registry/cluster/election.py
         registry/log/reader.py registry/log/topic.py
-        rest_proxy/producers.py rest_proxy/consumers.py rest_proxy/simple.py rest_proxy/asking.py rest_proxy/cluster.py
-        rest_proxy/checking.py rest_proxy/errors.py
+        rest_proxy/produce/producers.py rest_proxy/consume/consumer.py rest_proxy/consume/stateless.py
+        rest_proxy/admin/asker.py rest_proxy/admin/cluster.py rest_proxy/admin/client_check.py rest_proxy/errors.py
         serdes/console/
     """,
     "sqlalchemy": "registry/log/sql.py spark_avro/",
@@ -105,12 +105,12 @@ def test_a_package_without_http_does_not_even_import_what_knows_it(folder: str) 
 PLACES = {
     # The text forms of values.
     "json_to_avro": "serdes/codec/ serdes/text/",
-    "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers.py",
+    "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers/decoding.py",
     # compat knows nothing of serdes, and shows small messages of its own making.
-    "MessageToDict": "serdes/text/ compat/protobuf/reception.py",
+    "MessageToDict": "serdes/text/ compat/protobuf/witness/reception.py",
     "ParseDict": "serdes/text/",
     # Rules for clients are refused at the seam alone; the proxy words the refusal anew.
-    "RulesNotSupported(": "serdes/rules.py serdes/error.py rest_proxy/schemas.py",
+    "RulesNotSupported(": "serdes/rules/seam.py serdes/error.py rest_proxy/formats/schemas.py",
 }
 
 

@@ -29,7 +29,7 @@ from typing import Any
 
 import httpx
 
-from magicbyte.server_process import ServerProcess
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
 
 ROOT = Path(__file__).parents[2]

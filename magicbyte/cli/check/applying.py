@@ -10,7 +10,7 @@ from pathlib import Path
 
 from compat.edits import Fix, TextEdit, apply_edits
 from magicbyte.cli.check.findings import Finding, Report
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 #: Most rounds of checks: each takes away at least one finding.
 _MOST_ROUNDS = 50

@@ -15,11 +15,11 @@ from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Level, Policy
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier, Properties, Terms
-from magicbyte.cli.check.config import Config, Declaration
-from magicbyte.cli.check.files import SchemaFile, invalid
+from magicbyte.cli.check.config.config import Config, Declaration
+from magicbyte.cli.check.config.patterns import matches
 from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding, Report
-from magicbyte.cli.check.patterns import matches
-from magicbyte.cli.check.tree import Tree
+from magicbyte.cli.check.project.files import SchemaFile, invalid
+from magicbyte.cli.check.project.tree import Tree
 
 #: What holds where neither the project nor the baseline says anything.
 DEFAULT_LEVEL = LEVELS["BACKWARD"]

@@ -13,7 +13,7 @@ import httpx
 
 from magicbyte.cli.check.findings import Report
 from magicbyte.cli.check.outputs.markdown import MARK, render
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 _TIMEOUT = 20
 _PAGE = 100

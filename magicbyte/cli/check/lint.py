@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compat import json_text
 from compat.formats import FORMATS, parse
+from compat.json import text as json_text
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, Pointer
 from magicbyte.cli.check.baselines.baseline import Earlier
-from magicbyte.cli.check.config import Config
-from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.config.config import Config
 from magicbyte.cli.check.findings import ERROR, START, WARNING, Finding
+from magicbyte.cli.check.project.files import SchemaFile
 
 _CASES = {
     "snake_case": re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"),

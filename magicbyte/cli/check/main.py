@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from magicbyte.failure import Failure, say
+from magicbyte.kit.failure import Failure, say
 
 if TYPE_CHECKING:
     from magicbyte.cli.check.findings import Report
@@ -70,7 +70,7 @@ def _explain(arguments: Sequence[str]) -> int:
 
 def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
     from magicbyte.cli.check.applying import ask, choose_first, fix_all  # noqa: PLC0415 - only for those who want it
-    from magicbyte.cli.check.config import find_config  # noqa: PLC0415
+    from magicbyte.cli.check.config.config import find_config  # noqa: PLC0415
 
     root = find_config(Path.cwd(), options.config).root
     return fix_all(root, check, ask if options.fix == "ask" else choose_first)

@@ -12,7 +12,7 @@ from compat.engine import Previous, check
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Policy
 from compat.schema import Dependency, ParsedSchema, SchemaText
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 #: The check's own rules.
 OTHERS = {

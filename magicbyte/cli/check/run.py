@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from compat.level import LEVELS
 from magicbyte.cli.check.baselines.baseline import Baseline, Nothing
 from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config import LINT_RULES, Config, find_config
-from magicbyte.cli.check.files import SchemaFile, working_files
+from magicbyte.cli.check.config.config import LINT_RULES, Config, find_config
 from magicbyte.cli.check.findings import Report
-from magicbyte.cli.check.tree import Store, Tree
-from magicbyte.failure import Failure
+from magicbyte.cli.check.project.files import SchemaFile, working_files
+from magicbyte.cli.check.project.tree import Store, Tree
+from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
     from magicbyte.cli.check.baselines.lock import StateBaseline

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from magicbyte import process
-from magicbyte.broker import free_port, port_is_free
 from magicbyte.cli.demo import flights
 from magicbyte.cli.demo.steps import Session, aggregate_with_spark
-from magicbyte.failure import Failure
+from magicbyte.kit import process
+from magicbyte.kit.failure import Failure
+from magicbyte.platform.broker import free_port, port_is_free
 
 _PORTS = {"--kafka-port": 9092, "--registry-port": 8081, "--rest-port": 8082}
 #: Flights of this month are produced once more, as the second version.

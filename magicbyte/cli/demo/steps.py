@@ -14,7 +14,7 @@ import httpx
 import orjson
 
 from magicbyte.cli.demo import flights
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -11,9 +11,9 @@ from urllib.parse import quote
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 from magicbyte.cli.check.baselines.lock import State
 from magicbyte.cli.check.baselines.registry import fetch_state, registry_client
-from magicbyte.cli.check.patterns import matches
+from magicbyte.cli.check.config.patterns import matches
 from magicbyte.cli.registry_state.project import add_options, configuration
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 _ENDINGS = {AVRO: ".avsc", JSON: ".schema.json", PROTOBUF: ".proto"}
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from compat.schema import Reference, SchemaText
 from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client
 from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config import Config, find_config
-from magicbyte.cli.check.files import SchemaFile, working_files
+from magicbyte.cli.check.config.config import Config, find_config
 from magicbyte.cli.check.findings import Report
 from magicbyte.cli.check.outputs.text import render
+from magicbyte.cli.check.project.files import SchemaFile, working_files
+from magicbyte.cli.check.project.tree import Tree
 from magicbyte.cli.check.run import open_stores
-from magicbyte.cli.check.tree import Tree
-from magicbyte.failure import Failure
-from serdes.client import RegistryClient
+from magicbyte.kit.failure import Failure
+from serdes.client.clients import RegistryClient
 from serdes.error import SchemaNotFound, SubjectNotFound
 
 #: The exit code where schemas are not what they should be, as of `magicbyte check`.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from compat.level import LEVELS
 from magicbyte.cli.check.baselines.registry import registry_client
 from magicbyte.cli.registry_state.project import add_options, configuration
-from magicbyte.failure import Failure
-from serdes.client import RegistryClient
+from magicbyte.kit.failure import Failure
+from serdes.client.clients import RegistryClient
 from serdes.error import RegistryError
 
 #: Stands for no level of the subject's own.

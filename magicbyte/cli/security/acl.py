@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from magicbyte.failure import Failure, say
+from magicbyte.kit.failure import Failure, say
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import OPERATIONS, Rule, RuleError, make_rule
 from magicbyte.security.rights.rule_file import format_rule, format_rules, read_rule_file

@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 _DURATION = re.compile(r"(\d{1,5})([dhm])")
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.security.options import add_bounds, add_file, bounds, read_password
-from magicbyte.failure import Failure, say
+from magicbyte.kit.failure import Failure, say
 from magicbyte.security.sign_in.edit_users import Line, changing, open_users
 from magicbyte.security.sign_in.password_hash import hash_password, parse_hash
 
@@ -105,7 +105,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from magicbyte.properties_file import read_properties_file  # noqa: PLC0415  of no use to the other commands
+    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415  of no use to the other commands
     from magicbyte.security.sign_in.jaas import plain_password  # noqa: PLC0415
 
     try:

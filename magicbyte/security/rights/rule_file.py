@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 from magicbyte.security.rights.rule import Rule, RuleError, make_rule
 
 _FORM = "allow|deny PRINCIPAL OPERATION[,OPERATION] TYPE LITERAL|PREFIXED NAME [from HOST]"

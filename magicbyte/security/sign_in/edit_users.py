@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 from magicbyte.security.sign_in.users import check_name, parse_options, parse_user, read_lines
 
 

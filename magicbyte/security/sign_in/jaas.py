@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.properties_file import read_properties_file
+from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.security.sign_in.users import User, UsersFileError, check_name
 
 log = logging.getLogger("magicbyte.security")

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 log = logging.getLogger("magicbyte.security")
 

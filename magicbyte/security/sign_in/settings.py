@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from magicbyte.kit.settings import ServerSettings, SettingsError
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
 from magicbyte.security.sign_in.key_set import ALGORITHMS
-from magicbyte.settings import ServerSettings, SettingsError
 
 METHODS = ("BASIC", "BEARER", "SSL")
 #: Paths that may be left without sign-in; there is no pattern among them.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.password_hash import PasswordHash, parse_hash
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.tls.material import Material, read_identity, read_trusted
 from magicbyte.security.tls.settings import TlsSettings
 from magicbyte.security.tls.stores import Identity
-from magicbyte.settings import SettingsError
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate

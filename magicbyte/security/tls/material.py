@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from magicbyte.secret import Secret
+from magicbyte.kit.secret import Secret
+from magicbyte.kit.settings import SettingsError
 from magicbyte.security.tls.settings import TlsSettings
 from magicbyte.security.tls.stores import (
     Identity,
@@ -22,7 +23,6 @@ from magicbyte.security.tls.stores import (
     identity_from_pkcs12,
     store_type,
 )
-from magicbyte.settings import SettingsError
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from magicbyte.secret import Secret
+from magicbyte.kit.secret import Secret
+from magicbyte.kit.settings import ServerSettings, SettingsError
 from magicbyte.security.tls.ciphers import openssl_ciphers
-from magicbyte.settings import ServerSettings, SettingsError
 
 log = logging.getLogger("magicbyte.security")
 

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from compat.level import Level, Policy
 from compat.schema import Dependencies, SchemaText
-from magicbyte.cli.check.files import SchemaFile
-from magicbyte.cli.check.tree import Store
+from magicbyte.cli.check.project.files import SchemaFile
+from magicbyte.cli.check.project.tree import Store
 
 #: A version's metadata properties.
 Properties = Mapping[str, str]

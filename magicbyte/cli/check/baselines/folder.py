@@ -9,10 +9,10 @@ from pathlib import Path
 
 from compat.schema import SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Nothing
-from magicbyte.cli.check.config import Config, Entry
-from magicbyte.cli.check.files import SchemaFile, find_paths, read_files
-from magicbyte.cli.check.toml_file import read_text
-from magicbyte.cli.check.tree import Tree
+from magicbyte.cli.check.config.config import Config, Entry
+from magicbyte.cli.check.config.toml_file import read_text
+from magicbyte.cli.check.project.files import SchemaFile, find_paths, read_files
+from magicbyte.cli.check.project.tree import Tree
 
 
 class FolderBaseline(Nothing):

@@ -9,12 +9,12 @@ from compat.schema import SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Nothing
 from magicbyte.cli.check.baselines.folder import earlier_of
 from magicbyte.cli.check.baselines.git_repository import Change, Repository
-from magicbyte.cli.check.config import FILE, TABLES, Config
-from magicbyte.cli.check.config_reader import parse_config
-from magicbyte.cli.check.files import SchemaFile, read_files
-from magicbyte.cli.check.toml_file import read_toml
-from magicbyte.cli.check.tree import Tree
-from magicbyte.failure import Failure
+from magicbyte.cli.check.config.config import FILE, TABLES, Config
+from magicbyte.cli.check.config.reader import parse_config
+from magicbyte.cli.check.config.toml_file import read_toml
+from magicbyte.cli.check.project.files import SchemaFile, read_files
+from magicbyte.cli.check.project.tree import Tree
+from magicbyte.kit.failure import Failure
 
 #: What a pull request is usually merged into.
 USUAL = ("origin/HEAD", "origin/main", "main", "origin/master", "master")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.failure import Failure
+from magicbyte.kit.failure import Failure
 
 _HEADER = re.compile(rb"[0-9a-f]{40,64} (?P<kind>\w+) (?P<size>\d+)|.* (?:missing|ambiguous)")
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compat import json_text
+from compat.json import text as json_text
 from compat.level import LEVELS, Policy
 from compat.schema import AVRO, Dependencies, Dependency, Reference, SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Properties, Terms
-from magicbyte.cli.check.files import SchemaFile
+from magicbyte.cli.check.config.toml_file import read_text
 from magicbyte.cli.check.findings import START
-from magicbyte.cli.check.toml_file import read_text
-from magicbyte.cli.check.tree import Store, Stored
-from magicbyte.failure import Failure
+from magicbyte.cli.check.project.files import SchemaFile
+from magicbyte.cli.check.project.tree import Store, Stored
+from magicbyte.kit.failure import Failure
 
 FORMAT = 1
 

@@ -11,9 +11,9 @@ from compat.level import LEVELS, Policy
 from compat.schema import SchemaText
 from magicbyte.cli.check.baselines.baseline import Properties, Terms
 from magicbyte.cli.check.baselines.lock import State, StateBaseline
-from magicbyte.cli.check.tree import Stored
-from magicbyte.failure import Failure
-from serdes.client import RegistryClient, Retry
+from magicbyte.cli.check.project.tree import Stored
+from magicbyte.kit.failure import Failure
+from serdes.client.clients import RegistryClient, Retry
 from serdes.error import RegistryError, SerdesError, SubjectNotFound, VersionNotFound
 
 

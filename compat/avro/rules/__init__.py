@@ -1,0 +1,1 @@
+"""The rules of Avro, and what they are asked about."""

@@ -1,0 +1,1 @@
+"""Avro schemas as texts: read strictly, printed as Java prints."""

@@ -1,0 +1,261 @@
+"""Prints Avro schemas as the Avro library for Java does in `Schema.toString`: the canonical text, and the normalised.
+
+The work is kept on a list and not on the stack, since types of many texts may nest deeper than any one text does.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from json.encoder import encode_basestring
+from typing import Any
+
+from compat.avro.nodes import (
+    COMPLEX_TYPES,
+    NAMED,
+    NO_DEFAULT,
+    PRIMITIVE_TYPES,
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Name,
+    Named,
+    Node,
+    Primitive,
+    Record,
+    Union,
+)
+from compat.avro.text.defaults import is_default
+from compat.avro.text.logical_types import has_logical_type
+from compat.avro.text.stackless import run
+from compat.json.text import dumps, java_order, upper_case_escapes
+
+#: What is still to be printed: text as it stands, or a type and the namespace around it.
+_Part = str | tuple[Node, str | None]
+
+
+def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = False, only_outermost: bool = False) -> str:
+    """The text of a schema, compact.
+
+    Args:
+        node: The schema's outermost type.
+        known: Full names of types that are printed as names only, since a reference defines them.
+        normalized: Whether properties, aliases and objects in values are sorted, empty docs left out and defaults
+            printed as their type has them.
+        only_outermost: Whether all named types inside are printed as names only.
+    """
+    names = set(known)
+    done: list[str] = []
+    todo: list[_Part] = [(node, None)]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            done.append(part)
+            continue
+        node, space = part
+        text = _nameless(node, normalized=normalized)
+        if text is not None:
+            done.append(text)
+            continue
+        if isinstance(node, NAMED):
+            full = node.name.full
+            if full in names or (only_outermost and done):
+                done.append(encode_basestring(_mention(node.name, space, names)))
+                continue
+            names.add(full)
+        todo += reversed(_PRINTERS[node.__class__](node, space, normalized=normalized))
+    return upper_case_escapes("".join(done))
+
+
+def _nameless(node: Node, *, normalized: bool) -> str | None:
+    """The text of a type in which no other can be but primitive ones, at once; None for another."""
+    if node.__class__ is Primitive:
+        return _primitive(node, normalized=normalized)
+    if node.__class__ is Union and node.types <= PRIMITIVE_TYPES:
+        return f"[{','.join([_primitive(branch, normalized=normalized) for branch in node.branches])}]"
+    return None
+
+
+def _primitive(node: Any, *, normalized: bool) -> str:
+    if not node.props:
+        return f'"{node.type}"'
+    return f'{{"type":"{node.type}"{_props(node, node.props, normalized=normalized)}}}'
+
+
+def _array(node: Array, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    return '{"type":"array","items":', (node.items, space), _props(node, node.props, normalized=normalized) + "}"
+
+
+def _map(node: Map, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    return '{"type":"map","values":', (node.values, space), _props(node, node.props, normalized=normalized) + "}"
+
+
+def _union(node: Union, space: str | None, **_: bool) -> Sequence[_Part]:
+    parts: list[_Part] = []
+    separator = "["
+    for branch in node.branches:
+        parts += separator, (branch, space)
+        separator = ","
+    parts.append("]")
+    return parts
+
+
+def _fixed(node: Fixed, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    return (
+        f'{{"type":"fixed"{_header(node, space, normalized=normalized)},"size":{node.size}',
+        _footer(node, normalized=normalized),
+    )
+
+
+def _enum(node: Enum, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    default = "" if node.default is None else f',"default":{encode_basestring(node.default)}'
+    symbols = ",".join(map(encode_basestring, node.symbols))
+    return (
+        f'{{"type":"enum"{_header(node, space, normalized=normalized)},"symbols":[{symbols}]{default}',
+        _footer(node, normalized=normalized),
+    )
+
+
+def _record(node: Record, space: str | None, *, normalized: bool) -> Sequence[_Part]:
+    kind = "error" if node.is_error and not normalized else "record"
+    parts: list[_Part] = [f'{{"type":"{kind}"{_header(node, space, normalized=normalized)},"fields":[']
+    separator = ""
+    for field in node.fields:
+        before = f'{separator}{{"name":{encode_basestring(field.name)},"type":'
+        after = _field_footer(field, normalized=normalized)
+        text = _nameless(field.type, normalized=normalized)
+        if text is None:
+            parts += before, (field.type, node.name.space), after
+        else:
+            parts.append(before + text + after)
+        separator = ","
+    parts.append("]" + _footer(node, normalized=normalized))
+    return parts
+
+
+_PRINTERS: Mapping[type, Callable[..., Sequence[_Part]]] = {
+    Array: _array,
+    Map: _map,
+    Union: _union,
+    Fixed: _fixed,
+    Enum: _enum,
+    Record: _record,
+}
+
+
+def _header(node: Named, space: str | None, *, normalized: bool) -> str:
+    """Name, namespace where it is not the one around, and doc."""
+    header = f',"name":{encode_basestring(node.name.name)}'
+    if node.name.space != space:
+        header += f',"namespace":{encode_basestring(node.name.space or "")}'
+    if node.doc or (node.doc is not None and not normalized):
+        header += f',"doc":{encode_basestring(node.doc)}'
+    return header
+
+
+def _footer(node: Named, *, normalized: bool) -> str:
+    footer = _props(node, node.props, normalized=normalized)
+    if node.aliases:
+        aliases = sorted(node.aliases, key=lambda alias: java_order(alias.full)) if normalized else node.aliases
+        footer += f',"aliases":[{",".join([encode_basestring(_alias(alias, node.name.space)) for alias in aliases])}]'
+    return footer + "}"
+
+
+def _field_footer(field: Field, *, normalized: bool) -> str:
+    footer = "" if field.doc is None else f',"doc":{encode_basestring(field.doc)}'
+    if field.default is not NO_DEFAULT:
+        default = run(_typed(field.type, field.default)) if normalized else field.default
+        footer += f',"default":{dumps(default, sort_keys=normalized)}'
+    if field.order != "ascending":
+        footer += f',"order":"{field.order}"'
+    if field.aliases:
+        aliases = sorted(field.aliases, key=java_order) if normalized else field.aliases
+        footer += f',"aliases":[{",".join(map(encode_basestring, aliases))}]'
+    return footer + _props(None, field.props, normalized=normalized) + "}"
+
+
+def _props(node: Node | None, props: Mapping[str, Any], *, normalized: bool) -> str:
+    if not props:
+        return ""
+    keys: Iterable[str] = props
+    if normalized:
+        keys = sorted(props, key=java_order)
+        if node is not None and has_logical_type(node):
+            first = ["logicalType"]
+            if props["logicalType"] == "decimal":
+                first += ["precision", "scale"] if props.get("scale") else ["precision"]
+            keys = [*first, *(key for key in keys if key not in first)]
+    return "".join([f",{encode_basestring(key)}:{dumps(props[key], sort_keys=normalized)}" for key in keys])
+
+
+def _mention(name: Name, space: str | None, names: set[str]) -> str:
+    # Java writes a name without namespace bare even where it is then read as one of the namespace around it.
+    hidden = name.space is None and space is not None and f"{space}.{name.name}" in names
+    return f".{name.name}" if hidden else _qualified(name, space)
+
+
+def _qualified(name: Name, space: str | None) -> str:
+    """The name as a mention inside a namespace writes it."""
+    if name.space == space and not (space is not None and name.name in PRIMITIVE_TYPES | COMPLEX_TYPES):
+        return name.name
+    return name.full
+
+
+def _alias(alias: Name, space: str | None) -> str:
+    # Java prints an alias without namespace bare, and then reads it back as one of the type's namespace.
+    return f".{alias.name}" if alias.space is None and space is not None else _qualified(alias, space)
+
+
+def _typed(node: Node, default: Any) -> Generator[Any, Any, Any]:
+    """The default as a value of its type: whole numbers as floats where the type is one."""
+    if default.__class__ in (int, float):
+        convert = _FLOATS.get(node.type)
+        if convert is not None:
+            return convert(default)
+    if isinstance(node, Union):
+        for branch in node.branches:
+            if is_default(branch, default):
+                return (yield _typed(branch, default))
+    elif isinstance(node, Array) and default.__class__ is list:
+        elements = []
+        for element in default:
+            elements.append((yield _typed(node.items, element)))  # noqa: PERF401 - this is no loop but a coroutine
+        return elements
+    elif isinstance(node, Map | Record) and default.__class__ is dict:
+        members = {}
+        for key, member in default.items():
+            kind = node.values if isinstance(node, Map) else node.by_name[key].type if key in node.by_name else None
+            members[key] = member if kind is None else (yield _typed(kind, member))
+        return members
+    return default
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _float(value: float) -> float:
+    """The double that prints as the nearest single-precision number does: the one with the fewest digits."""
+    double = _double(value)
+    packed = _packed(double)
+    if packed is None:
+        return math.copysign(math.inf, double)
+    (nearest,) = struct.unpack("<f", packed)
+    shorter = (float(f"{nearest:.{digits}g}") for digits in range(1, 10))
+    return next((short for short in shorter if _packed(short) == packed), double)
+
+
+def _packed(value: float) -> bytes | None:
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return None
+
+
+_FLOATS = {"double": _double, "float": _float}

@@ -1,0 +1,1 @@
+"""Data that show an incompatibility of Avro schemas."""

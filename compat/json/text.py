@@ -1,0 +1,311 @@
+"""JSON as schema texts use it: strict reading, printing as Jackson prints, and positions in the source.
+
+The reference reads and prints schemas with Jackson, and the identity of a schema is computed from the printed text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring
+from typing import Any, NoReturn
+
+from compat.json.fault import fault_of
+from compat.schema import Pointer, Position
+
+#: Deepest nesting of arrays and objects that is read, so that recursive walks of a schema stay within the stack.
+MAX_DEPTH = 200
+
+#: Longest number that is read, in characters (Jackson's limit too).
+MAX_NUMBER_LENGTH = 1000
+
+_STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\Z)'
+_COMMENT = r"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
+_COMMENT_OR_STRING = re.compile(rf"{_COMMENT}|{_STRING}", re.DOTALL)
+_BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
+_LEXEME = re.compile(rf"{_STRING}|[\[\]{{}}:,]|[^\s\"\[\]{{}}:,]++", re.DOTALL)
+_COMMENT_OR_LEXEME = re.compile(rf"{_COMMENT}|{_LEXEME.pattern}", re.DOTALL)
+_ESCAPED_CONTROL = re.compile(r"\\u00[0-9a-f]{2}|\\\\")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+#: Java's Double.toString writes plain decimals in this range and d.ddE±n outside it.
+_PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
+
+
+@dataclass(unsafe_hash=True)
+class InvalidJson(ValueError):
+    """A text that is not JSON, or that goes beyond the bounds on depth and length of numbers."""
+
+    detail: str
+    position: Position | None = None
+
+    def __str__(self) -> str:
+        if self.position is None:
+            return self.detail
+        return f"{self.detail} (line {self.position.line}, column {self.position.column})"
+
+
+class _RefusedNumber(ValueError):
+    """A number that cannot be read: the arguments are the number's text and why."""
+
+
+def loads(text: str, *, comments: bool = False) -> Any:
+    """The value of a JSON text: dict, list, str, bool, None, int where written without point and exponent, or float.
+
+    Where a key occurs twice in an object, the last value stands at the first one's place, as in Jackson's trees.
+
+    Args:
+        text: One JSON value with nothing after it.
+        comments: Whether `//` and `/* */` comments may stand between values, as the Avro library allows.
+
+    Raises:
+        InvalidJson: The text is not JSON, nests deeper than MAX_DEPTH, or has a number that a double cannot hold.
+    """
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return _loads_slowly(text, comments=comments)
+    # The brackets bound the depth, and are quick to count.
+    if text.count("{") + text.count("[") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
+        _refuse_depth(text)
+    if not text.isascii() or "\\u" in text:
+        _refuse_half_pairs(text, value)
+    return value
+
+
+def dumps(value: Any, *, sort_keys: bool = False) -> str:
+    """The compact JSON text of a value, as Jackson prints it.
+
+    Args:
+        value: What `loads` returns.
+        sort_keys: Whether every object's keys come in the order of Java's strings (UTF-16 code units).
+    """
+    return upper_case_escapes(_sorted_text(value) if sort_keys else _text(value))
+
+
+def quote(text: str) -> str:
+    """The JSON string literal of a text, as Jackson prints it: non-ASCII as it is, control characters in upper case."""
+    return upper_case_escapes(encode_basestring(text))
+
+
+def upper_case_escapes(text: str) -> str:
+    """A JSON text with the escapes of control characters as Jackson prints them."""
+    if "\\u00" not in text:
+        return text
+    return _ESCAPED_CONTROL.sub(lambda found: found[0] if found[0] == "\\\\" else f"\\u{found[0][2:].upper()}", text)
+
+
+def java_order(text: str) -> bytes:
+    """A sort key that puts texts in the order of Java's `String.compareTo`."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def double_text(value: float) -> str:
+    """A double as Java's `Double.toString` prints it, such as `1.0`, `1.0E10` or `1.0E-5`."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    magnitude = abs(value)
+    if value == 0 or _PLAIN_FROM <= magnitude < _PLAIN_BELOW:
+        return repr(value)
+    mantissa, _, exponent = repr(magnitude).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    # The repr is plain from 1e-4 to 1e16 and d.dde±n outside; either way this is the first significant digit's power.
+    power = int(exponent or 0) + len(whole) - 1 - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    if len(digits) == 1:
+        # Java gives at least two digits, and the nearest of those: 4.9E-324 where Python's shortest is 5e-324.
+        mantissa, _, exponent = f"{magnitude:.1e}".partition("e")
+        digits, power = mantissa[0] + mantissa[2:].rstrip("0"), int(exponent)
+    return f"{'-' if value < 0 else ''}{digits[0]}.{digits[1:] or '0'}E{power}"
+
+
+def locate(text: str, pointer: Pointer) -> Position | None:
+    """Where an object's member (its key) or an array's element stands in a JSON text; None where there is none.
+
+    The first call for a text reads all of it; the next calls for it are look-ups.
+
+    Args:
+        text: A text that `loads` reads; comments are skipped.
+        pointer: Keys and indices from the outermost value inwards; the empty pointer is the outermost value itself.
+    """
+    offsets, lines = _index(text)
+    offset = offsets.get(pointer)
+    if offset is None:
+        return None
+    line = bisect_right(lines, offset)
+    return Position(line, offset - lines[line - 1] + 1)
+
+
+def position(text: str, offset: int) -> Position:
+    """The line and column of a character offset."""
+    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def _text(value: Any) -> str:
+    kind = value.__class__
+    if kind is str:
+        return encode_basestring(value)
+    if kind is dict:
+        members = [f"{encode_basestring(key)}:{_text(member)}" for key, member in value.items()]
+        return f"{{{','.join(members)}}}"
+    if kind is list:
+        return f"[{','.join([_text(element) for element in value])}]"
+    return _scalar_text(value)
+
+
+def _sorted_text(value: Any) -> str:
+    if value.__class__ is dict:
+        members = [f"{encode_basestring(key)}:{_sorted_text(value[key])}" for key in sorted(value, key=java_order)]
+        return f"{{{','.join(members)}}}"
+    if value.__class__ is list:
+        return f"[{','.join([_sorted_text(element) for element in value])}]"
+    return _text(value)
+
+
+def _scalar_text(value: Any) -> str:
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, float):
+        # Jackson quotes the doubles that JSON has no number for.
+        return double_text(value) if math.isfinite(value) else f'"{double_text(value)}"'
+    return str(value)
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    containers = [value] if value.__class__ in (dict, list) else []
+    while containers and depth:
+        depth -= 1
+        containers = [
+            child
+            for container in containers
+            for child in (container.values() if container.__class__ is dict else container)
+            if child.__class__ in (dict, list)
+        ]
+    return bool(containers)
+
+
+def _loads_slowly(text: str, *, comments: bool) -> Any:
+    """The value after comments are taken out, or the reason why there is none."""
+    if comments:
+        text = _COMMENT_OR_STRING.sub(_blank, text)
+    _refuse_depth(text)
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        fault = fault_of(text, error)
+        raise InvalidJson(fault.detail, position(text, fault.offset)) from None
+    except _RefusedNumber as refused:
+        number, why = refused.args
+        offset = next((match.start() for match in _LEXEME.finditer(text) if match[0] == number), 0)
+        raise InvalidJson(why, position(text, offset)) from None
+    _refuse_half_pairs(text, value)
+    return value
+
+
+def _refuse_half_pairs(text: str, value: Any) -> None:
+    if half := _HALF_PAIR.search(text):
+        raise InvalidJson("Half of a surrogate pair is not a character", position(text, half.start()))
+    if "\\u" in text and _HALF_PAIR.search(_text(value)):
+        raise InvalidJson("An escape stands for half of a surrogate pair, which is not a character")
+
+
+def _blank(match: re.Match[str]) -> str:
+    """A string as it is, and a finished comment as blanks, so that positions stay."""
+    found = match[0]
+    finished = found.startswith("//") or (len(found) >= len("/**/") and found.endswith("*/"))
+    return found if found[0] == '"' or not finished else re.sub(r"[^\n]", " ", found)
+
+
+def _refuse_depth(text: str) -> None:
+    depth = 0
+    for match in _BRACKET_OR_STRING.finditer(text):
+        lexeme = match[0]
+        if lexeme in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise InvalidJson(f"Nested deeper than {MAX_DEPTH} levels", position(text, match.start()))
+        elif lexeme in "]}":
+            depth -= 1
+
+
+def _integer(number: str) -> int:
+    if len(number) > MAX_NUMBER_LENGTH:
+        raise _RefusedNumber(number, f"A number is longer than {MAX_NUMBER_LENGTH} characters")
+    return int(number)
+
+
+def _double(number: str) -> float:
+    if len(number) > MAX_NUMBER_LENGTH:
+        raise _RefusedNumber(number, f"A number is longer than {MAX_NUMBER_LENGTH} characters")
+    value = float(number)
+    if not math.isfinite(value):
+        raise _RefusedNumber(number, "A number is too large for a double")
+    return value
+
+
+def _constant(name: str) -> NoReturn:
+    raise _RefusedNumber(name, f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_double, parse_constant=_constant)
+
+
+@lru_cache(maxsize=4)
+def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
+    """The offsets of all members and elements of a JSON text by pointer, and the offsets at which its lines start."""
+    offsets: dict[Pointer, int] = {}
+    # The objects and arrays around, the outermost first: where each stands, and whether it is an object.
+    around: list[tuple[Pointer, bool]] = []
+    here: Pointer = ()
+    place = 0
+    key_next = False
+    for offset, lexeme in lexemes(text):
+        if lexeme == ":":
+            key_next = False
+        elif lexeme == ",":
+            is_object = bool(around) and around[-1][1]
+            place = place if is_object else place + 1
+            key_next = is_object
+            here = (*around[-1][0], place) if around and not is_object else here
+        elif lexeme in ("]", "}"):
+            if not around:
+                break
+            here, _ = around.pop()
+            place = here[-1] if here and isinstance(here[-1], int) else 0
+            key_next = False
+        elif key_next:
+            here = (*around[-1][0], unquoted(lexeme))
+            offsets[here] = offset
+        else:
+            if not (around and around[-1][1]):
+                offsets[here] = offset
+            if lexeme in ("[", "{"):
+                around.append((here, lexeme == "{"))
+                key_next = lexeme == "{"
+                place = 0
+                here = here if key_next else (*here, 0)
+    return offsets, [0, *(match.end() for match in re.finditer("\n", text))]
+
+
+def lexemes(text: str) -> Iterator[tuple[int, str]]:
+    """The offsets and texts of strings, brackets, commas, colons and bare words; comments are passed over."""
+    for match in _COMMENT_OR_LEXEME.finditer(text):
+        if not match[0].startswith(("//", "/*")):
+            yield match.start(), match[0]
+
+
+def unquoted(literal: str) -> str:
+    """The text that a string literal stands for."""
+    try:
+        return str(json.loads(literal)) if "\\" in literal else literal[1:-1]
+    except ValueError:
+        return literal

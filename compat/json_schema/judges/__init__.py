@@ -1,0 +1,1 @@
+"""Judges of keywords: what differs between two schemas."""

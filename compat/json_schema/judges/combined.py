@@ -1,0 +1,116 @@
+"""Judges of allOf, anyOf, oneOf and not."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+
+from compat.json_schema.judges.judging import Ask, Doomed, Found, Judge, attempt
+from compat.json_schema.judges.matching import maximum_matching
+from compat.json_schema.model.nodes import Combined, Node, Not
+
+
+def into_combined(old: Node, new: Combined) -> Generator[Found | Ask | Doomed, bool, bool]:
+    """SUM_TYPE_EXTENDED: whether a plain schema is read by one of the new alternatives, or by the only member."""
+    if new.size == 1:
+        return (yield from _read_by(old, new.members[0]))
+    if new.criterion != "allOf":
+        for member in new.members:
+            if (yield from _read_by(old, member)):
+                yield Found("SUM_TYPE_EXTENDED", (), (), new.keyword(new.criterion) or new.at, old.at)
+                return True
+    return False
+
+
+def out_of_combined(old: Combined, new: Node) -> Generator[Found | Ask | Doomed, bool, bool]:
+    """PRODUCT_TYPE_NARROWED: whether a plain schema reads one of the old allOf's members, or the only member."""
+    if old.size == 1:
+        return (yield from _read_by(old.members[0], new))
+    if old.criterion == "allOf":
+        for member in old.members:
+            if (yield from _read_by(member, new)):
+                yield Found("PRODUCT_TYPE_NARROWED", (), (), new.at, old.keyword(old.criterion) or old.at)
+                return True
+    return False
+
+
+def _read_by(old: Node, new: Node) -> Generator[Found | Ask | Doomed, bool, bool]:
+    if not (yield from attempt(old, new)):
+        return False
+    yield Ask(old, new)
+    return True
+
+
+def combined(old: Combined, new: Combined) -> Judge:
+    """COMBINED_TYPE_*, PRODUCT_TYPE_*, SUM_TYPE_*, and what differs between the members that are paired."""
+    reader_at, writer_at = new.keyword(new.criterion) or new.at, old.keyword(old.criterion) or old.at
+    if old.criterion != new.criterion:
+        verdict = "EXTENDED" if _is_extended(old, new) else "CHANGED"
+        yield Found(f"COMBINED_TYPE_{verdict}", (), (), reader_at, writer_at)
+        if verdict == "CHANGED":
+            return
+    before, after = old.members, new.members
+    if len(before) < len(after):
+        kind = "PRODUCT" if new.criterion == "allOf" else "SUM"
+        yield Found(f"{kind}_TYPE_EXTENDED", (), (), reader_at, writer_at)
+    elif len(before) > len(after):
+        kind = "PRODUCT" if old.criterion == "allOf" else "SUM"
+        yield Found(f"{kind}_TYPE_NARROWED", (), (), reader_at, writer_at)
+    pairs = yield from _pair(before, after)
+    for old_index, new_index in pairs:
+        yield Ask(before[old_index], after[new_index], (f"{old.criterion}/{old_index}",))
+    if len(pairs) < min(len(before), len(after)):
+        yield Found("COMBINED_TYPE_SUBSCHEMAS_CHANGED", (), (), reader_at, writer_at)
+
+
+def _pair(
+    before: Sequence[Node], after: Sequence[Node]
+) -> Generator[Found | Ask | Doomed, bool, list[tuple[int, int]]]:
+    """Pairs as many members as can be paired so that each reads its partner.
+
+    Members are tried at their own places first, and all with all only where that does not settle it: most schemas
+    change little.
+    """
+    edges: list[list[int]] = [[] for _ in before]
+    untried: list[Iterator[int]] = []
+    partners: dict[int, int] = {}
+    for index, old in enumerate(before):
+        untried.append(_own_place_first(index, len(after)))
+        for place in untried[index]:
+            if (yield from attempt(old, after[place])):
+                edges[index].append(place)
+                if place not in partners:
+                    partners[place] = index
+                    break
+        if not edges[index] and len(before) <= len(after):
+            yield Doomed()
+    if len(partners) == min(len(before), len(after)):
+        return sorted((old_index, new_index) for new_index, old_index in partners.items())
+    for index, old in enumerate(before):
+        for place in untried[index]:
+            if (yield from attempt(old, after[place])):
+                edges[index].append(place)
+    return maximum_matching(edges, len(after))
+
+
+def _own_place_first(index: int, size: int) -> Iterator[int]:
+    if index < size:
+        yield index
+    for place in range(size):
+        if place != index:
+            yield place
+
+
+def _is_extended(old: Combined, new: Combined) -> bool:
+    one_before, one_after = old.size == 1, new.size == 1
+    return (
+        new.criterion == "anyOf"
+        or (one_before and (one_after or new.criterion == "oneOf"))
+        or (one_after and old.criterion == "allOf")
+    )
+
+
+def negated(old: Not, new: Not) -> Judge:
+    """NOT_TYPE_NARROWED, NOT_TYPE_EXTENDED: the bodies compared the other way round."""
+    reads = yield from attempt(new.body, old.body)
+    rule = "NOT_TYPE_NARROWED" if reads else "NOT_TYPE_EXTENDED"
+    yield Found(rule, ("not",), (), new.keyword("not"), old.keyword("not"))

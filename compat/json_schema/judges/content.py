@@ -1,0 +1,122 @@
+"""Content models: what an object or array may hold beside what its schema names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compat.json_schema.judges.judging import Ask, Found, Judge
+from compat.json_schema.model.nodes import Array, Empty, Never, Node, Object
+from compat.json_schema.validate.metaschemas import finds
+from compat.schema import Pointer
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A keyword that says what else there may be.
+
+    Attributes:
+        rules: The start of its rules' names.
+        path: Its segment in paths.
+        schema: True where it allows everything (its absence included), False where nothing, else the schema it wants.
+        at: Where it stands in the source.
+    """
+
+    rules: str
+    path: str
+    schema: Node | bool
+    at: Pointer | None
+
+
+def additional_properties(node: Object) -> Beside:
+    """An object's additionalProperties."""
+    return Beside(
+        "ADDITIONAL_PROPERTIES", "additionalProperties", node.additional, node.keyword("additionalProperties")
+    )
+
+
+def additional_items(node: Array) -> Beside:
+    """What an array allows after its tuple: additionalItems, or in 2020-12 `items`."""
+    at = node.keyword("additionalItems") or node.keyword("items")
+    return Beside("ADDITIONAL_ITEMS", "additionalItems", node.additional, at)
+
+
+def unevaluated_properties(node: Object) -> Beside:
+    """An object's unevaluatedProperties."""
+    return Beside(
+        "UNEVALUATED_PROPERTIES",
+        "unevaluatedProperties",
+        _flag(node.unevaluated),
+        node.keyword("unevaluatedProperties"),
+    )
+
+
+def unevaluated_items(node: Array) -> Beside:
+    """An array's unevaluatedItems."""
+    return Beside("UNEVALUATED_ITEMS", "unevaluatedItems", _flag(node.unevaluated), node.keyword("unevaluatedItems"))
+
+
+def _flag(node: Node | None) -> Node | bool:
+    """An unevaluated keyword's schema, with `true`, `{}` and absence as one, as the reference's table has them."""
+    if node is None or isinstance(node, Empty):
+        return True
+    return False if isinstance(node, Never) else node
+
+
+def beside(old: Beside, new: Beside, route: tuple[str | int, ...]) -> Judge:
+    """ADDED, REMOVED, EXTENDED and NARROWED of such a keyword."""
+    before, after = old.schema, new.schema
+    verdict = None
+    if (before is False) != (after is False):
+        verdict = "ADDED" if before is False else "REMOVED"
+    elif before is True and after is not True:
+        verdict = "NARROWED"
+    elif after is True and before is not True:
+        verdict = "EXTENDED"
+    elif isinstance(before, Node) and isinstance(after, Node):
+        yield Ask(before, after, (new.path,), route)
+    if verdict:
+        yield Found(f"{new.rules}_{verdict}", (new.path,), route, new.at, old.at)
+
+
+def is_open(node: Object | Array) -> bool:
+    """Whether anything may stand beside what the schema names."""
+    patterns = node.patterns if isinstance(node, Object) else ()
+    return node.additional is True and not patterns and _flag(node.unevaluated) is True
+
+
+def covering(node: Object | Array, name: str | None = None) -> Node | None:
+    """The schema that what is not named must match: a pattern's, the additional or the unevaluated ones'.
+
+    None where the content model is open or closed.
+    """
+    if isinstance(node, Object) and name is not None:
+        for pattern, schema in node.patterns:
+            if finds(pattern, name):
+                return schema
+    if isinstance(node.additional, Node):
+        return node.additional
+    unevaluated = _flag(node.unevaluated)
+    return unevaluated if node.additional is True and isinstance(unevaluated, Node) else None
+
+
+def removed(thing: str, old: Node, cover: Node | None, found: Found) -> Judge:
+    """How a property or item is missed by a schema that is not open."""
+    if cover is not None:
+        covered = yield Ask(old, cover, found.path, found.route)
+        verdict = "REMOVED_IS_COVERED_BY_PARTIALLY_OPEN" if covered else "REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN"
+    else:
+        verdict = "WITH_FALSE_REMOVED_FROM_CLOSED" if isinstance(old, Never) else "REMOVED_FROM_CLOSED"
+    yield Found(f"{thing}_{verdict}_CONTENT_MODEL", found.path, found.route, found.reader_at, found.writer_at)
+
+
+def added(thing: str, new: Node, cover: Node, found: Found) -> Judge:
+    """How a property or item is new to a schema that wanted such things to match another schema."""
+    covered = yield Ask(cover, new, found.path, found.route)
+    verdict = "ADDED_IS_COVERED" if covered else "ADDED_NOT_COVERED"
+    yield Found(
+        f"{thing}_{verdict}_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+        found.path,
+        found.route,
+        found.reader_at,
+        found.writer_at,
+    )

@@ -1,0 +1,1 @@
+"""JSON Schemas as the model that they are compared in."""

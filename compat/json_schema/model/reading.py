@@ -1,0 +1,115 @@
+"""Reading of keywords' values: the kind of value that means something, or a complaint that says where."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from compat.json import text as json_text
+from compat.json_schema.model.resources import Resource
+from compat.schema import Pointer
+
+_LONGEST_SHOWN = 80
+
+
+class Malformed(ValueError):
+    """A schema that cannot be loaded: the arguments are the sentence and the pointer to the place."""
+
+    def __init__(self, detail: str, pointer: Pointer | None) -> None:
+        super().__init__(detail, pointer)
+        self.detail = detail
+        self.pointer = pointer
+
+
+def place(pointer: Pointer, resource: Resource) -> Pointer | None:
+    """A place in the text that is compared; None in one that it refers to by name."""
+    return None if resource.foreign else pointer
+
+
+def array(raw: dict[str, Any], keyword: str, pointer: Pointer) -> list[Any]:
+    """A keyword's array; an empty one where the keyword is absent."""
+    value = raw.get(keyword, [])
+    if not isinstance(value, list):
+        raise Malformed(f"'{keyword}' must be an array, not {shown(value)}", (*pointer, keyword))
+    return value
+
+
+def mapping(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Mapping[str, Any]:
+    """A keyword's object; an empty one where the keyword is absent."""
+    value = raw.get(keyword, {})
+    if not isinstance(value, dict):
+        raise Malformed(f"'{keyword}' must be an object, not {shown(value)}", (*pointer, keyword))
+    return value
+
+
+def json_key(value: Any) -> str:
+    """A text that is the same for JSON values that are equal: keys in any order, 1 and 1.0 alike."""
+    return json_text.dumps(_plain_numbers(value), sort_keys=True)
+
+
+class ValueKeys:
+    """Short keys of the parts of one JSON value, the same for parts that are equal as `json_key` has it.
+
+    Each part is read once, however deep the parts nest whose keys are asked for.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[int, bytes] = {}
+
+    def of(self, value: Any) -> bytes:
+        """The key of a part; the value that it is part of must stay."""
+        if isinstance(value, str):
+            return b'"' + value.encode("utf-8", "surrogatepass")
+        if not isinstance(value, dict | list):
+            return json_key(value).encode()
+        key = self._keys.get(id(value))
+        if key is None:
+            key = self._keys[id(value)] = self._digest(value)
+        return key
+
+    def _digest(self, value: dict[str, Any] | list[Any]) -> bytes:
+        if isinstance(value, list):
+            parts = [b"[", *(self.of(element) for element in value)]
+        else:
+            parts = [b"{"]
+            for name in sorted(value):
+                parts += name.encode("utf-8", "surrogatepass"), self.of(value[name])
+        # With their lengths in front, so that no two lists of parts look alike.
+        framed = b"".join([b"%d:%b" % (len(part), part) for part in parts])
+        return b"#" + hashlib.blake2b(framed, digest_size=16).digest()
+
+
+def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_plain_numbers(element) for element in value]
+    if isinstance(value, dict):
+        return {key: _plain_numbers(element) for key, element in value.items()}
+    return value
+
+
+def decimal(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Decimal | None:
+    """A keyword's number, if it stands there."""
+    value = raw.get(keyword)
+    if value is None and keyword not in raw:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Malformed(f"'{keyword}' must be a number, not {shown(value)}", (*pointer, keyword))
+    return Decimal(repr(value))
+
+
+def strings(values: list[Any], pointer: Pointer) -> list[str]:
+    """An array's names."""
+    for index, value in enumerate(values):
+        if not isinstance(value, str):
+            raise Malformed(f"{shown(value)} is not a name", (*pointer, index))
+    return values
+
+
+def shown(value: Any) -> str:
+    """A value's text, cut where it is long."""
+    text = json_text.dumps(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

@@ -1,0 +1,221 @@
+"""Where a `$ref` leads: schema resources by address, within one text and across the schemas it refers to by name.
+
+Nothing is ever fetched: an address that no reference gives is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from compat.json import text as json_text
+from compat.json_schema.model.dialects import Dialect, dialect_of
+from compat.schema import Dependencies, Pointer
+
+#: Keywords whose values are data, in which `$id` and `$anchor` mean nothing.
+_DATA = frozenset({"enum", "const", "default", "examples"})
+_METASCHEMAS = ("http://json-schema.org/", "https://json-schema.org/")
+_MIRRORED = {"$defs": "definitions", "definitions": "$defs"}
+
+
+class Unresolved(LookupError):
+    """A `$ref` that leads nowhere: the argument says why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resource:
+    """A schema that other schemas can refer to by address: a whole text, or a part of it with an `$id` of its own.
+
+    Attributes:
+        uri: Its address, without fragment; empty where the text has none.
+        raw: The schema as JSON.
+        pointer: Where it stands in its text.
+        dialect: The draft it is written in.
+        foreign: Whether its text is not the one that is compared.
+    """
+
+    uri: str
+    raw: Any
+    pointer: Pointer
+    dialect: Dialect
+    foreign: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a `$ref` leads to: a schema, where it stands in its text, and the resource it belongs to."""
+
+    raw: Any
+    pointer: Pointer
+    resource: Resource
+
+
+class Resources:
+    """All resources within reach of a schema.
+
+    Args:
+        raw: The schema.
+        dependencies: The schemas it refers to, under the names its `$ref`s use.
+    """
+
+    def __init__(self, raw: Any, dependencies: Dependencies = ()) -> None:
+        self._by_uri: dict[str, Resource] = {}
+        self._anchors: dict[tuple[str, str], Target] = {}
+        self._starts: dict[int, Resource] = {}
+        self.root = self._add(raw, "", foreign=False)
+        self._texts: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        for dependency in dependencies:
+            self._texts.setdefault(dependency.name, dependency.text)
+            for spelling in self._spellings(dependency.name):
+                self._names.setdefault(spelling, dependency.name)
+
+    def _spellings(self, name: str) -> tuple[str, str, str]:
+        """What a `$ref` may call a dependency: its name, with `./` before it, and relative to the schema's `$id`."""
+        return name, f"./{name}", _join(self.root.uri, name)
+
+    @property
+    def count(self) -> int:
+        """How many resources were met so far: the text, its parts with an `$id`, and dependencies that were needed."""
+        return len({id(resource) for resource in self._by_uri.values()})
+
+    def at(self, raw: Any, enclosing: Resource) -> Resource:
+        """The resource that a schema belongs to: one that starts at it, or the enclosing one."""
+        return self._starts.get(id(raw), enclosing)
+
+    def resolve(self, reference: str, base: Resource) -> Target:
+        """What a `$ref` within a resource leads to.
+
+        Raises:
+            Unresolved: Nothing within reach has that address, or there is no schema at it.
+        """
+        address, _, fragment = reference.partition("#")
+        resource = self._find(address, base) if address else base
+        if not fragment:
+            return Target(resource.raw, resource.pointer, resource)
+        fragment = unquote(fragment)
+        if not fragment.startswith("/"):
+            target = self._anchors.get((resource.uri, fragment))
+            if target is None or target.resource is not resource:
+                raise Unresolved(f"there is no anchor '{fragment}' in the schema that '{reference}' names")
+            return target
+        return self._walk(resource, fragment, reference)
+
+    def _find(self, address: str, base: Resource) -> Resource:
+        spellings = (_join(base.uri, address), address, address.removeprefix("./"), f"./{address}")
+        for spelling in spellings:
+            if spelling in self._by_uri:
+                return self._by_uri[spelling]
+            if spelling in self._names:
+                return self._dependency(self._names[spelling])
+        if spellings[0].startswith(_METASCHEMAS):
+            return self._metaschema(spellings[0])
+        raise Unresolved(f"no reference is named '{address}', and schemas are never fetched from the network")
+
+    def _dependency(self, name: str) -> Resource:
+        try:
+            raw = json_text.loads(self._texts[name])
+        except json_text.InvalidJson as error:
+            raise Unresolved(f"the referenced schema '{name}' is not JSON: {error}") from None
+        resource = self._add(raw, _defragmented(name), foreign=True)
+        for spelling in self._spellings(name):
+            if self._names[spelling] == name:
+                self._by_uri.setdefault(spelling, resource)
+        return resource
+
+    def _metaschema(self, address: str) -> Resource:
+        # Imported here, as few schemas refer to a metaschema and the package is slow to load.
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415
+
+        try:
+            raw = REGISTRY.contents(address)
+        except LookupError:
+            raise Unresolved(f"there is no official metaschema '{address}'") from None
+        return self._add(raw, address, foreign=True)
+
+    def _walk(self, resource: Resource, fragment: str, reference: str) -> Target:
+        raw, pointer, current = resource.raw, resource.pointer, resource
+        for escaped in fragment[1:].split("/"):
+            name = escaped.replace("~1", "/").replace("~0", "~")
+            step = self._step(raw, name, current)
+            if step is None:
+                raise Unresolved(f"there is nothing at '{reference}'")
+            raw, pointer = raw[step], (*pointer, step)
+            current = self.at(raw, current)
+        if not isinstance(raw, dict | bool):
+            raise Unresolved(f"there is no schema at '{reference}'")
+        return Target(raw, pointer, current)
+
+    @staticmethod
+    def _step(raw: Any, name: str, resource: Resource) -> str | int | None:
+        if isinstance(raw, dict):
+            if name in raw:
+                return name
+            # The reference lets newer drafts use either word for definitions.
+            mirrored = _MIRRORED.get(name) if resource.dialect.modern else None
+            return mirrored if mirrored in raw else None
+        if isinstance(raw, list) and name.isascii() and name.isdigit() and len(name) < 7 and int(name) < len(raw):
+            return int(name)
+        return None
+
+    def _add(self, raw: Any, uri: str, *, foreign: bool) -> Resource:
+        """Finds the resources and anchors in a text; gives the outermost resource."""
+        root: Resource | None = None
+        todo: list[tuple[Any, Pointer, Resource]] = []
+        resource = Resource(uri, raw, (), dialect_of(raw), foreign)
+        todo.append((raw, (), resource))
+        while todo:
+            value, pointer, enclosing = todo.pop()
+            here = self._declare(value, pointer, enclosing) if isinstance(value, dict) else enclosing
+            root = root or here
+            todo.extend((child, (*pointer, step), here) for step, child in _children(value))
+        assert root is not None
+        self._by_uri.setdefault(uri, root)
+        return root
+
+    def _declare(self, raw: dict[str, Any], pointer: Pointer, enclosing: Resource) -> Resource:
+        here = enclosing
+        dialect = dialect_of(raw) if isinstance(raw.get("$schema"), str) else enclosing.dialect
+        name = raw.get(dialect.id_keyword)
+        # In older drafts `$ref` hides what stands beside it.
+        if isinstance(name, str) and (dialect.modern or not pointer or "$ref" not in raw):
+            if name.startswith("#"):
+                self._anchors.setdefault((here.uri, name[1:]), Target(raw, pointer, here))
+            else:
+                here = Resource(_defragmented(_join(here.uri, name)), raw, pointer, dialect, here.foreign)
+                self._by_uri.setdefault(here.uri, here)
+        elif not pointer or dialect is not enclosing.dialect:
+            here = Resource(here.uri, raw, pointer, dialect, here.foreign)
+        if here is not enclosing:
+            self._starts[id(raw)] = here
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            if dialect.modern and isinstance(raw.get(keyword), str):
+                self._anchors.setdefault((here.uri, raw[keyword]), Target(raw, pointer, here))
+        return here
+
+
+def _children(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        for key, child in value.items():
+            if key not in _DATA and isinstance(child, dict | list):
+                yield key, child
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            if isinstance(child, dict | list):
+                yield index, child
+
+
+def _join(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        raise Unresolved(f"'{address}' is not an address") from None
+
+
+def _defragmented(uri: str) -> str:
+    try:
+        return urldefrag(uri).url
+    except ValueError:
+        raise Unresolved(f"'{uri}' is not an address") from None

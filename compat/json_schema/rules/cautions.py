@@ -1,0 +1,227 @@
+"""What breaks documents of JSON Schema although the rules allow it, as far as a search finds one.
+
+The search looks at each place that differs between the schemas. A document that the writer's schema accepts and the
+reader's refuses gives a caution; the keyword that refuses it names the caution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from compat.budget import Budget
+from compat.difference import STRICT_AND_LENIENT, Difference, Rule
+from compat.json import text as json_text
+from compat.json_schema.judges.judging import Route
+from compat.json_schema.model import nodes as model
+from compat.json_schema.model.nodes import Node, follow
+from compat.json_schema.schema import JsonSchema
+from compat.json_schema.witness.trial import Refusal, Trial
+from compat.schema import ParsedSchema, Pointer
+
+#: Places that are searched, and documents that are tried at each.
+_MOST_PLACES = 40
+_MOST_TRIED = 300
+#: Most subschemas of the writer that routes are found for.
+_MOST_NODES = 5_000
+
+
+def _caution(name: str, keyword: str, harm: str, remedy: str) -> Rule:
+    return Rule(
+        name,
+        STRICT_AND_LENIENT,
+        change=f"The {{reader}} schema refuses, by `{keyword}`, documents that the {{writer}} schema accepts.",
+        harm=harm,
+        remedy=remedy,
+    )
+
+
+#: By the keyword that refuses a document; keywords that are alike share a caution.
+_BY_KEYWORD: Mapping[str, Rule] = {
+    "required": _caution(
+        "REQUIRED_NOT_COMPARED",
+        "required",
+        "The rules compare names in `properties` only, and take a default for a value that readers fill in.",
+        "Leave the name out of `required`.",
+    ),
+    "oneOf": _caution(
+        "ONE_OF_OVERLAPS",
+        "oneOf",
+        "What matched one alternative matches two, or none.",
+        "Use `anyOf`, or make the alternatives exclude each other.",
+    ),
+    "patternProperties": _caution(
+        "PATTERN_PROPERTIES_NOT_COMPARED",
+        "patternProperties",
+        "The rules compare patterns of properties with single properties only.",
+        "Keep the patterns and their schemas as they were.",
+    ),
+    "propertyNames": _caution(
+        "PROPERTY_NAMES_NOT_COMPARED", "propertyNames", "The rules do not compare this keyword.", "Keep it as it was."
+    ),
+    "contains": _caution(
+        "CONTAINS_NOT_COMPARED", "contains", "The rules do not compare its schema.", "Keep it as it was."
+    ),
+    "if": _caution(
+        "CONDITION_NOT_COMPARED",
+        "if",
+        "The rules do not compare conditions.",
+        "Keep `if`, `then` and `else` as they were.",
+    ),
+    "format": _caution(
+        "FORMAT_NOT_COMPARED",
+        "format",
+        "The rules take formats for annotations; validators of drafts 4 to 7 refuse what does not have them.",
+        "Leave the format out.",
+    ),
+    "type": _caution(
+        "TYPE_NOT_COMPARED",
+        "type",
+        "The rules take keywords such as `minLength` for the type that they imply.",
+        "Leave the type out, or accept several types.",
+    ),
+    "unevaluated": _caution(
+        "UNEVALUATED_NOT_COMPARED",
+        "unevaluatedProperties",
+        "What alternatives evaluate decides what is left for this keyword.",
+        "Keep the alternatives as they were.",
+    ),
+}
+#: What else refuses a document.
+DOCUMENT_REFUSED = Rule(
+    "DOCUMENT_REFUSED",
+    STRICT_AND_LENIENT,
+    change="The {reader} schema refuses documents that the {writer} schema accepts.",
+    harm="The policy or a corner of the rules allows the change all the same.",
+    remedy="Keep what stands at '{path}' as it was.",
+)
+#: Keywords in the way to a refusal, the first of which decides, and the caution that they stand for.
+_WAYS: tuple[tuple[str, str], ...] = (
+    ("patternProperties", "patternProperties"),
+    ("propertyNames", "propertyNames"),
+    ("contains", "contains"),
+    ("then", "if"),
+    ("else", "if"),
+    ("if", "if"),
+    ("oneOf", "oneOf"),
+    ("unevaluatedProperties", "unevaluated"),
+    ("unevaluatedItems", "unevaluated"),
+)
+
+CAUTIONS: Mapping[str, Rule] = {rule.name: rule for rule in (*_BY_KEYWORD.values(), DOCUMENT_REFUSED)}
+
+
+def cautions(
+    reader: ParsedSchema,
+    writer: ParsedSchema,
+    budget: Budget,
+    *,
+    is_compatible: bool,
+    new_reads_old: bool,  # noqa: ARG001 - nothing here depends on which schema is the new one
+) -> list[Difference]:
+    """The cautions of a pair that the rules find compatible; none for another one.
+
+    Raises:
+        TooMuchWork: The search goes beyond the budget.
+    """
+    assert isinstance(reader, JsonSchema)
+    assert isinstance(writer, JsonSchema)
+    # A document that another break refuses would show nothing.
+    if not is_compatible or reader.canonical == writer.canonical:
+        return []
+    try:
+        trial = Trial(reader, writer, budget)
+    except ValueError:
+        return []
+    routes = _routes(writer.model)
+    by_document: dict[tuple[str, str | None], Difference] = {}
+    for pointer in islice(changed(writer.raw, reader.raw), _MOST_PLACES):
+        budget.spend(1)
+        refusal = trial.search(_route_to(pointer, routes), (pointer, pointer), _MOST_TRIED)
+        if refusal is not None:
+            difference = _difference(refusal, pointer, reader, writer)
+            key = (difference.rule.name, refusal.witness.example)
+            # A document shows one break, which stands at the keyword that refuses it if that has changed.
+            if key not in by_document or pointer[-1] in refusal.way:
+                by_document[key] = difference
+    return list(by_document.values())
+
+
+def _difference(refusal: Refusal, pointer: Pointer, reader: JsonSchema, writer: JsonSchema) -> Difference:
+    rule = _rule(refusal.way)
+    path = "#" + "".join(f"/{step}" for step in pointer)
+    return Difference(
+        rule, path or "#/", {}, _existing(reader.raw, pointer), _existing(writer.raw, pointer), refusal.witness
+    )
+
+
+def _rule(way: tuple[str, ...]) -> Rule:
+    for keyword, caution in _WAYS:
+        if keyword in way:
+            return _BY_KEYWORD[caution]
+    return _BY_KEYWORD.get(way[-1] if way else "", DOCUMENT_REFUSED)
+
+
+def _existing(raw: Any, pointer: Pointer) -> Pointer | None:
+    value = raw
+    for step in pointer:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+    return pointer
+
+
+def changed(before: Any, after: Any) -> Iterator[Pointer]:
+    """The places in which two JSON values differ, as far inside as both have the same kind of value."""
+    todo: list[tuple[Pointer, Any, Any]] = [((), before, after)]
+    for pointer, old, new in todo:
+        if isinstance(old, dict) and isinstance(new, dict):
+            for name in dict.fromkeys((*old, *new)):
+                if name not in old or name not in new:
+                    yield (*pointer, name)
+                else:
+                    todo.append(((*pointer, name), old[name], new[name]))
+        elif isinstance(old, list) and isinstance(new, list) and _has_schemas(pointer) and len(old) == len(new):
+            todo += [((*pointer, index), one, other) for index, (one, other) in enumerate(zip(old, new, strict=True))]
+        elif json_text.dumps(old) != json_text.dumps(new):
+            yield pointer
+
+
+def _has_schemas(pointer: Pointer) -> bool:
+    return bool(pointer) and pointer[-1] in {"allOf", "anyOf", "oneOf", "items", "prefixItems"}
+
+
+def _routes(root: Node) -> Mapping[Pointer, Route]:
+    """For every subschema of the writer, the shortest way to values that it judges."""
+    routes: dict[Pointer, Route] = {}
+    queue: list[tuple[Node, Route]] = [(root, ())]
+    entered: set[int] = set()
+    for place, route in queue:
+        node = follow(place)
+        if id(node) in entered or len(queue) > _MOST_NODES:
+            continue
+        entered.add(id(node))
+        if node.at is not None:
+            routes.setdefault(node.at, route)
+        queue += [(child, (*route, *step)) for step, child in _children(node)]
+    return routes
+
+
+def _children(node: Node) -> Iterator[tuple[Route, Node]]:
+    if isinstance(node, model.Combined):
+        yield from (((), member) for member in node.members)
+    elif isinstance(node, model.Object):
+        yield from (((name,), schema) for name, schema in node.properties.items())
+        if isinstance(node.additional, Node):
+            yield ("other",), node.additional
+    elif isinstance(node, model.Array):
+        yield from (((index,), schema) for index, schema in enumerate(node.items))
+        if node.all_items is not None:
+            yield (len(node.items),), node.all_items
+
+
+def _route_to(pointer: Pointer, routes: Mapping[Pointer, Route]) -> Route:
+    lengths = range(len(pointer), -1, -1)
+    return next((routes[pointer[:length]] for length in lengths if pointer[:length] in routes), ())

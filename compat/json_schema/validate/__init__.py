@@ -1,0 +1,1 @@
+"""Validators, and the bound on their work."""

@@ -1,0 +1,1 @@
+"""Documents that show an incompatibility of JSON Schemas."""

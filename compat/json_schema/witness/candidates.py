@@ -1,0 +1,277 @@
+"""Instances that a schema may accept, near the bounds and constants that are hinted at; none of them is tried here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from itertools import chain, islice
+from typing import Any
+
+from compat.json import text as json_text
+from compat.json_schema.judges.judging import Route
+from compat.json_schema.model import nodes as model
+from compat.json_schema.model.nodes import Node, follow
+from compat.json_schema.witness.pattern_samples import samples
+from compat.schema import Pointer
+
+#: Most steps into properties, items and members below the place of the difference.
+_DEEPEST = 5
+#: Most properties, items and members on the way to that place.
+_DEEPEST_PLACE = 60
+_LONGEST = 10_000
+_MOST_OF_EACH = 12
+#: Most names of properties that are made up for a pattern.
+_MOST_NAMES = 4
+#: Keywords that say nothing of what a document may hold.
+_NOT_DATA = frozenset({"$schema", "$id", "$ref", "$comment"})
+#: How often a schema is looked into: schemas may refer to each other in many ways, and to themselves.
+_MOST_SCHEMAS = 20_000
+#: One value of each kind, for places where the writer's schema allows anything.
+_ANYTHING: tuple[Any, ...] = (None, True, 0, 0.5, "", "a", [], [0, 0], {}, {"a": 0})
+#: What is no literal text in a regular expression; the rest may be a text that matches it.
+_PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
+#: Most values of a member of a combined schema.
+_MOST_OF_A_MEMBER = 400
+
+_Make = Callable[[Any, int], Iterator[Any]]
+
+
+def hints_at(pointer: Pointer | None, raw: Any) -> set[str]:
+    """Canonical texts of the names and plain values in the schema at a place and next to it: bounds, constants."""
+    if pointer is None:
+        return set()
+    at = raw
+    for step in pointer[:-1]:
+        try:
+            at = at[step]
+        except (LookupError, TypeError):
+            break
+    found: set[str] = set()
+    todo = [(at, 0)]
+    while todo:
+        value, depth = todo.pop()
+        if isinstance(value, dict | list):
+            if depth < _DEEPEST:
+                members = {} if isinstance(value, list) else value
+                found.update(json_text.quote(name) for name in members if name not in _NOT_DATA)
+                kept = (member for name, member in members.items() if name not in _NOT_DATA)
+                children = value if isinstance(value, list) else kept
+                todo.extend((child, depth + 1) for child in children)
+        else:
+            found.add(json_text.dumps(value))
+    return found
+
+
+class Maker:
+    """Makes values that a schema may accept; the hints are plain values to try near."""
+
+    def __init__(self, hints: set[str]) -> None:
+        values = [json.loads(hint) for hint in sorted(hints)]
+        numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+        self._numbers = [near for value in numbers for near in (value, value + 1, value - 1, value + 0.5, value - 0.5)]
+        self._lengths = sorted(
+            {int(near) for near in self._numbers if 0 <= near <= _LONGEST and float(near).is_integer()}
+        )
+        self._strings = [value for value in values if isinstance(value, str)]
+        self._schemas_left = _MOST_SCHEMAS
+        self._of_kind: dict[type[Node], _Make] = {
+            model.String: self._texts,
+            model.Number: self._amounts,
+            model.Boolean: lambda _node, _depth: iter((False, True)),
+            model.Null: lambda _node, _depth: iter((None,)),
+            model.Enum: lambda node, _depth: (json.loads(value) for value in sorted(node.values)),
+            model.Const: lambda node, _depth: iter((json.loads(node.value),)),
+            model.Object: self._objects,
+            model.Array: self._arrays,
+            model.Combined: self._members,
+            model.Never: lambda _node, _depth: iter(()),
+        }
+
+    def reaching(self, node: Node, route: Route, depth: int) -> Iterator[Any]:
+        """Instances of a schema that have something at the end of a route."""
+        node = follow(node)
+        if depth > _DEEPEST_PLACE or not self._may_go_on():
+            return
+        if not route:
+            yield from self._values(node, 0)
+            # The model has keywords such as `minLength` for a type that the schema does not ask for.
+            yield from _ANYTHING
+        elif isinstance(node, model.Combined):
+            for member in node.members:
+                for value in self.reaching(member, route, depth + 1):
+                    yield self._completed(node, value, 0)
+        elif isinstance(node, model.Object) and isinstance(route[0], str):
+            base = self._base(node, 0)
+            for value in self._below(_property(node, route[0]), route[1:], depth):
+                yield {**base, route[0]: value}
+        elif isinstance(node, model.Array) and isinstance(route[0], int):
+            before = [self._first(_item(node, index), 0) for index in range(route[0])]
+            for value in self._below(_item(node, route[0]), route[1:], depth):
+                yield [*before, value]
+                yield [*before, value, *([value] * max(0, int(node.min_items or 0) - len(before) - 1))]
+        else:
+            yield from self._values(node, depth)
+
+    def _below(self, node: Node | None, route: Route, depth: int) -> Iterator[Any]:
+        if node is None:
+            yield from _ANYTHING
+        else:
+            yield from self.reaching(node, route, depth + 1)
+
+    def _first(self, node: Node | None, depth: int) -> Any:
+        return None if node is None else next(self._values(node, depth + 1), None)
+
+    def _values(self, node: Node, depth: int) -> Iterator[Any]:
+        """Values that a schema may accept, the plainest first."""
+        node = follow(node)
+        if depth <= _DEEPEST and self._may_go_on():
+            make: _Make = self._of_kind.get(type(node), self._any)
+            yield from make(node, depth)
+
+    def _may_go_on(self) -> bool:
+        self._schemas_left -= 1
+        return self._schemas_left > 0
+
+    def _any(self, _node: Node, _depth: int) -> Iterator[Any]:
+        yield from (*self._strings, *self._numbers, *_ANYTHING)
+
+    def _members(self, node: model.Combined, depth: int) -> Iterator[Any]:
+        for member in node.members:
+            for value in islice(self._values(member, depth + 1), _MOST_OF_A_MEMBER):
+                yield self._completed(node, value, depth)
+
+    def _texts(self, node: model.String, _depth: int) -> Iterator[str]:
+        bounds = [int(bound) for bound in (node.min_length, node.max_length) if bound is not None]
+        for length in dict.fromkeys((*bounds, 1, 0, *self._lengths)):
+            if 0 <= length <= _LONGEST:
+                yield "a" * length
+        yield from self._strings
+        if node.pattern is not None:
+            yield _PATTERN_SIGNS.sub("", node.pattern)
+            for sample in samples(node.pattern):
+                yield sample
+                # A longer text still matches unless the pattern is anchored.
+                yield f"{sample}a"
+        yield from ("0", "A", "a1", "abc", "a b", "-", "2020-01-01", "a@b.cc")
+
+    def _amounts(self, node: model.Number, _depth: int) -> Iterator[float]:
+        bounds = [node.minimum, node.maximum, node.exclusive_minimum, node.exclusive_maximum]
+        step = node.multiple_of or Decimal(1)
+        plain = [bound for bound in bounds if bound is not None]
+        near = [bound + sign * step for bound in plain for sign in (0, 1, -1)]
+        multiples = [step * count for count in (0, 1, 2, 3, 5, -1)]
+        for amount in (*multiples, *near):
+            yield _plain(amount)
+        if not node.integer:
+            yield from (_plain(bound + half) for bound in (*plain, Decimal(0)) for half in (step / 2, -step / 2))
+        for hint in self._numbers:
+            yield hint
+            yield _plain(Decimal(repr(hint)) * step)
+
+    def _base(self, node: model.Object, depth: int) -> dict[str, Any]:
+        """An object with what must be there."""
+        base = {name: self._first(_property(node, name), depth) for name in sorted(node.required)}
+        base = self._with_dependents(node, base, depth)
+        names = chain(node.properties, (f"other{count}" for count in range(_LONGEST)))
+        while len(base) < min(node.min_properties or 0, _LONGEST):
+            name = next(names)
+            base.setdefault(name, self._first(_property(node, name), depth))
+        return base
+
+    def _with_dependents(self, node: model.Object, value: dict[str, Any], depth: int) -> dict[str, Any]:
+        """An object with what its properties require, as far as one step of dependencies goes."""
+        needed = {other for name in value for other in node.dependent_required.get(name, ())}
+        return {**{other: self._first(_property(node, other), depth) for other in sorted(needed)}, **value}
+
+    def _objects(self, node: model.Object, depth: int) -> Iterator[dict[str, Any]]:
+        base = self._base(node, depth)
+        yield base
+        whole = {name: self._first(schema, depth) for name, schema in node.properties.items()}
+        yield {**whole, **base}
+        patterned = (
+            name
+            for pattern, _ in node.patterns
+            for name in (_PATTERN_SIGNS.sub("", pattern), *samples(pattern)[:_MOST_NAMES])
+        )
+        names = (
+            *node.properties,
+            *patterned,
+            *node.dependent_required,
+            *node.dependent_schemas,
+            *self._strings,
+            "other",
+        )
+        for name in dict.fromkeys(names):
+            schema = _property(node, name)
+            values = _ANYTHING if schema is None else islice(self._values(schema, depth + 1), _MOST_OF_EACH)
+            for value in values:
+                yield self._with_dependents(node, {**base, name: value}, depth)
+                yield {**whole, name: value}
+        for length in self._lengths[:_MOST_OF_EACH]:
+            yield {**base, **{f"other{count}": 0 for count in range(min(length, 100) - len(base))}}
+
+    def _arrays(self, node: model.Array, depth: int) -> Iterator[list[Any]]:
+        least, most = int(node.min_items or 0), int(node.max_items or 0)
+        lengths = dict.fromkeys((least, len(node.items), len(node.items) + 1, most, *self._lengths, 0, 1, 2, 3))
+        for length in lengths:
+            if length <= min(_LONGEST, 1_000):
+                firsts = [self._first(_item(node, place), depth) for place in range(min(length, len(node.items)))]
+                rest = _item(node, len(node.items))
+                others = list(islice(self._values(rest, depth + 1), length)) if rest else list(range(length))
+                missing = length - len(firsts)
+                filled = (others * (missing // len(others) + 1))[:missing] if others else []
+                yield [*firsts, *filled]
+                for value in filled[:1] if rest else _ANYTHING:
+                    yield [*firsts, *([value] * missing)]
+        for place in range(len(node.items) + 1):
+            schema = _item(node, place)
+            before = [self._first(_item(node, index), depth) for index in range(place)]
+            for value in _ANYTHING if schema is None else islice(self._values(schema, depth + 1), _MOST_OF_EACH):
+                yield [*before, value]
+
+    def _completed(self, node: model.Combined, value: Any, depth: int) -> Any:
+        """A member's value with what the other members of an allOf want of an object too."""
+        if node.criterion != "allOf" or not isinstance(value, dict) or depth > _DEEPEST:
+            return value
+        merged: dict[str, Any] = {}
+        for member in map(follow, node.members):
+            if isinstance(member, model.Object):
+                merged.update(self._base(member, depth + 1))
+        return {**merged, **value}
+
+
+def _property(node: model.Object, name: str) -> Node | None:
+    """The schema of a property, or the first one that counts for it."""
+    properties: Mapping[str, Node] = node.properties
+    if name in properties:
+        return properties[name]
+    matching = (schema for pattern, schema in node.patterns if _matches(pattern, name))
+    return next(matching, None) or next(
+        (schema for schema in (node.additional, node.unevaluated) if isinstance(schema, Node)), None
+    )
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a name is a sample of a pattern or matches a plain text; other patterns may take any time to match."""
+    if name in samples(pattern):
+        return True
+    plain = _PATTERN_SIGNS.sub("", pattern)
+    if pattern not in {plain, f"^{plain}", f"{plain}$", f"^{plain}$"}:
+        return False
+    begins, ends = (
+        not pattern.startswith("^") or name.startswith(plain),
+        not pattern.endswith("$") or name.endswith(plain),
+    )
+    return begins and ends and plain in name
+
+
+def _item(node: model.Array, index: int) -> Node | None:
+    if index < len(node.items):
+        return node.items[index]
+    return node.all_items or (node.additional if isinstance(node.additional, Node) else None)
+
+
+def _plain(amount: Decimal) -> float:
+    return int(amount) if amount == amount.to_integral_value() else float(amount)

@@ -1,0 +1,97 @@
+"""Documents that one schema accepts and another refuses: candidates tried by a validator, jsonschema-rs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from compat.budget import Budget
+from compat.difference import Witness
+from compat.json import text as json_text
+from compat.json_schema.judges.judging import Route
+from compat.json_schema.schema import JsonSchema
+from compat.json_schema.validate.validators import bounded_work, first_error, validator
+from compat.json_schema.witness.candidates import Maker, hints_at
+from compat.json_schema.witness.shrinking import shrink
+from compat.schema import Pointer
+
+#: Most work that a validator may have with a candidate of some size (see `work.py`): about 1 ms.
+_MOST_WORK = 100_000
+_SIZE = 200
+#: Candidates that are tried for each place on the way to the one that is looked for.
+_MOST_PER_PLACE = 1_500
+#: The steps of a hint, and of a candidate that is tried: some at least, and more for schemas that are long.
+_STEPS_A_HINT = 4
+_STEPS_A_TRY = 20
+_CHARACTERS_A_STEP = 100
+#: Longest reason of the validator's that is repeated.
+_LONGEST_REASON = 120
+
+
+class Refusal(NamedTuple):
+    """A document that shows a break, and the way to the keyword that refuses it in the reader's schema."""
+
+    witness: Witness
+    way: tuple[str, ...]
+
+
+class Trial:
+    """The validators of two schemas."""
+
+    def __init__(self, reader: JsonSchema, writer: JsonSchema, budget: Budget) -> None:
+        """Make the validators.
+
+        Raises:
+            ValueError: The library cannot work with one of the schemas, or might take too long.
+        """
+        if any(_bound(schema) > _MOST_WORK for schema in (writer, reader)):
+            raise ValueError("a document may take too long")
+        self._accepts, self._reads = validator(writer), validator(reader)
+        self._reader, self._writer, self._budget = reader, writer, budget
+        self._steps = _STEPS_A_TRY + (len(reader.source) + len(writer.source)) // _CHARACTERS_A_STEP
+
+    def breaks(self, document: Any) -> bool:
+        """Whether the writer's schema accepts a document and the reader's refuses it.
+
+        Raises:
+            TooMuchWork: The budget is spent.
+        """
+        self._budget.spend(self._steps)
+        return self._accepts.is_valid(document) and not self._reads.is_valid(document)
+
+    def search(self, route: Route, hints: tuple[Pointer | None, Pointer | None], most: int) -> Refusal | None:
+        """A document that breaks, as small as it can be.
+
+        Args:
+            route: The way to the value that the break is expected at.
+            hints: The places in the reader's and the writer's schema whose bounds and constants are tried.
+            most: How many candidates are tried.
+
+        Raises:
+            TooMuchWork: The budget is spent.
+        """
+        values = hints_at(hints[0], self._reader.raw) | hints_at(hints[1], self._writer.raw)
+        self._budget.spend(_STEPS_A_HINT * len(values))
+        maker = Maker(values)
+        places = [route[:length] for length in range(len(route), -1, -1)]
+        candidates = chain.from_iterable(
+            islice(maker.reaching(self._writer.model, place, 0), _MOST_PER_PLACE) for place in places
+        )
+        for candidate in islice(candidates, most):
+            if self.breaks(candidate):
+                return self._refusal(shrink(candidate, self.breaks))
+        return None
+
+    def _refusal(self, document: Any) -> Refusal:
+        error = first_error(self._reads, document)
+        at = "".join(f"/{step}" for step in error.instance_path)
+        why = f": {error.message}" if len(error.message) <= _LONGEST_REASON else ""
+        told = f"The reader refuses {f'the value at `{at}`' if at else 'it'}{why}."
+        return Refusal(Witness(told, json_text.dumps(document)), error.schema_path)
+
+
+@lru_cache(maxsize=4)
+def _bound(schema: JsonSchema) -> float:
+    """The most work of a validator; kept, because one explanation after another asks for the same schemas."""
+    return bounded_work(schema.raw, schema.dependencies).bound(_SIZE)

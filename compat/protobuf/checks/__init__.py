@@ -1,0 +1,1 @@
+"""What protoc refuses."""

@@ -1,0 +1,1 @@
+"""Descriptors from trees, and trees from descriptors."""

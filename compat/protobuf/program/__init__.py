@@ -1,0 +1,1 @@
+"""Files with what they import, linked."""

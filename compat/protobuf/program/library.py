@@ -1,0 +1,55 @@
+"""The files that a schema can use: those of its references, and the built-in ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+
+from compat.protobuf.program.builtin import builtin, builtin_symbols
+from compat.protobuf.program.parsed import Symbol, Unit
+from compat.protobuf.witness.reading import read
+from compat.schema import PROTOBUF, InvalidSchema
+
+
+class Library:
+    """The files of a schema's references by import path, each parsed when it is first asked for."""
+
+    def __init__(self, references: Mapping[str, Unit | str]) -> None:
+        """Begin with nothing parsed.
+
+        Args:
+            references: The file of each reference, or its text.
+        """
+        self._references = dict(references)
+
+    def find(self, path: str) -> Unit | None:
+        """The file that an import path leads to: a reference's, or else a built-in one.
+
+        Raises:
+            InvalidSchema: The text of the reference is no schema.
+        """
+        reference = self._references.get(path)
+        if reference is None:
+            return builtin(path)
+        if isinstance(reference, str):
+            reference = self._references[path] = _read(path, reference)
+        return reference
+
+    @cached_property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """What all files together declare, imported or not; a reference's declaration replaces a built-in one."""
+        symbols = dict(builtin_symbols())
+        for path in reversed(self._references):
+            with suppress(InvalidSchema):  # nothing imports this file, so that its faults harm nobody
+                unit = self.find(path)
+                symbols.update(unit.symbols if unit is not None else {})
+        return symbols
+
+
+def _read(path: str, text: str) -> Unit:
+    try:
+        tree, is_text = read(text)
+    except InvalidSchema as error:
+        raise InvalidSchema(PROTOBUF, f'in the reference "{path}": {error.detail}', None) from None
+    return Unit(path, tree, text if is_text else None)

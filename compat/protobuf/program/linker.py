@@ -1,0 +1,183 @@
+"""A program's files built into a descriptor pool of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf import __version__ as protobuf_version
+from google.protobuf.descriptor import Descriptor, FileDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+
+from compat.protobuf.checks.files import Declared, check
+from compat.protobuf.descriptor.describe import describe
+from compat.protobuf.descriptor.options import Options
+from compat.protobuf.descriptor.undescribe import is_repeated
+from compat.protobuf.program.builtin import builtin, well_known_descriptor
+from compat.protobuf.program.library import Library
+from compat.protobuf.program.parsed import Program, Unit
+from compat.protobuf.rules.remarks import Remark, Remarks
+
+_REFUSAL = "Couldn't build proto file into descriptor pool: "
+
+#: Version of the protobuf package that links: major and minor.
+RUNTIME = tuple(map(int, protobuf_version.split(".")[:2]))
+
+#: Edition -> the oldest protobuf package that links its files, if that is not the oldest we run with.
+_RUNTIMES = {"2024": (6, 32)}
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A file with every name resolved.
+
+    Attributes:
+        file: Its descriptor.
+        pool: What holds it and all that it uses.
+        proto: The descriptor's message.
+        remarks: What protoc refuses in one of these files.
+    """
+
+    file: FileDescriptor
+    pool: DescriptorPool
+    proto: FileDescriptorProto
+    remarks: tuple[Remark, ...]
+
+
+def load(root: Unit, library: Library) -> Program:
+    """A file together with what it imports from a library.
+
+    Raises:
+        InvalidSchema: A reference that one of them imports is no schema.
+    """
+    program = Program(root, library)
+    program.load(root)
+    return program
+
+
+def link(program: Program, path: str) -> Linked:
+    """Check a program's files and build them into a pool.
+
+    Args:
+        program: The files.
+        path: The name that the root's descriptor shall have.
+
+    Raises:
+        InvalidSchema: protoc would refuse one of them, and not for what is passed over (`remarks.py`).
+    """
+    linker = _Linker(program, path)
+    linker.link()
+    file = linker.pool.FindFileByName(path)
+    if program.root.tree.syntax == "editions":
+        for message in file.message_types_by_name.values():
+            _check_implicit_defaults(program.root, message)
+    return Linked(file, linker.pool, linker.built[program.root.path], tuple(linker.remarks))
+
+
+class _Linker:
+    """Builds files one by one, each behind what it uses."""
+
+    def __init__(self, program: Program, path: str) -> None:
+        self._program = program
+        self._path = path
+        self.pool = DescriptorPool()
+        self.built: dict[str, FileDescriptorProto] = {}
+        self.remarks: list[Remark] = []
+        self._begun: set[str] = set()
+        self._declared = Declared()
+
+    def link(self) -> None:
+        """Build the root and all that it uses."""
+        # without recursion, since files may chain as long as they like
+        stack = [(self._program.root, self._build(self._program.root))]
+        while stack:
+            unit, build = stack[-1]
+            used = next(build, None)
+            if used is None:
+                stack.pop()
+            elif used.path not in self._begun:
+                stack.append((used, self._build(used)))
+            elif used.path not in self.built:
+                unit.fail(f'the files "{unit.path}" and "{used.path}" use each other')
+
+    def _build(self, unit: Unit) -> Iterator[Unit]:
+        """Build a file; yield each file that must be built first."""
+        program = self._program
+        self._begun.add(unit.path)
+        missing = {each.path for each in program.missing.get(unit.path, ())}
+        for entry in unit.tree.imports:
+            if entry.path not in missing:
+                yield program.units[entry.path]
+        if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
+            self._add(unit, well_known_descriptor(unit.path))
+            return
+        _check_edition(unit)
+        check(program, unit, self._declared)
+        remarks = Remarks(program, unit)
+        remarks.note_imports()
+        options = Options(program, unit, remarks)
+        descriptor = describe(program, unit, self._path if unit is program.root else unit.path, options)
+        options.pass_over_undeclared()
+        for path, unimported in remarks.unimported.items():
+            program.load(unimported)
+            yield unimported
+            descriptor.dependency.append(path)
+        if options.custom:
+            scratch = DescriptorPool()
+            for each in (*self.built.values(), descriptor):
+                _add(scratch, each, unit)
+            options.set_custom(scratch)
+        self.remarks += remarks.noted
+        self._add(unit, descriptor)
+
+    def _add(self, unit: Unit, descriptor: FileDescriptorProto) -> None:
+        self.built[unit.path] = descriptor
+        self._declared.add(unit)
+        _add(self.pool, descriptor, unit)
+
+
+def _check_edition(unit: Unit) -> None:
+    """Refuse an edition that the installed protobuf package cannot link."""
+    oldest = _RUNTIMES.get(unit.tree.edition or "")
+    if oldest is not None and oldest > RUNTIME:
+        needed, installed = (".".join(map(str, version)) for version in (oldest, RUNTIME))
+        unit.fail(
+            f'edition "{unit.tree.edition}" needs the Python package protobuf {needed} or newer; this is {installed}'
+        )
+
+
+def _add(pool: Any, descriptor: FileDescriptorProto, unit: Unit) -> None:
+    try:
+        pool.AddSerializedFile(descriptor.SerializeToString())
+    except TypeError as error:
+        if "duplicate json_name" not in str(error):
+            unit.fail(str(error).removeprefix(_REFUSAL))
+    else:
+        return
+    # protoc only warns of these before proto3, so what it leaves to pass gets names that differ
+    renamed = FileDescriptorProto()
+    renamed.CopyFrom(descriptor)
+    for message in renamed.message_type:
+        _use_plain_json_names(message)
+    try:
+        pool.AddSerializedFile(renamed.SerializeToString())
+    except TypeError as error:
+        unit.fail(str(error).removeprefix(_REFUSAL))
+
+
+def _use_plain_json_names(message: Any) -> None:
+    for field in message.field:
+        field.json_name = field.name
+    for nested in message.nested_type:
+        _use_plain_json_names(nested)
+
+
+def _check_implicit_defaults(unit: Unit, message: Descriptor) -> None:
+    """Refuse default values of fields that cannot tell whether they are set, which editions allow to ask for."""
+    for field in message.fields:
+        if field.has_default_value and not field.has_presence and not is_repeated(field):
+            unit.fail(f'the field "{field.full_name}" has no presence and so cannot have a default value')
+    for nested in message.nested_types:
+        _check_implicit_defaults(unit, nested)

@@ -1,0 +1,1 @@
+"""The rules of Protobuf, and what they are asked about."""

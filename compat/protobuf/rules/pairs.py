@@ -1,0 +1,200 @@
+"""What two schemas have at the same place: the values that the judges judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from compat.protobuf.program.parsed import ENUM, Program, Symbol, Unit
+from compat.protobuf.text.nodes import SCALAR_TYPES, Constant, Enum, Field, File, MapType, Message, Oneof
+from compat.schema import Pointer
+
+SCALAR, MESSAGE, MAP = "SCALAR", "MESSAGE", "MAP"
+
+#: Types that are encoded alike, so that one may replace another.
+GROUPS = (
+    ("int32", "int64", "uint32", "uint64", "bool", "enum"),
+    ("sint32", "sint64"),
+    ("string", "bytes"),
+    ("fixed32", "sfixed32"),
+    ("fixed64", "sfixed64"),
+    ("float",),
+    ("double",),
+)
+STRING_OR_BYTES = GROUPS[2]
+_GROUP_OF = {name: group for group in GROUPS for name in group}
+
+
+class Place(NamedTuple):
+    """Where in a schema something is written: the program, the file, the names around it, and the way to it.
+
+    `pointer` is None in files other than the schema's own: positions there are not in its text.
+    """
+
+    program: Program
+    unit: Unit
+    scope: str
+    pointer: Pointer | None
+
+    def inside(self, name: str) -> Place:
+        """The place inside of a message or enum of this name."""
+        scope = f"{self.scope}.{name}" if self.scope else name
+        return Place(self.program, self.unit, scope, self.at(name))
+
+    def at(self, part: str | int) -> Pointer | None:
+        """The pointer to a part of this place."""
+        return None if self.pointer is None else (*self.pointer, part)
+
+
+class FieldType(NamedTuple):
+    """The type of a field as the rules see it."""
+
+    name: str
+    place: Place
+    symbol: Symbol | None
+    map: MapType | None
+
+    @property
+    def kind(self) -> str:
+        """SCALAR (enums too), MESSAGE or MAP."""
+        if self.map is not None:
+            return MAP
+        is_enum = self.symbol is not None and self.symbol.kind == ENUM
+        return SCALAR if is_enum or self.name in SCALAR_TYPES else MESSAGE
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """For scalars, the types that are encoded alike."""
+        return _GROUP_OF.get(self.name, GROUPS[0])
+
+    @property
+    def local_name(self) -> str | None:
+        """For messages, the full name without the package; None where the name leads nowhere."""
+        return None if self.symbol is None else self.symbol.full_name.removeprefix(self.symbol.unit.prefix)
+
+    @property
+    def part_place(self) -> Place:
+        """Where the names of a map's key and value are written."""
+        if self.symbol is None:
+            return self.place
+        return Place(self.place.program, self.symbol.unit, self.symbol.full_name, None)
+
+
+def field_type(name: str | MapType, place: Place) -> FieldType:
+    """The type that a name written at a place means; messages marked as map entries are maps."""
+    if isinstance(name, MapType):
+        return FieldType(str(name), place, None, name)
+    symbol = None if name in SCALAR_TYPES else place.program.resolve_type(place.unit, name, place.scope)
+    node = symbol.node if symbol is not None else None
+    entry = node.map_type if isinstance(node, Message) else node if isinstance(node, MapType) else None
+    return FieldType(name, place, symbol, entry)
+
+
+@dataclass(frozen=True)
+class FilePair:
+    """The two schemas' files."""
+
+    path: tuple[str, ...]
+    writer: File
+    reader: File
+
+
+class DeclaredPair(NamedTuple):
+    """Two messages or two enums of one name, one of which may be missing; `*_index` is the place among their like."""
+
+    path: tuple[str, ...]
+    name: str
+    writer: Message | Enum | None
+    reader: Message | Enum | None
+    writer_place: Place
+    reader_place: Place
+    writer_index: int = 0
+    reader_index: int = 0
+
+
+@dataclass(frozen=True)
+class ConstantPair:
+    """Two enum values of one number."""
+
+    path: tuple[str, ...]
+    writer: Constant | None
+    reader: Constant | None
+    writer_place: Place
+    reader_place: Place
+
+
+class Members(NamedTuple):
+    """The fields of a message by number, and the oneof that each is in."""
+
+    by_number: dict[int, Field]
+    oneof_of: dict[int, str]
+    oneofs: dict[str, Oneof]
+
+
+def members(message: Message) -> Members:
+    """The fields of a message, in oneofs or not; groups take no part."""
+    by_number = {each.number: each for each in message.fields}
+    oneof_of: dict[int, str] = {}
+    for oneof in message.oneofs:
+        for each in oneof.fields:
+            by_number[each.number] = each
+            oneof_of[each.number] = oneof.name
+    return Members(by_number, oneof_of, {oneof.name: oneof for oneof in message.oneofs})
+
+
+@dataclass(frozen=True)
+class OneofPair:
+    """Two oneofs of one name, one of which may be missing, with the messages' members."""
+
+    path: tuple[str, ...]
+    name: str
+    writer: Members
+    reader: Members
+    writer_place: Place
+    reader_place: Place
+
+
+class FieldPair(NamedTuple):
+    """Two fields of one number, one of which may be missing, each with the oneof it is in.
+
+    The path is that of the field where the reader has it, or else where the writer had it.
+    """
+
+    path: tuple[str, ...]
+    writer: Field | None
+    reader: Field | None
+    writer_oneof: str | None
+    reader_oneof: str | None
+    writer_members: Members
+    reader_members: Members
+    writer_place: Place
+    reader_place: Place
+
+
+@dataclass(frozen=True)
+class TypePair:
+    """The types and labels of two fields, or of the two keys or values of two maps.
+
+    Attributes:
+        path: The field's path.
+        name: The reader's name of the field.
+        number: The field's number.
+        writer: The writer's type.
+        reader: The reader's type.
+        writer_label: The writer's label; None where it has none, or for the parts of a map.
+        reader_label: The reader's label.
+        writer_place: The message of the writer's field.
+        reader_place: The message of the reader's field.
+        content_breaks: For two messages of one name from different files: whether their content is incompatible.
+    """
+
+    path: tuple[str, ...]
+    name: str
+    number: int
+    writer: FieldType
+    reader: FieldType
+    writer_label: str | None
+    reader_label: str | None
+    writer_place: Place
+    reader_place: Place
+    content_breaks: bool = field(default=False)

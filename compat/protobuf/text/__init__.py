@@ -1,0 +1,1 @@
+"""`.proto` files as texts: tokens, trees, and printing."""

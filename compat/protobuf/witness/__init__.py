@@ -1,0 +1,1 @@
+"""Messages that show an incompatibility of `.proto` files."""

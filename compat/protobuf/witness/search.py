@@ -1,0 +1,122 @@
+"""Messages that show an incompatibility of Protobuf schemas: written and read by the runtime's own classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from compat.budget import Budget, TooMuchWork
+from compat.difference import Difference, Witness
+from compat.json import text as json_text
+from compat.protobuf.rules import table as rules
+from compat.protobuf.rules.judges import ProtobufDifference
+from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair, TypePair
+from compat.protobuf.rules.wider_types import holds_all
+from compat.protobuf.schema import ProtobufSchema
+from compat.protobuf.witness.data import NoData, fill, settings
+from compat.protobuf.witness.reception import json_of
+from compat.protobuf.witness.trial import Candidate, Trial, one_field
+from compat.schema import InvalidSchema, ParsedSchema
+
+_SAME_BYTES = (
+    "No data can break: the bytes do not carry the package. Programs that look messages up by their full names break."
+)
+
+
+def witness(
+    difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
+) -> Witness | None:
+    """The smallest message that the reader refuses, loses or reads as another value; see SchemaFormat."""
+    assert isinstance(difference, ProtobufDifference)
+    assert isinstance(reader, ProtobufSchema)
+    assert isinstance(writer, ProtobufSchema)
+    try:
+        return _FINDERS[difference.rule.name](difference.pair, Trial(reader, writer, budget or Budget()))
+    except (TooMuchWork, InvalidSchema, NoData, KeyError):
+        # What is stored may be a schema that the runtime does not take.
+        return None
+
+
+def _in_field(pair: FieldPair, trial: Trial) -> Witness | None:
+    number = (pair.writer or pair.reader).number  # type: ignore[union-attr]  # one of them is there
+    return trial.find(one_field(trial.written(pair.writer_place.scope), number), pair.reader_place.scope)
+
+
+def _in_type(pair: TypePair, trial: Trial) -> Witness | None:
+    name, other = pair.writer_place.scope, pair.reader_place.scope
+    shown = trial.find(one_field(trial.written(name), pair.number), other)
+    if shown is not None:
+        return shown
+    before, after = (
+        message.DESCRIPTOR.fields_by_number[pair.number] for message in (trial.written(name), trial.read(other))
+    )
+    if not holds_all(before, after, trial.budget):
+        return None
+    if (pair.writer_label, pair.reader_label) in _HARMLESS_LABELS:
+        return Witness(_HARMLESS_LABELS[pair.writer_label, pair.reader_label])
+    if pair.writer_label == pair.reader_label:
+        names = (type_.symbol.full_name if type_.symbol else type_.name for type_ in (pair.reader, pair.writer))
+        return Witness(
+            f"No data can break: the reader's {next(names)} and the writer's {next(names)} have the same fields."
+        )
+    return None
+
+
+_HARMLESS_LABELS: Mapping[tuple[str | None, str | None], str] = {
+    ("optional", "repeated"): "No data can break: a single value is read as a list of one.",
+    ("required", "repeated"): "No data can break: a single value is read as a list of one.",
+    ("required", "optional"): "No data can break: the field is in all data.",
+}
+
+
+def _empty(pair: FieldPair, trial: Trial) -> Witness | None:
+    return trial.find(iter([(trial.written(pair.writer_place.scope), ())]), pair.reader_place.scope)
+
+
+def _two_of_a_oneof(pair: OneofPair, trial: Trial) -> Witness | None:
+    """Two fields of the reader's oneof that the writer has apart."""
+    name = pair.writer_place.scope
+    numbers = [field.number for field in pair.reader.oneofs[pair.name].fields if field.number in pair.writer.by_number]
+
+    def candidates() -> Iterator[Candidate]:
+        for one, other in combinations(numbers, 2):
+            message = trial.written(name)
+            for number in (one, other):
+                next(settings(message.DESCRIPTOR.fields_by_number[number]))(message)
+            # Members of one oneof exclude each other in the writer's message too.
+            if all(
+                message.HasField(message.DESCRIPTOR.fields_by_number[number].name)
+                for number in (one, other)
+                if message.DESCRIPTOR.fields_by_number[number].has_presence
+            ):
+                yield message, (one, other)
+
+    return trial.find(candidates(), pair.reader_place.scope)
+
+
+def _no_type(pair: DeclaredPair, trial: Trial) -> Witness:
+    """A message that the reader's file has no type for."""
+    message = trial.written(pair.writer_place.scope)
+    fill(message)
+    shown = f"The reader's file has no message {pair.name}: it cannot read a record of that type."
+    return Witness(shown, json_text.dumps(json_of(message)), message.SerializeToString(deterministic=True))
+
+
+def _same_bytes(_pair: Any, _trial: Trial) -> Witness:
+    return Witness(_SAME_BYTES)
+
+
+_FINDERS: Mapping[str, Callable[[Any, Trial], Witness | None]] = {
+    rules.PACKAGE_CHANGED.name: _same_bytes,
+    rules.MESSAGE_REMOVED.name: _no_type,
+    rules.FIELD_KIND_CHANGED.name: _in_type,
+    rules.FIELD_SCALAR_KIND_CHANGED.name: _in_type,
+    rules.FIELD_NAMED_TYPE_CHANGED.name: _in_type,
+    rules.FIELD_NUMERIC_LABEL_CHANGED.name: _in_type,
+    rules.REQUIRED_FIELD_ADDED.name: _empty,
+    rules.REQUIRED_FIELD_REMOVED.name: _in_field,
+    rules.ONEOF_FIELD_REMOVED.name: _in_field,
+    rules.MULTIPLE_FIELDS_MOVED_TO_ONEOF.name: _two_of_a_oneof,
+    rules.FIELD_MOVED_TO_EXISTING_ONEOF.name: _two_of_a_oneof,
+}

@@ -1,0 +1,80 @@
+"""Messages written with one schema's classes and read with another's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from google.protobuf import message_factory
+from google.protobuf.message import Message
+
+from compat.budget import Budget
+from compat.difference import Witness
+from compat.json import text as json_text
+from compat.protobuf.schema import ProtobufSchema
+from compat.protobuf.witness.data import NoData, fill, settings
+from compat.protobuf.witness.reception import effect, json_of
+
+#: Messages that are tried for a difference, and the steps of one; how much of the schemas' text takes a step.
+_MOST_TRIED = 400
+_STEPS_A_TRY = 60
+_CHARACTERS_A_STEP = 40
+
+#: A message with some fields set, and the fields that are looked at when it is read.
+Candidate = tuple[Message, tuple[int, ...]]
+
+
+class Trial:
+    """The classes of two schemas, with which messages are written and read."""
+
+    def __init__(self, reader: ProtobufSchema, writer: ProtobufSchema, budget: Budget) -> None:
+        """Link the schemas.
+
+        Raises:
+            TooMuchWork: They are too long.
+            InvalidSchema: One of them does not link.
+        """
+        self.budget = budget
+        for schema in (reader, writer):
+            texts = (unit.text or unit.tree for unit in schema.program.units.values())
+            budget.spend(sum(len(text) if isinstance(text, str) else 0 for text in texts) // _CHARACTERS_A_STEP)
+        self._reader, self._writer = reader.linked.pool, writer.linked.pool
+
+    def written(self, name: str) -> Message:
+        """An empty message of the writer's; raises KeyError if it has none of this name."""
+        return message_factory.GetMessageClass(self._writer.FindMessageTypeByName(name))()
+
+    def read(self, name: str) -> Message:
+        """The same of the reader's."""
+        return message_factory.GetMessageClass(self._reader.FindMessageTypeByName(name))()
+
+    def find(self, candidates: Iterator[Candidate], reader_name: str) -> Witness | None:
+        """The first message that the reader does not get as it was written."""
+        for message, numbers in islice(candidates, _MOST_TRIED):
+            self.budget.spend(_STEPS_A_TRY)
+            try:
+                fill(message)
+                data = message.SerializeToString(deterministic=True)
+                text = json_text.dumps(json_of(message))
+                shown = effect(message, self.read(reader_name), data, numbers)
+            except (NoData, ValueError, TypeError):
+                continue
+            if shown is not None:
+                return Witness(shown, text, data)
+        return None
+
+
+def one_field(empty: Message, number: int) -> Iterator[Candidate]:
+    """Messages with one field, in all its kinds of values.
+
+    Args:
+        empty: A message of the class.
+        number: The field's.
+
+    Raises:
+        KeyError: The message has no such field.
+    """
+    for setting in settings(empty.DESCRIPTOR.fields_by_number[number]):
+        message = type(empty)()
+        setting(message)
+        yield message, (number,)

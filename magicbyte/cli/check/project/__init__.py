@@ -1,0 +1,1 @@
+"""A project's files, and the references between them."""

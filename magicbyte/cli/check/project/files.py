@@ -1,0 +1,165 @@
+"""The schema files of a project, at one time: in the working folder, at a commit, or in another folder."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from compat.schema import InvalidSchema, Position
+from magicbyte.cli.check.config.config import Config, Entry
+from magicbyte.cli.check.findings import START, Finding
+from magicbyte.cli.records.avro_file import NoContainer, header_schema
+from magicbyte.kit.failure import Failure
+
+#: Folders that hold other people's files or what was built.
+_PASSED_OVER = frozenset({"node_modules", "__pycache__", "build", "dist", "target", "venv"})
+
+
+#: How the names of Avro container files end.
+CONTAINER = ".avro"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFile:
+    """A file with a schema.
+
+    Attributes:
+        path: From the project's folder, with `/`.
+        subject: The subject it is the next version of.
+        schema_type: AVRO, JSON or PROTOBUF.
+        text: What it says.
+        entry: The configuration's entry for it.
+    """
+
+    path: str
+    subject: str
+    schema_type: str
+    text: str
+    entry: Entry
+
+    @property
+    def is_container(self) -> bool:
+        """Whether the schema stands in the header of an Avro container file."""
+        return self.path.endswith(CONTAINER)
+
+
+def find_paths(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
+    """The paths of all files in a folder whose names end so; hidden folders are passed over."""
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
+        inside = Path(top).relative_to(folder).as_posix()
+        for name in sorted(names):
+            if name.endswith(endings):
+                yield name if inside == "." else f"{inside}/{name}"
+
+
+def read_files(
+    config: Config, paths: Iterable[str], read: Callable[[str], bytes]
+) -> tuple[list[SchemaFile], list[Finding]]:
+    """The schema files among some paths, and what is wrong with those that are no text.
+
+    Args:
+        config: Says which are schema files, and of which subjects.
+        paths: From the project's folder.
+        read: Gives a path's content.
+    """
+    files, findings = [], []
+    for path in paths:
+        entry = config.entry_of(path)
+        if entry is None:
+            continue
+        subject, schema_type = entry.subject_of(path), config.type_of(path, entry)
+        if schema_type is None:
+            message = "Nothing tells the type of this schema."
+            remedy = "Give its entry in the configuration a `type`: AVRO, JSON or PROTOBUF."
+            findings.append(Finding("INVALID_SCHEMA", path, START, message, remedy, subject=subject))
+            continue
+        try:
+            text = _container_schema(read(path)) if path.endswith(CONTAINER) else read(path).decode()
+        except NoContainer as error:
+            remedy = "Exclude the file, or make it one."
+            findings.append(Finding("INVALID_SCHEMA", path, START, f"{error}.", remedy, subject=subject))
+            continue
+        except UnicodeDecodeError as error:
+            findings.append(_no_text(path, subject, error))
+            continue
+        files.append(SchemaFile(path, subject, schema_type, text, entry))
+    return files, findings
+
+
+def working_files(config: Config, named: Iterable[str] = ()) -> tuple[list[SchemaFile], list[Finding]]:
+    """The project's schema files, and what is wrong with those that are no text or share a subject.
+
+    Args:
+        config: The project.
+        named: Files that the user named: they count even where no pattern of the configuration fits them.
+
+    Raises:
+        Failure: a file that the configuration or the user names is not there, or a file cannot be read.
+    """
+    paths = list(find_paths(config.root, config.endings))
+    known = set(paths)
+    # An entry may name a file where nobody would look for one.
+    hidden = {entry.files for entry in config.entries if (config.root / entry.files).is_file()} - known
+    paths = sorted({*paths, *hidden})
+    extra = tuple(path for path in named if config.entry_of(path) is None)
+    if extra:
+        from dataclasses import replace  # noqa: PLC0415 - seldom needed
+
+        config = replace(config, entries=(*config.entries, *(Entry(path) for path in extra)))
+        paths = sorted({*paths, *extra})
+    _refuse_missing(config, set(paths))
+    files, findings = read_files(config, paths, lambda path: _read(config.root / path, path))
+    return files, findings + _shared_subjects(files)
+
+
+def _container_schema(data: bytes) -> str:
+    """The schema in the header of an Avro container file; what mentions its text counts from the header's."""
+    return header_schema(io.BytesIO(data))
+
+
+def _read(file: Path, path: str) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Failure(f"{path}:1:1: cannot be read: {error.strerror}") from None
+
+
+def _refuse_missing(config: Config, paths: set[str]) -> None:
+    for entry in config.entries:
+        links = [link.file for link in entry.references if link.file is not None]
+        for path in (entry.files, *links):
+            if not any(sign in path for sign in "*?") and path not in paths and not (config.root / path).is_file():
+                problem = f"there is no file {path!r} in {config.root}"
+                if config.source is not None:
+                    config.source.fail(problem, path)
+                raise Failure(f"{path}:1:1: {problem}")
+
+
+def _shared_subjects(files: list[SchemaFile]) -> list[Finding]:
+    first: dict[str, SchemaFile] = {}
+    findings = []
+    for file in files:
+        other = first.setdefault(file.subject, file)
+        if other is not file:
+            message = f"Subject {file.subject!r} has two files: {other.path} and this one."
+            remedy = "Give one of them another subject in the configuration, or exclude it."
+            findings.append(Finding("DUPLICATE_SUBJECT", file.path, START, message, remedy, subject=file.subject))
+    return findings
+
+
+def invalid(file: SchemaFile, error: InvalidSchema) -> Finding:
+    """The finding of a schema that its type's parser refuses."""
+    remedy = "The registry refuses such a schema (error 42201): mend it at this place."
+    position = error.position or START
+    return Finding("INVALID_SCHEMA", file.path, position, f"{error.detail}.", remedy, subject=file.subject)
+
+
+def _no_text(path: str, subject: str, error: UnicodeDecodeError) -> Finding:
+    before = error.object[: error.start]
+    position = Position(before.count(b"\n") + 1, error.start - before.rfind(b"\n"))
+    message, remedy = "This is not UTF-8 text.", "Save the file in UTF-8."
+    return Finding("INVALID_SCHEMA", path, position, message, remedy, subject=subject)

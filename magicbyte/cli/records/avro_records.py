@@ -1,0 +1,145 @@
+"""Between records of a topic and those of an Avro object container file: the same bytes if the schema is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from compat.formats import parse
+from compat.schema import AVRO, Dependencies, SchemaText
+from magicbyte.cli.records.avro_file import ContainerWriter
+from serdes.avro import compiled, record_name
+from serdes.client.clients import RegistryClient
+from serdes.client.flow import Flow
+from serdes.codec import DecodeError, EncodeError, compile_codec
+from serdes.console.consume.reading import schema_id_of
+from serdes.console.consume.undecodable import Undecodable
+from serdes.console.produce.lines import BadLine
+from serdes.error import PayloadError, SchemaNotFound, SerializationError
+from serdes.message.config import DeserializerConfig, SerializerConfig
+from serdes.message.deserializer import Decode, Deserializer, ReaderFormat, Resolved
+from serdes.message.serializer import Encoder, Serializer, WriterFormat
+from serdes.schema import Schema
+from serdes.serialization import Context, SerializationContext
+
+_named = partial(compile_codec, record_names=True)
+
+
+class BadRecord(BadLine):
+    """A record of a file that the schema to write with does not take; `line` is its number."""
+
+    def __str__(self) -> str:
+        return f"record {self.line}: {self.problem}"
+
+
+def container_serializer(
+    client: RegistryClient, own: Schema, conf: Mapping[str, Any], kind: type[Serializer] = Serializer
+) -> Serializer:
+    """A serializer of payloads by a file's schema.
+
+    Raises:
+        ConfigError: A setting is unknown or contradicts another.
+        SchemaCompileError: The file's schema is none.
+    """
+
+    def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
+        yield from ()
+        return own.text
+
+    def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
+        written = compiled(own.text, (), make=_named)
+        if schema.text != own.text.text:
+            wanted = compiled(schema, dependencies)
+            read = compiled(own.text, (), (schema, dependencies), make=_named).decode
+            return Encoder(lambda payload: wanted.encode(read(payload)))
+        return Encoder(written.decode if written.is_raw else bytes)
+
+    form = WriterFormat(
+        AVRO, record_name(own.text), own_schema, encoder, (EncodeError, DecodeError), lambda error, _: _unfit(error)
+    )
+    return kind(client, form, SerializerConfig.load(conf), own)
+
+
+def to_record(serializer: Serializer, topic: str, payload: bytes, number: int) -> tuple[bytes, list[Any]]:
+    """A message's value and headers.
+
+    Raises:
+        BadRecord: The schema to write with does not take the record.
+    """
+    headers: list[tuple[str, bytes | None]] = []
+    try:
+        value = serializer(payload, SerializationContext(topic, "value", headers))
+    except PayloadError as error:
+        raise BadRecord(number, 1, error.problem, "value") from error
+    assert value is not None
+    return value, headers
+
+
+class ContainerSink:
+    """Writes values of records to a container file, all by one schema.
+
+    Attributes:
+        tombstones: How many records had no value, and so are not in the file.
+    """
+
+    def __init__(
+        self, path: str, codec: str, client: RegistryClient, schema: Resolved, conf: Mapping[str, Any]
+    ) -> None:
+        text, dependencies = schema
+        whole = parse(text, dependencies).rendered("resolved")
+        self._container = ContainerWriter(path, whole, codec)
+        self._deserialize = Deserializer(
+            client, _reading(SchemaText(AVRO, whole), text), DeserializerConfig.load(conf), SchemaText(AVRO, whole)
+        )
+        self.tombstones = 0
+
+    def line(self, message: Any) -> bytes:
+        """Takes a record; there is nothing to print.
+
+        Raises:
+            Undecodable: The value is none of the file's schema.
+        """
+        data = message.value()
+        if data is None:
+            self.tombstones += 1
+            return b""
+        try:
+            payload = self._deserialize(data, SerializationContext(message.topic(), "value", message.headers()))
+        except (SerializationError, SchemaNotFound) as error:
+            reason = error.message if isinstance(error, SchemaNotFound) else str(error)
+            raise Undecodable("value", reason, data, schema_id_of(data)) from error
+        self._container.append(payload)
+        return b""
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._container.close()
+
+
+def _reading(whole: SchemaText, latest: SchemaText) -> ReaderFormat:
+    """Deserializing to payloads by the file's schema."""
+    write = compiled(whole, ()).encode
+
+    def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
+        assert writer is not None
+        codec = compiled(*writer, reader, make=_named)
+        if codec.is_raw:
+            return lambda message, offset: write(message[offset:])
+        decode = codec.decode
+        if writer[0] != latest and writer[0] != whole:
+            return lambda message, offset: write(decode(message, offset))
+
+        def checked(message: bytes, offset: int) -> bytes:
+            decode(message, offset)
+            return message[offset:]
+
+        return checked
+
+    errors = (DecodeError, EncodeError)
+    return ReaderFormat(AVRO, record_name, decoder, errors, lambda error, _: _unfit(error))
+
+
+def _unfit(error: Exception) -> PayloadError:
+    assert isinstance(error, DecodeError | EncodeError)
+    return PayloadError(f"{error.path}: {error.detail or error.expected} ({error.expected} expected)")

@@ -1,0 +1,201 @@
+"""`magicbyte consume`: records of a topic as JSON lines, whatever schemas they were written with."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from compat.schema import AVRO
+from magicbyte.kit.failure import Failure
+from serdes.console import properties
+from serdes.console.kafka import consumer_config, producer_config
+from serdes.console.options import number
+from serdes.console.outcome import carried_out, tell
+from serdes.console.plain import plain
+
+if TYPE_CHECKING:
+    from magicbyte.cli.records.avro_records import ContainerSink
+    from serdes.console.consume.reading import FieldReader
+
+PROGRAM = "magicbyte consume"
+#: fastavro's; it is imported when a file is written.
+_CODECS = ("null", "deflate", "bzip2", "snappy", "zstandard", "lz4", "xz")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, usage=f"{PROGRAM} TOPIC [OPTION ...]", description=__doc__, formatter_class=argparse.HelpFormatter
+    )
+    add = parser.add_argument
+    add("topic", metavar="TOPIC")
+    add_connection(parser)
+    add("--output", choices=("records", "values"), default="records", help="whole records, or their values alone")
+    add(
+        "--output-file",
+        metavar="FILE.avro",
+        help="write values to an Avro file, by the subject's latest schema",
+    )
+    add("--codec", choices=_CODECS, default="deflate", help="how that file is compressed (default deflate)")
+    add("--avro-json", choices=("plain", "tagged"), default="plain", help="how unions' values stand (default plain)")
+    add("--key-format", choices=_FORMATS, default="auto", help="auto: by the schema id where there is one, else text")
+    add("--value-format", choices=_FORMATS, default="schema", help="(default schema)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--from-beginning", action="store_true", help="begin with the first record")
+    where.add_argument("--from-timestamp", metavar="TIME", help="begin at a time: milliseconds since 1970, or ISO 8601")
+    where.add_argument("--last", type=number, metavar="N", help="the newest N records, then end")
+    where.add_argument("--offset", type=number, metavar="N", help="begin at an offset")
+    add("--partition", type=number, metavar="N", help="read this partition only")
+    add("--group", metavar="ID", help="join this consumer group and commit its offsets")
+    add("--until-end", action="store_true", help="end at the end of the topic")
+    add("--max-messages", type=number, metavar="N", help="end after N records")
+    add("--timeout-ms", type=number, metavar="MS", help="end after so long without a record")
+    add("--skip-message-on-error", action="store_true", help="go on after a record that cannot be decoded")
+    add("--dlq-topic", metavar="TOPIC", help="send records that cannot be decoded to this topic, and go on")
+    add("--fail-if-empty", action="store_true", help="exit with 4 where there was no record")
+    return parser
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """Add where the broker and the registry are, and how to talk to them."""
+    add = parser.add_argument
+    add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
+    add("--schema-registry-url", metavar="URL", default="http://localhost:8081", help="(default http://localhost:8081)")
+    add("--property", action="append", default=[], metavar="NAME=VALUE", help="of the registry's client or the codec")
+    add("--command-property", action="append", default=[], metavar="NAME=VALUE", help="of the Kafka client")
+    add("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write records until the end that was asked for; returns the exit code of serdes.console.outcome."""
+    return carried_out(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from serdes.console.consume.loop import Records, Showing, Wanted, consume  # noqa: PLC0415 - not for --help
+    from serdes.console.consume.start import OFFSET_BEGINNING, OFFSET_END, Start  # noqa: PLC0415
+
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.group is not None and (options.partition is not None or options.last is not None or options.until_end):
+        parser.error("--group excludes --partition, --last and --until-end")
+    if options.output_file is not None and (options.group is not None or not options.output_file.endswith(".avro")):
+        parser.error("--output-file is a file that ends in .avro, and excludes --group")
+    kafka = properties.read_file("--command-config", options.command_config)
+    kafka |= properties.parse_pairs("--command-property", options.command_property)
+    kafka["auto.offset.reset"] = "earliest" if options.from_beginning else "latest"
+    if options.from_timestamp is not None:
+        start = Start(timestamp=_milliseconds(options.from_timestamp, parser))
+    elif options.offset is not None:
+        start = Start(options.offset)
+    else:
+        start = Start(OFFSET_BEGINNING if options.from_beginning or options.until_end else OFFSET_END)
+    wanted = Wanted(
+        options.topic,
+        partition=options.partition,
+        start=start,
+        group=options.group is not None,
+        limit=options.max_messages,
+        idle_seconds=None if options.timeout_ms is None else options.timeout_ms / 1000,
+        until_end=options.until_end,
+        last=options.last,
+    )
+    patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
+    if options.until_end or options.last is not None:
+        # The end is told with a fetch that finds nothing.
+        kafka.setdefault("fetch.max.wait.ms", "10")
+    group = options.group or "magicbyte-consume"
+    config = consumer_config(options.bootstrap_server, kafka, group=group, committing=options.group is not None)
+    records = Records(PROGRAM, config, wanted, patience)
+    records.begin()
+    sink = _sink(options, config) if options.output_file is not None else None
+    line = _line(options, config) if sink is None else sink.line
+    dead_letter = None
+    if options.dlq_topic is not None:
+        from serdes.console.consume.dead_letters import DeadLetters  # noqa: PLC0415 - rarely used
+
+        dead_letter = DeadLetters(
+            PROGRAM, options.dlq_topic, producer_config(options.bootstrap_server, dict(kafka), {})
+        )
+    showing = Showing(line, options.skip_message_on_error, dead_letter, fail_if_empty=options.fail_if_empty, quiet=True)
+    try:
+        return consume(PROGRAM, records, wanted, showing)
+    finally:
+        if sink is not None:
+            sink.close()
+            if sink.tombstones:
+                tell(PROGRAM, f"{sink.tombstones} records without a value are not in {options.output_file}")
+
+
+def _sink(options: argparse.Namespace, config: dict[str, Any]) -> ContainerSink:
+    """The container file of the values, all by the latest schema of the topic's subject."""
+    from magicbyte.cli.records.avro_records import ContainerSink  # noqa: PLC0415 - rarely used
+    from serdes.console.client import open_client  # noqa: PLC0415
+    from serdes.message.subject import Naming  # noqa: PLC0415
+    from serdes.serialization import SerializationContext  # noqa: PLC0415
+
+    given = properties.sort(properties.parse_pairs("--property", options.property), ())
+    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    subject = client.drive(Naming().subject(client.endpoints, SerializationContext(options.topic, "value"), None))
+    latest = client.version(subject).schema
+    if latest.schema_type != AVRO:
+        raise Failure(f"--output-file: the latest schema of {subject} is of type {latest.schema_type}, not AVRO")
+    resolved = (latest, client.dependencies(latest, subject))
+    try:
+        return ContainerSink(options.output_file, options.codec, client, resolved, given.serde)
+    except OSError as error:
+        raise Failure(f"--output-file {options.output_file} cannot be written: {error.strerror}") from error
+
+
+def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:
+    from magicbyte.cli.records.json_lines import RecordLines  # noqa: PLC0415 - while the consumer connects
+    from serdes.console.client import open_client  # noqa: PLC0415
+    from serdes.console.consume.reading import FieldReader  # noqa: PLC0415
+    from serdes.text import TextOptions  # noqa: PLC0415
+
+    given = properties.sort(properties.parse_pairs("--property", options.property), ("preserve.json.field.name",))
+    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    is_plain = options.avro_json == "plain"
+    text_options = TextOptions(
+        plain_unions=is_plain, defaults=is_plain, proto_names=given.flag("preserve.json.field.name")
+    )
+    readers = [
+        _FORMATS[chosen](FieldReader(client, part, None, given.serde, text_options))
+        for part, chosen in (("key", options.key_format), ("value", options.value_format))
+    ]
+    lines = RecordLines(*readers)
+    return lines.record if options.output == "records" else lines.value
+
+
+def _plain(reader: FieldReader, java_class: str) -> FieldReader:
+    import json  # noqa: PLC0415 - rarely used
+
+    to_text = plain("--key-format", java_class)[1]
+    reader.plain = lambda data: json.dumps(to_text(data), ensure_ascii=False)
+    return reader
+
+
+def _auto(reader: FieldReader) -> FieldReader:
+    reader.text_without_frame = True
+    return reader
+
+
+#: What turns a reader of schemas into one of the format.
+_FORMATS: dict[str, Callable[[FieldReader], FieldReader]] = {
+    "auto": _auto,
+    "schema": lambda reader: reader,
+    "string": lambda reader: _plain(reader, "String"),
+}
+
+
+def _milliseconds(text: str, parser: argparse.ArgumentParser) -> int:
+    if re.fullmatch(r"\d+", text):
+        return int(text)
+    from datetime import datetime  # noqa: PLC0415 - rarely used
+
+    try:
+        # A time without a zone is one of this machine's.
+        return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
+    except ValueError:
+        parser.error(f"--from-timestamp must be milliseconds since 1970 or ISO 8601, not {text!r}")

@@ -1,0 +1,228 @@
+"""`magicbyte produce`: JSON lines as records, with a schema that is given or the subject's latest."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from compat.schema import AVRO, JSON, PROTOBUF
+from magicbyte.cli.records.consume import add_connection
+from magicbyte.kit.failure import Failure
+from serdes.client.clients import RegistryClient
+from serdes.console import properties
+from serdes.console.client import open_client
+from serdes.console.kafka import producer_config
+from serdes.console.options import number
+from serdes.console.outcome import BAD_DATA, Ended, carried_out
+from serdes.console.produce.loop import (
+    DLQ,
+    FAIL,
+    SKIP,
+    Record,
+    Sending,
+    ToRecord,
+    convert,
+    open_source,
+    produce,
+    send_all,
+)
+from serdes.console.produce.writing import Serialize, writer
+from serdes.error import SubjectNotFound, VersionNotFound
+from serdes.schema import Schema
+from serdes.serialization import SerializationContext
+from serdes.text import TextOptions
+
+PROGRAM = "magicbyte produce"
+#: How the names of Avro container files end.
+ENDING = ".avro"
+_TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=PROGRAM, usage=f"{PROGRAM} TOPIC [OPTION ...]", description=__doc__)
+    add = parser.add_argument
+    add("topic", metavar="TOPIC")
+    add_connection(parser)
+    add("--file", metavar="FILE", help="read lines from a file instead of stdin")
+    add(
+        "--input",
+        metavar="values|records|FILE.avro",
+        default="values",
+        help="a line is a value, or what consume writes; or the values are the records of an Avro container file",
+    )
+    add("--avro-json", choices=("plain", "tagged"), default="plain", help="how unions' values stand (default plain)")
+    for part in ("value", "key"):
+        add(f"--{part}-schema", metavar="TEXT|@FILE", help=f"register this schema for the {part}")
+        add(f"--{part}-schema-id", type=number, metavar="ID", help="use this schema of the registry's")
+        add(f"--{part}-schema-version", type=number, metavar="N", help="use this version of the subject")
+    add("--key-format", choices=("string", "schema"), help="keys as text, or with the subject's schema")
+    add("--schema-type", choices=sorted(_TYPES), help="of a schema given as text (default: what it looks like)")
+    add("--message", metavar="NAME", help="the full name of the Protobuf message (default: the file's first)")
+    add("--on-error", choices=(FAIL, SKIP, DLQ), default=FAIL, help="what becomes of a bad line (default fail)")
+    add("--dlq-topic", metavar="TOPIC", help="where --on-error dlq sends bad lines")
+    add("--dry-run", action="store_true", help="convert all lines, register and send nothing")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Send all lines; returns the exit code of serdes.console.outcome."""
+    return carried_out(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if (options.on_error == DLQ) != (options.dlq_topic is not None):
+        parser.error("--on-error dlq and --dlq-topic need each other")
+    is_container = options.input.endswith(ENDING)
+    if not is_container and options.input not in {"values", "records"}:
+        parser.error(f"--input is values, records or a file that ends in {ENDING}, not {options.input}")
+    if is_container and (options.file or options.value_schema or options.schema_type or options.message):
+        parser.error("an Avro container file has its own records and schema")
+    if options.input != "records" and (options.key_schema or options.key_schema_id or options.key_format):
+        parser.error("lines have keys with --input records only")
+    kafka = properties.read_file("--command-config", options.command_config)
+    kafka |= properties.parse_pairs("--command-property", options.command_property)
+    config = producer_config(options.bootstrap_server, kafka, {})
+    sending = Sending(options.topic, config, options.on_error, options.dlq_topic, dry_run=options.dry_run)
+    if is_container:
+        return _produce_container(options, sending)
+    try:
+        source = open_source(options.file)
+    except OSError as error:
+        raise Failure(f"--file {options.file} cannot be read: {error.strerror}") from error
+    with source:
+        return produce(PROGRAM, source, sending, lambda: _to_record(options, config))
+
+
+def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
+    """Send the records of a container file; its schema is registered or checked first."""
+    from magicbyte.cli.records.avro_file import NoContainer, header_schema, payloads  # noqa: PLC0415 - lines need none of it
+    from magicbyte.cli.records.avro_records import container_serializer, to_record  # noqa: PLC0415
+    from serdes.console.produce.writing import DrySerializer  # noqa: PLC0415
+    from serdes.message.serializer import Serializer  # noqa: PLC0415
+
+    given = properties.sort(properties.parse_pairs("--property", options.property), ())
+    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, dict(sending.config))
+    try:
+        with Path(options.input).open("rb") as file:
+            own = Schema(header_schema(file))
+            file.seek(0)
+            conf: dict[str, Any] = dict(given.serde)
+            subject = client.drive(_subject(client, "value", options))
+            if options.value_schema_id is not None or options.value_schema_version is not None:
+                conf |= _schema(client, "value", options)[2]
+            elif options.dry_run:
+                _check(client, subject, own)
+            kind = DrySerializer if options.dry_run else Serializer
+            serializer = container_serializer(client, own, conf, kind)
+            client.drive(serializer.chosen(SerializationContext(options.topic, "value", [])))
+
+            def record(payload: bytes, number: int) -> Record:
+                value, headers = to_record(serializer, options.topic, payload, number)
+                return Record(None, value, headers)
+
+            return send_all(PROGRAM, enumerate(payloads(file), 1), sending, lambda: record, "records")
+    except OSError as error:
+        raise Failure(f"--input {options.input} cannot be read: {error.strerror}") from error
+    except NoContainer as error:
+        raise Ended(BAD_DATA, f"{options.input}: {error}") from error
+
+
+def _check(client: RegistryClient, subject: str, own: Schema) -> None:
+    """Stop if the subject's versions would refuse a schema; a dry run registers nothing."""
+    try:
+        verdict = client.check_compatibility(subject, own.text)
+    except (SubjectNotFound, VersionNotFound):
+        return
+    if not verdict:
+        raise Ended(BAD_DATA, f"subject {subject} would refuse the file's schema: {'; '.join(verdict.messages)}")
+
+
+def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
+    given = properties.sort(properties.parse_pairs("--property", options.property), ())
+    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    value = _serializer(client, "value", options, given.serde)
+    if options.input == "values":
+
+        def of_value(text: str, number: int) -> Record:
+            headers: list[tuple[str, bytes | None]] = []
+            data = convert(lambda text: value(text, headers), text, number, 1, "value")
+            return Record(None, data, headers)
+
+        return of_value
+    with_schema = options.key_schema or options.key_schema_id or options.key_schema_version
+    key = None
+    if with_schema or options.key_format == "schema":
+        key = _serializer(client, "key", options, given.serde)
+
+    from magicbyte.cli.records.json_lines import record_of_line  # noqa: PLC0415 - values need none of it
+
+    return lambda text, number: record_of_line(text, number, key, value)
+
+
+def _serializer(client: RegistryClient, part: str, options: argparse.Namespace, serde: Any) -> Serialize:
+    schema, schema_type, conf = _schema(client, part, options)
+    is_plain = options.avro_json == "plain"
+    text_options = TextOptions(plain_unions=is_plain, defaults=is_plain, message=options.message)
+    return writer(
+        client,
+        schema,
+        schema_type,
+        {**conf, **serde},
+        text_options,
+        options.topic,
+        part,
+        dry_run=options.dry_run,
+    )
+
+
+def _schema(
+    client: RegistryClient, part: str, options: argparse.Namespace
+) -> tuple[Schema | None, str, dict[str, Any]]:
+    """The schema to register, or None; its type; and the setting that names one of the registry's."""
+    text: str | None = getattr(options, f"{part}_schema")
+    if text is not None:
+        if text.startswith("@"):
+            try:
+                text = Path(text[1:]).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise Failure(f"--{part}-schema {text} cannot be read: {error}") from error
+        schema_type = _TYPES[options.schema_type] if options.schema_type else _looks_like(text)
+        return Schema(text, schema_type), schema_type, {}
+    schema_id = getattr(options, f"{part}_schema_id")
+    if schema_id is None:
+        subject = client.drive(_subject(client, part, options))
+        version = getattr(options, f"{part}_schema_version")
+        schema_id = client.version(subject, "latest" if version is None else version).id
+    info = client.schema_by_id(schema_id, f"{options.topic}-{part}")
+    return None, info.schema.schema_type, {"use.schema.id": schema_id}
+
+
+def _subject(client: RegistryClient, part: str, options: argparse.Namespace) -> Any:
+    from serdes.message.subject import Naming  # noqa: PLC0415 - imported by then
+
+    return Naming().subject(client.endpoints, SerializationContext(options.topic, part), None)
+
+
+def _looks_like(text: str) -> str:
+    """The type of a schema's text: Protobuf is no JSON, and a JSON Schema says so or has what Avro has not."""
+    import json  # noqa: PLC0415 - imported by then
+
+    try:
+        schema = json.loads(text)
+    except ValueError:
+        return AVRO if text.strip().isalpha() else PROTOBUF
+    if isinstance(schema, bool):
+        return JSON
+    if not isinstance(schema, dict):
+        return AVRO
+    if schema.keys() & {"$schema", "$id", "$ref", "properties", "anyOf", "allOf", "oneOf"} or schema.get("type") in {
+        "object",
+        "number",
+        "integer",
+    }:
+        return JSON
+    return AVRO

@@ -1,0 +1,32 @@
+"""`magicbyte broker`: a single Kafka broker on this machine, in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
+from magicbyte.kit.failure import data_folder, say
+from magicbyte.platform.broker import BrokerFailed, LocalBroker
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run until Ctrl-C or SIGTERM; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="magicbyte broker", description=__doc__)
+    parser.add_argument("--port", type=int, default=9092, help="port for clients (default 9092; 0 picks a free one)")
+    parser.add_argument("--data-dir", type=Path, help=f"folder of its data and its log (default {data_folder()})")
+    options = parser.parse_args(arguments)
+    broker = LocalBroker(options.data_dir or data_folder(), options.port)
+    try:
+        with stop_on_signals():
+            broker.start()
+            say(f"broker at {broker.bootstrap_servers}, its data and log in {broker.data_dir}; Ctrl-C stops it")
+            while broker.is_running:
+                time.sleep(0.2)
+            raise BrokerFailed(f"the broker ended by itself; its log is {broker.log}")
+    except StopRequested:
+        return 0
+    finally:
+        broker.stop()

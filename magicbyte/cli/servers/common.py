@@ -1,0 +1,98 @@
+"""What the commands that run one server have in common: its properties, its import, and the start signal."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import magicbyte
+from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
+from magicbyte.kit.failure import Failure
+
+Serve = Callable[[dict[str, str]], int]
+
+
+def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
+    """Add the options that every server has."""
+    parser.add_argument("--listen", metavar="HOST:PORT", help=f"address to listen on (default 0.0.0.0:{port})")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="a .properties file with the reference's names")
+    # Written by `up` only: see ServerProcess.launch.
+    parser.add_argument("--start-when-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
+
+
+def gather_properties(
+    *, config: Path | None, environment_prefix: str, options: Mapping[str, str | None]
+) -> dict[str, str]:
+    """Return the server's properties: the file's, over them the environment's, over them the command line's.
+
+    Raises:
+        Failure: the file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
+    """
+    # Here, since it loads pydantic, which the servers have a use for and --help has not.
+    from magicbyte.kit.placeholders import resolve  # noqa: PLC0415
+    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
+    from magicbyte.kit.settings import properties_from_environment  # noqa: PLC0415
+
+    properties: dict[str, str] = {}
+    if config is not None:
+        try:
+            properties |= read_properties_file(config)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+            raise Failure(f"--config {config} cannot be read: {reason}") from error
+    properties |= properties_from_environment(environment_prefix)
+    return resolve(properties | {name: value for name, value in options.items() if value is not None})
+
+
+def load_serve(package: str) -> Serve:
+    """Import `serve` from the `app` of one of our packages.
+
+    Raises:
+        Failure: another package of that name comes first on the import path.
+    """
+    spec = importlib.util.find_spec(package)
+    ours = Path(magicbyte.__file__).parent.parent / package
+    found = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    if spec is None or [place.resolve() for place in found] != [ours.resolve()]:
+        place = found[0] if found else spec.origin if spec else "nowhere"
+        raise Failure(
+            f"Python finds {package!r} at {place}, which is not Magicbyte's (that is {ours}):"
+            " rename it, or take its folder out of PYTHONPATH"
+        )
+    serve: Serve = importlib.import_module(f"{package}.app").serve
+    return serve
+
+
+def run(package: str, properties: dict[str, str], *, start_when_closed: int | None) -> int:
+    """Load the server, wait for the start signal where there is one, and serve.
+
+    Returns:
+        The exit code: 0 after a stop that was asked for, before the server serves too.
+
+    Raises:
+        Failure: a setting is wrong, or another package is in the way.
+    """
+    from magicbyte.kit.settings import SettingsError  # noqa: PLC0415 - as above
+
+    try:
+        with stop_on_signals():
+            serve = load_serve(package)
+            if start_when_closed is not None:
+                os.read(start_when_closed, 1)
+                os.close(start_when_closed)
+            return serve(properties)
+    except StopRequested:
+        return 0
+    except SettingsError as error:
+        raise Failure(str(error)) from error
+
+
+def listeners(address: str | None) -> str | None:
+    """Turn `HOST:PORT` into the `listeners` property."""
+    if address is None or "://" in address:
+        return address
+    return f"http://{address}"

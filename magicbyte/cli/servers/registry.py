@@ -1,0 +1,40 @@
+"""`magicbyte registry`: the schema registry, in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from magicbyte.cli.servers import common as servers
+from magicbyte.kit.failure import Failure
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until Ctrl-C or SIGTERM; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="magicbyte registry", description=__doc__)
+    parser.add_argument("--storage", metavar="URL", help="memory:, sqlite:///FILE or kafka:")
+    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster that keeps the schemas")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes that serve")
+    servers.add_server_options(parser, port=8081)
+    options = parser.parse_args(arguments)
+    properties = servers.gather_properties(
+        config=options.config,
+        environment_prefix="SCHEMA_REGISTRY_",
+        options={
+            "listeners": servers.listeners(options.listen),
+            "kafkastore.bootstrap.servers": options.bootstrap_servers,
+            "magicbyte.storage": options.storage,
+            "magicbyte.workers": None if options.workers is None else str(options.workers),
+        },
+    )
+    if "kafkastore.bootstrap.servers" in properties:
+        properties.setdefault("magicbyte.storage", "kafka:")
+    storage = properties.get("magicbyte.storage")
+    if storage is None:
+        raise Failure(
+            "say where the schemas are to be kept: --storage sqlite:///FILE, --bootstrap-servers HOST:PORT for Kafka,"
+            " or --storage memory: to lose them at the end"
+        )
+    if storage.startswith("kafka:") and "kafkastore.bootstrap.servers" not in properties:
+        raise Failure("--storage kafka: needs --bootstrap-servers HOST:PORT")
+    return servers.run("registry", properties, start_when_closed=options.start_when_closed)

@@ -1,0 +1,30 @@
+"""`magicbyte rest-proxy`: the Kafka REST proxy, in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from magicbyte.cli.servers import common as servers
+from magicbyte.kit.failure import Failure
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until Ctrl-C or SIGTERM; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="magicbyte rest-proxy", description=__doc__)
+    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster")
+    parser.add_argument("--schema-registry-url", metavar="URL", help="the schema registry")
+    servers.add_server_options(parser, port=8082)
+    options = parser.parse_args(arguments)
+    properties = servers.gather_properties(
+        config=options.config,
+        environment_prefix="KAFKA_REST_",
+        options={
+            "listeners": servers.listeners(options.listen),
+            "bootstrap.servers": options.bootstrap_servers,
+            "schema.registry.url": options.schema_registry_url,
+        },
+    )
+    if not properties.get("bootstrap.servers"):
+        raise Failure("say which Kafka cluster it is for: --bootstrap-servers HOST:PORT")
+    return servers.run("rest_proxy", properties, start_when_closed=options.start_when_closed)

@@ -1,0 +1,240 @@
+"""`magicbyte up`: a Kafka broker, a schema registry and a REST proxy on this machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shutil
+import socket
+import ssl
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
+from magicbyte.kit import process
+from magicbyte.kit.failure import Failure, data_folder
+from magicbyte.kit.stop_signals import ignore_stop_signals
+from magicbyte.platform.broker import LocalBroker, port_is_free
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
+
+if TYPE_CHECKING:
+    from magicbyte.security.first_try import Secured
+
+#: Seconds that a server may take to answer; a Kafka that is far away is slow.
+_PATIENCE = 60
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run until Ctrl-C or SIGTERM; returns the exit code."""
+    options = _parse(arguments)
+    platform: Platform | None = None
+    try:
+        with stop_on_signals():
+            _check_ports(options)
+            platform = Platform(options)
+            platform.start()
+            platform.wait()
+    except StopRequested:
+        pass
+    except ServerFailed as failure:
+        sys.stderr.writelines(f"    {line}\n" for line in failure.last_lines)
+        raise
+    finally:
+        ignore_stop_signals()
+        if platform is not None:
+            platform.stop()
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="magicbyte up", description=__doc__)
+    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="use this Kafka; start no broker")
+    parser.add_argument("--data-dir", type=Path, help=f"folder of the data and the logs (default {data_folder()})")
+    parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, gone at the end")
+    parser.add_argument("--secure", action="store_true", help="TLS, sign-in and access rules, made at the first start")
+    parser.add_argument("--kafka-port", type=int, metavar="PORT", help="the broker's port (default 9092)")
+    parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
+    parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
+    options = parser.parse_args(arguments)
+    if options.ephemeral and options.data_dir:
+        parser.error("--ephemeral keeps nothing: leave out --data-dir")
+    if options.bootstrap_servers and options.kafka_port:
+        parser.error("--kafka-port is for the broker that --bootstrap-servers leaves out")
+    options.kafka_port = options.kafka_port or 9092
+    return options
+
+
+def _check_ports(options: argparse.Namespace) -> None:
+    ports = {"--registry-port": options.registry_port, "--rest-port": options.rest_port}
+    if not options.bootstrap_servers:
+        ports = {"--kafka-port": options.kafka_port, **ports}
+    if len(set(ports.values())) < len(ports):
+        raise Failure(f"{', '.join(ports)} must differ (they are {', '.join(map(str, ports.values()))})")
+    for option, port in ports.items():
+        if not 0 < port < 65536:
+            raise Failure(f"{option} {port}: a port is a number from 1 to 65535")
+        if not port_is_free(port):
+            raise Failure(f"port {port} is in use: stop what listens there, or choose another with {option}")
+
+
+class Platform:
+    """The three servers, started side by side and stopped in the opposite order."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        """Say what will be started where; makes the data folder, starts nothing."""
+        self._ephemeral: bool = options.ephemeral
+        self._folder = _make_folder(options)
+        self._broker: LocalBroker | None = None
+        self._kafka: str = options.bootstrap_servers
+        if not options.bootstrap_servers:
+            self._broker = LocalBroker(self._folder, options.kafka_port)
+            self._kafka = self._broker.bootstrap_servers
+        self._secured = _secure(self._folder, options) if options.secure else None
+        tls = None if self._secured is None else ssl.create_default_context(cafile=self._secured.ca)
+        scheme = "http" if self._secured is None else "https"
+        registry_url, rest_url = (f"{scheme}://127.0.0.1:{port}" for port in (options.registry_port, options.rest_port))
+        self._registry = ServerProcess(
+            "registry",
+            [
+                *("registry", "--storage", "kafka:", "--bootstrap-servers", self._kafka, "--listen", registry_url),
+                *([] if self._secured is None else ["--config", str(self._secured.registry)]),
+            ],
+            registry_url,
+            log=self._folder / "registry.log",
+            probe="/subjects",
+            tls=tls,
+        )
+        self._rest_proxy = ServerProcess(
+            "REST proxy",
+            [
+                *("rest-proxy", "--bootstrap-servers", self._kafka, "--schema-registry-url", registry_url),
+                *("--listen", rest_url),
+                *([] if self._secured is None else ["--config", str(self._secured.rest_proxy)]),
+            ],
+            rest_url,
+            log=self._folder / "rest-proxy.log",
+            tls=tls,
+        )
+
+    @property
+    def _servers(self) -> tuple[ServerProcess, ServerProcess]:
+        return self._registry, self._rest_proxy
+
+    def start(self) -> None:
+        """Start all and tell of each when it answers.
+
+        Raises:
+            Failure: one of them did not start.
+        """
+        began = time.monotonic()
+        if self._broker is None:
+            _check_kafka(self._kafka)
+        # The servers load their code while the JVM starts, and begin to serve when the pipe closes.
+        waiting, starting = os.pipe()
+        try:
+            if self._broker is not None:
+                self._broker.launch()
+            for server in self._servers:
+                server.launch(start_when_closed=waiting)
+            if self._broker is not None:
+                self._broker.wait_until_ready()
+        finally:
+            os.close(waiting)
+            os.close(starting)
+        _tell("broker", self._kafka, "" if self._broker else "yours")
+        self._await_servers()
+        place = "in memory, gone at the end" if self._ephemeral else f"in {self._folder}"
+        if self._secured is not None:
+            _tell(
+                "secure",
+                f"curl --cacert {self._secured.ca} --cert {self._secured.client} {self._registry.url}/subjects",
+            )
+        _tell("ready", f"in {time.monotonic() - began:.1f} s; data and logs are {place}; Ctrl-C stops all")
+
+    def _await_servers(self) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        silent = list(self._servers)
+        while silent:
+            for server in list(silent):
+                if server.answers():
+                    _tell(server.name, server.url)
+                    silent.remove(server)
+            self._check()
+            if silent and time.monotonic() > deadline:
+                silent[0].wait_until_ready(0)
+            time.sleep(0.02)
+
+    def wait(self) -> None:
+        """Wait until one of them ends, which none should; raises Failure then."""
+        while True:
+            self._check()
+            time.sleep(0.2)
+
+    def _check(self) -> None:
+        if self._broker is not None and not self._broker.is_running:
+            raise Failure(f"the broker ended by itself; its log is {self._broker.log}")
+        for server in self._servers:
+            server.check()
+
+    def stop(self) -> None:
+        """Stop what runs: the servers side by side, then the broker, which they may still need."""
+        for server in self._servers:
+            server.terminate()
+        for server in self._servers:
+            server.stop()
+        if self._broker is not None:
+            self._broker.stop()
+        if self._ephemeral:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _make_folder(options: argparse.Namespace) -> Path:
+    if options.ephemeral:
+        return process.temporary_folder("magicbyte-up-")
+    folder: Path = (options.data_dir or data_folder()).expanduser().absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"the data folder {folder} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK):
+        raise Failure(f"the data folder {folder} cannot be written to")
+    return folder
+
+
+def _secure(folder: Path, options: argparse.Namespace) -> Secured:
+    """The files that secure the servers: those of an earlier start, or new ones."""
+    from magicbyte.security.first_try import secure, secured  # noqa: PLC0415  what it needs takes long to import
+
+    files = secured(folder / "secure")
+    if files.clients.exists():
+        return files
+    return secure(folder / "secure", registry_port=options.registry_port, rest_port=options.rest_port)
+
+
+def _check_kafka(bootstrap_servers: str) -> None:
+    """Raise Failure where none of the brokers named takes a connection."""
+    reasons = []
+    for address in bootstrap_servers.split(","):
+        host, _, port = address.strip().rpartition(":")
+        try:
+            socket.create_connection((host.rpartition("://")[2].strip("[]"), int(port)), timeout=5).close()
+        except ValueError:
+            raise Failure(f"--bootstrap-servers {address.strip()}: write HOST:PORT") from None
+        except OSError as error:
+            reasons.append(f"{address.strip()}: {error.strerror or error}")
+        else:
+            return
+    raise Failure(f"no Kafka broker answers ({'; '.join(reasons)})")
+
+
+def _tell(name: str, *words: str) -> None:
+    try:
+        sys.stdout.write(f"{name:<11} {' '.join(words).strip()}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads any more, as after `| head -1`; that is no reason to stop.
+        sys.stdout = io.StringIO()

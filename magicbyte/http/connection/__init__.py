@@ -1,0 +1,1 @@
+"""Connections: accepted, bounded, and spoken to in HTTP/1.1."""

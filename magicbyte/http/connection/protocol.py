@@ -1,0 +1,332 @@
+"""HTTP/1.1 on one connection: uvicorn's protocol, with bounds on what a client may take before it is served."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from uvicorn import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
+from magicbyte.http.connection.connections import Connections
+from magicbyte.http.connection.hosts import Hosts
+from magicbyte.http.connection.joined_writes import JoinedWrites
+from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG
+from magicbyte.http.response_headers import ResponseHeaders
+from magicbyte.http.routing.identity import PEER
+from magicbyte.http.routing.recorder import Recorder
+from magicbyte.kit.errors import ApiError
+from magicbyte.security.principal import Peer
+
+#: The request fields that are looked at here; Host, which all clients send, and what browsers alone send.
+_WATCHED = frozenset((b"host", b"origin", b"sec-fetch-site", b"expect"))
+#: SO_LINGER on, for no time: nothing is sent any more.
+_RESET = struct.pack("ii", 1, 0)
+_SERVER_WIDE = b"GET, HEAD, POST, PUT, DELETE, OPTIONS"
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What all connections of a server share.
+
+    Attributes:
+        app: Serves the requests of all clients but browsers.
+        browser_app: Serves requests that have an Origin or a Sec-Fetch-Site.
+        connections: The connections that are open, and their limits.
+        headers: Those that every answer has.
+        recorder: Counts what is answered without the application.
+    """
+
+    app: ASGIApp
+    browser_app: ASGIApp
+    connections: Connections
+    headers: ResponseHeaders
+    recorder: Recorder
+
+
+class HttpConnection(HttpToolsProtocol):
+    """One connection; it works the same over TLS."""
+
+    def __init__(
+        self,
+        front: Front,
+        address: str,
+        hosts: Hosts | None,
+        *,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+    ) -> None:
+        """Make the protocol of a connection that has been accepted.
+
+        Args:
+            front: What it shares with the other connections.
+            address: The client's address.
+            hosts: The names by which clients may call this server; None for any.
+            config: As uvicorn has it.
+            server_state: As uvicorn has it.
+            app_state: As uvicorn has it.
+        """
+        super().__init__(config=config, server_state=server_state, app_state=app_state)
+        self.app = front.app
+        self.address = address
+        self.idle_since, self.answer_number = 0.0, 0
+        self._front = front
+        self._connections = front.connections
+        self._limits = front.connections.limits
+        self._hosts = hosts
+        #: The Host that was found to be ours: clients send the same one over and over.
+        self._own_host: bytes | None = None
+        self._foreign_host: bytes | None = None
+        #: Whether the request is not for the application as it is: a browser sent it, or its Host is foreign.
+        self._is_special = False
+        #: How many more bytes the head may have; all of them may come while no head is unfinished.
+        self._head_room = self._limits.head_bytes
+        #: Whether the last request is not whole yet.
+        self._unfinished = True
+        #: What comes is passed over: the connection closes as soon as the requests before have been answered.
+        self._is_deaf = False
+        self._is_connected = self._is_aborted = False
+        #: The task of a TLS handshake that is not finished.
+        self.handshake: asyncio.Task[None] | None = None
+        self._connections.add(self)
+
+    # What the limits need to know
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all requests so far have been answered, and no other has begun."""
+        return self.cycle is not None and self.cycle.response_complete and not self._in_head
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether it is only kept for what its client has not taken yet."""
+        return self._is_connected and self.transport.is_closing()
+
+    @property
+    def is_held_up(self) -> bool:
+        """Whether the body does not come because this server does not take it."""
+        return self.flow.read_paused or self.cycle.waiting_for_100_continue
+
+    @property
+    def target(self) -> bytes:
+        """The path of the last request."""
+        return bytes(self.cycle.scope["raw_path"]) if self.cycle is not None else b""
+
+    @property
+    def _in_head(self) -> bool:
+        return self.cycle is None or self.cycle.scope is not self.scope
+
+    # The transport's side
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to listen to the client."""
+        super().connection_made(transport)
+        self.transport = JoinedWrites(transport, self.loop)
+        self._is_connected = True
+        # What a proxy on this machine says of its clients is for URLs only.
+        self.peer = Peer(self.client[0] if self.client else "")
+        if self._is_aborted:
+            self.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take leave of the client."""
+        self._connections.remove(self)
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Note that the client does not take what it is sent."""
+        self._connections.stalled(self)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """Note that it does again."""
+        self._connections.resumed(self)
+        super().resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what a client has sent."""
+        if len(data) > self._head_room:
+            self._receive_in_parts(data)
+            return
+        earlier = self.cycle
+        super().data_received(data)
+        cycle = self.cycle
+        if cycle is None or cycle.scope is not self.scope:
+            self._head_continues(len(data), is_new=cycle is not earlier)
+        elif cycle.more_body:
+            self._unfinished, self._head_room = True, self._limits.head_bytes
+            self._connections.body_received(self, len(data))
+        elif self._unfinished:
+            self._unfinished, self._head_room = False, self._limits.head_bytes
+            self._connections.finished(self)
+
+    def _receive_in_parts(self, data: bytes) -> None:
+        """Take more than a head may have, so that no more than that is read of one that is too large."""
+        rest = memoryview(data)
+        while rest and not self._is_deaf and not self.transport.is_closing():
+            part, rest = rest[: self._head_room], rest[self._head_room :]
+            self.data_received(part)  # type: ignore[arg-type]  # the parser takes any buffer
+
+    def _head_continues(self, size: int, *, is_new: bool) -> None:
+        if self._is_deaf or self.transport.is_closing():
+            return
+        if is_new or not self._unfinished:
+            self._unfinished, self._head_room = True, self._limits.head_bytes
+            self._connections.head_begun(self)
+        if not is_new:
+            self._head_room -= size
+        if self._head_room <= 0:
+            self.refuse(HEAD_TOO_LARGE(limit=f"{self._limits.head_bytes} bytes (max.request.header.size)"))
+
+    # The parser's side
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self.scope[PEER] = self.peer  # type: ignore[literal-required]
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take one field of a head."""
+        name = name.lower()
+        if name in _WATCHED and value != self._own_host:
+            self._look_at(name, value)
+        self.headers.append((name, value))
+
+    def _look_at(self, name: bytes, value: bytes) -> None:
+        if name == b"expect":
+            self.expect_100_continue = value.lower() == b"100-continue"
+        elif name != b"host":
+            self._is_special = True
+        elif self._hosts is None or self._hosts.allow(value, self.server):
+            self._own_host = value
+        else:
+            self._is_special, self._foreign_host = True, value
+
+    def on_headers_complete(self) -> None:
+        """Serve a request whose head is whole."""
+        limits = self._limits
+        if (
+            self._is_special
+            or not self.url.startswith(b"/")
+            or len(self.url) > limits.target_bytes
+            or len(self.headers) > limits.head_fields
+        ):
+            self.serve_with(self._special_app())
+        else:
+            super().on_headers_complete()
+
+    def _special_app(self) -> ASGIApp:
+        limits = self._limits
+        foreign_host, self._foreign_host, self._is_special = self._foreign_host, None, False
+        if len(self.headers) > limits.head_fields:
+            return self.refusing(HEAD_TOO_LARGE(limit=f"{limits.head_fields} fields"))
+        if len(self.url) > limits.target_bytes:
+            return self.refusing(TARGET_TOO_LONG(limit=limits.target_bytes))
+        if foreign_host is not None:
+            return self.refusing(MISDIRECTED(host=foreign_host.decode("latin-1")))
+        if self.url == b"*" and self.parser.get_method() == b"OPTIONS":
+            return self._front.headers.added_to(self._server_wide_options)
+        if not self.url.startswith(b"/"):
+            return self.refusing(BAD_REQUEST(detail="The request target must be a path"))
+        return self._front.browser_app
+
+    def refusing(self, error: ApiError) -> ASGIApp:
+        """An application that answers the request with an error."""
+        unread = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
+
+        async def refusing(scope: Scope, _receive: Receive, send: Send) -> None:
+            await self._front.recorder.refuse(scope, send, error, close=unread)
+
+        return self._front.headers.added_to(refusing)
+
+    async def _server_wide_options(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer `OPTIONS *`, which asks whether anybody is there (RFC 9110 section 9.3.7)."""
+        self._front.recorder.unrouted(200)
+        headers: Sequence[tuple[bytes, bytes]] = [(b"allow", _SERVER_WIDE), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    def serve_with(self, app: ASGIApp) -> None:
+        """Serve the request, whose head is whole, with another application than the usual one."""
+        usual, self.app = self.app, app
+        try:
+            super().on_headers_complete()
+        finally:
+            self.app = usual
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        self.refuse(BAD_REQUEST(detail=msg))
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, or wait for it."""
+        if self.pipeline or self.flow.read_paused:
+            super().on_response_complete()
+        else:
+            # No timer for each answer: the connections look for those that have been idle for too long.
+            self.server_state.total_requests += 1
+        self.idle_since = self._connections.now
+        self.answer_number = self.server_state.total_requests
+
+    # The limits' side
+
+    def refuse(self, error: ApiError) -> None:
+        """Answer with an error instead of a request that is not whole, and close."""
+        self._is_deaf, self._head_room = True, 0
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete:
+            self._write_raw(error)
+            self.transport.close()
+        else:
+            # Its answer comes first, and is the last one.
+            cycle.keep_alive = False
+
+    def expire(self, error: ApiError) -> None:
+        """Answer the unfinished request with an error if that is still possible, and close."""
+        cycle: RequestResponseCycle | None = self.cycle
+        if not self._is_connected or self.transport.is_closing() or self.pipeline:
+            self.abort()
+        elif self._in_head and (cycle is not None or self._head_room < self._limits.head_bytes):
+            self.refuse(error)
+        elif cycle is not None and not cycle.response_complete:
+            if not cycle.response_started:
+                self._write_raw(error)
+            # The application hears what it would hear if the client had gone.
+            cycle.disconnected = True
+            cycle.message_event.set()
+            self.transport.close()
+        else:
+            self.transport.close()
+
+    def _write_raw(self, error: ApiError) -> None:
+        self._front.recorder.unrouted(error.status)
+        self.transport.write(_raw_answer(error, self._front.headers))
+
+    def close(self) -> None:
+        """Close it once the client has taken what it was sent."""
+        self.transport.close()
+
+    def abort(self) -> None:
+        """Close it now, whatever is still to be sent."""
+        self._is_aborted = True
+        if self._is_connected:
+            # Else the kernel would keep what the client does not take.
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            self.transport.abort()
+        elif self.handshake is not None:
+            self.handshake.cancel()
+
+
+def _raw_answer(error: ApiError, headers: ResponseHeaders) -> bytes:
+    body = orjson.dumps(error.body())
+    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), (b"connection", b"close")]
+    lines = [b"%b: %b\r\n" % header for header in (*own, *headers.missing_from(own))]
+    return b"".join((STATUS_LINE[error.status], *lines, b"\r\n", body))

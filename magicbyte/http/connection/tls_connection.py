@@ -1,0 +1,56 @@
+"""HTTP/1.1 over TLS: a connection that knows its client's certificate."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from ssl import cert_time_to_seconds
+from typing import Any
+
+from magicbyte.http.connection.protocol import HttpConnection
+from magicbyte.http.errors import UNAUTHORIZED
+from magicbyte.security.principal import Peer
+from magicbyte.security.tls.server import ServerTls
+
+
+class TlsConnection(HttpConnection):
+    """One connection over TLS."""
+
+    def __init__(self, tls: ServerTls, *arguments: Any, **named: Any) -> None:
+        """Make the protocol of a connection that has been accepted.
+
+        Args:
+            tls: The TLS of the server.
+            arguments: As HttpConnection has them.
+            named: As HttpConnection has them.
+        """
+        super().__init__(*arguments, **named)
+        self._tls = tls
+        self._trust_generation = tls.trust_generation
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to listen to the client, after the handshake."""
+        super().connection_made(transport)
+        if self._tls.asks_for_certificates:
+            self.peer = _with_certificate(self.peer, transport.get_extra_info("ssl_object"))
+
+    def on_headers_complete(self) -> None:
+        """Serve a request, unless the client's certificate has expired; end the connection if trust has changed."""
+        expires = self.peer.certificate_expires
+        if expires is None:
+            super().on_headers_complete()
+        elif expires <= time.time():
+            self.serve_with(self.refusing(UNAUTHORIZED()))
+            self.cycle.keep_alive = False
+        else:
+            super().on_headers_complete()
+            if self._trust_generation != self._tls.trust_generation:
+                self.cycle.keep_alive = False
+
+
+def _with_certificate(peer: Peer, ssl_object: Any) -> Peer:
+    der, decoded = ssl_object.getpeercert(binary_form=True), ssl_object.getpeercert()
+    if not der or not decoded:
+        return peer
+    return replace(peer, certificate=der, certificate_expires=cert_time_to_seconds(decoded["notAfter"]))

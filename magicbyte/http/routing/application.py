@@ -1,0 +1,308 @@
+"""A server's application: one way for every request, from its row to its answer.
+
+limits -> principal -> route -> access -> media types -> remembered | handled -> counted -> logged
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+from fastapi import FastAPI
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import Route
+
+from magicbyte.http.asgi import Receive, Scope, Send
+from magicbyte.http.errors import GATEWAY_TIMEOUT, INTERNAL
+from magicbyte.http.routing.access import Decide, Identify, Operation, SignIn, allow_all, anonymous, nobody
+from magicbyte.http.routing.identity import BODY_DIGEST, with_digest
+from magicbyte.http.routing.limits import EarlyError, within
+from magicbyte.http.routing.recorder import Recorder, access_log
+from magicbyte.http.routing.remembered import RememberedAnswers, Slot
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import BodyLimit, Negotiate, Row
+from magicbyte.http.routing.table import Found, Locate, Table
+from magicbyte.kit.errors import ApiError, ErrorKind
+from magicbyte.kit.failure import Failure
+from magicbyte.security.principal import ANONYMOUS, Principal
+
+log = logging.getLogger("magicbyte.http")
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+#: Answers a request whose handler raised an exception of a certain type.
+OnError = Callable[[Request, Any], Awaitable[Response]]
+
+
+def _as_it_is(path: str) -> tuple[str, Mapping[str, str]]:
+    return path, {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """What is a server's own on the way of its requests.
+
+    Attributes:
+        name: The server's name in metrics.
+        contract: The file name of the OpenAPI document that says the same as the rows.
+        rows: All routes.
+        error_response: Makes the answer to an error, in the media type that was chosen or that fits.
+        body_limits: The sizes of bodies that are taken, in bytes.
+        unrouted_media_types: How requests without a route are negotiated.
+        deadline_seconds: The time until an answer of a row that has a deadline; None for any.
+        timed_out: The error when it has passed.
+        locate: What a path is before its row is looked for.
+        on_errors: How exceptions are answered that are no ApiError.
+        before_handling: Called before the handler; it may raise.
+        after_handling: Called with the answer of the handler, or that to its error, before it is sent.
+        remembered: Where answers are remembered, if they are.
+        identify: Tells the principal of most requests.
+        sign_in: Tells it of the others, which takes longer.
+        skipped_paths: Paths that are answered without sign-in, besides the rows that need none.
+        decide: The access seam.
+    """
+
+    name: str
+    contract: str
+    rows: Sequence[Row]
+    error_response: Callable[[Request, ApiError], Response]
+    body_limits: Mapping[BodyLimit, int]
+    unrouted_media_types: Negotiate
+    deadline_seconds: float | None = None
+    timed_out: ErrorKind = GATEWAY_TIMEOUT
+    locate: Locate = _as_it_is
+    on_errors: Mapping[type[Exception], OnError] = field(default_factory=dict)
+    before_handling: Callable[[Request], Awaitable[None]] | None = None
+    after_handling: Callable[[Request, Response], None] | None = None
+    remembered: RememberedAnswers | None = None
+    identify: Identify = anonymous
+    sign_in: SignIn = nobody
+    skipped_paths: frozenset[str] = frozenset()
+    decide: Decide = allow_all
+
+
+class Application:
+    """An ASGI application made of rows; `fastapi` is mounted with the same, and has the lifespan and the state."""
+
+    def __init__(self, api: Api, lifespan: Lifespan | None = None) -> None:
+        """Compile the rows.
+
+        Args:
+            api: What is the server's own.
+            lifespan: Starts and stops what the handlers need.
+
+        Raises:
+            ValueError: The rows contradict each other.
+        """
+        self.table = Table(api.rows, api.locate, api.unrouted_media_types)
+        self.recorder = Recorder(api.name, self.table.tallies, self.table.unrouted)
+        self._api = api
+        self._remembered = api.remembered
+        self._on_errors: Mapping[type[Exception], OnError] = {
+            Exception: _on_anything,
+            ClientDisconnect: _on_disconnect,
+            ApiError: self._on_api_error,
+            EarlyError: _on_early_error,
+            **api.on_errors,
+        }
+        self.fastapi = FastAPI(lifespan=self._checked(lifespan), openapi_url=None, docs_url=None, redoc_url=None)
+        self.fastapi.router.redirect_slashes = False
+        for row in api.rows:
+            route = Route(row.path, _Mounted(self), methods=[row.method], name=row.operation_id)
+            self.fastapi.router.routes.append(route)
+        document: dict[str, Any] = {}
+
+        def openapi() -> dict[str, Any]:
+            if not document:
+                document.update(load_contract(api.contract))
+            return document
+
+        self.fastapi.openapi = openapi  # type: ignore[method-assign]
+
+    @property
+    def state(self) -> Any:
+        """What the handlers find in `request.app.state`."""
+        return self.fastapi.state
+
+    def _checked(self, lifespan: Lifespan | None) -> Lifespan:
+        @asynccontextmanager
+        async def checked(app: FastAPI) -> Any:
+            require_rows(app, self.table.rows)
+            if lifespan is None:
+                yield
+            else:
+                async with lifespan(app):
+                    yield
+
+        return checked
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.fastapi(scope, receive, send)
+            return
+        started = time.perf_counter()
+        api, remembered = self._api, self._remembered
+        principal = api.identify(scope)
+        found = self.table.find(scope["method"], scope["raw_path"])
+        row, slot, denial = found.row, None, None
+        try:
+            if principal is None:
+                principal, receive = await self._sign_in(found, scope, receive)
+            decision = api.decide(principal, scope, found)
+        except ApiError as error:
+            principal, decision, denial = principal or ANONYMOUS, None, error
+        if row.is_remembered and decision is not None and remembered is not None and scope["method"] == row.method:
+            slot = remembered.slot(principal, scope)
+            if slot is not None and row.method != "GET":
+                slot, receive = await remembered.with_body(slot, scope, receive)
+            if slot is not None and (known := remembered.find(slot)) is not None:
+                await send(known.start)
+                await send(known.body)
+                found.tallies.add(200, seconds := time.perf_counter() - started)
+                if access_log.isEnabledFor(logging.DEBUG):
+                    self.recorder.log(scope, 200, seconds)
+                return
+        await self._answer(Request(scope, receive, found, principal, decision, denial), send, started, slot)
+
+    async def _sign_in(self, found: Found, scope: Scope, receive: Receive) -> tuple[Principal, Receive]:
+        """Whoever sends a request that is not known from memory, and how its body is received.
+
+        Raises:
+            ApiError: The credentials are not good.
+        """
+        api = self._api
+        if found.row.access.operation is Operation.NOTHING or found.path in api.skipped_paths:
+            return ANONYMOUS, receive
+        principal = await api.sign_in(scope)
+        digest = scope.get(BODY_DIGEST)
+        return principal, receive if digest is None else with_digest(receive, digest)
+
+    async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
+        """Answer anew; count and log the answer."""
+        scope, found, recorder = request.scope, request.found, self.recorder
+        row, status, is_told = found.row, 500, True
+        scope["app"], scope["path"], scope["path_params"] = self.fastapi, found.path, found.parameters
+        recorder.in_progress += 1
+        try:
+            try:
+                response = await self._handle(request)
+            except Exception as error:  # noqa: BLE001  there is a row in the table of errors for any
+                response = await self._on_error(request, error)
+            if response.status_code < 400 and request.decision is None:
+                log.error("%s %s was answered without a decision on access", row.method, row.path)
+                response = plain_response(INTERNAL())
+            status = response.status_code
+            is_whole = type(response).__call__ is Response.__call__
+            if slot is not None and status == 200 and is_whole and self._remembered is not None:
+                self._remembered.add(slot, response)
+            is_told = request.is_told(status)
+            if is_told:
+                response.raw_headers.append((b"x-request-id", request.request_id.encode()))
+            if is_whole:
+                await send({"type": "http.response.start", "status": status, "headers": response.raw_headers})
+                await send({"type": "http.response.body", "body": response.body})
+            else:
+                await response(scope, request.receive, send)
+        finally:
+            recorder.in_progress -= 1
+            found.tallies.add(status, seconds := time.perf_counter() - started)
+            if is_told or access_log.isEnabledFor(logging.DEBUG):
+                recorder.log(scope, status, seconds, request.request_id)
+
+    async def _handle(self, request: Request) -> Response:
+        api, row = self._api, request.row
+        if request.denial is not None:
+            with suppress(ApiError):
+                row.media_types(request)
+            raise request.denial
+        if request.found.error is not None:
+            raise EarlyError.of(request.found.error)
+        request.limit_body(api.body_limits[row.body_limit])
+        row.media_types(request)
+        if api.deadline_seconds is not None and row.has_deadline:
+            return await within(api.deadline_seconds, self._handle_in_turn(request), api.timed_out)
+        return await self._handle_in_turn(request)
+
+    async def _handle_in_turn(self, request: Request) -> Response:
+        api = self._api
+        if api.before_handling is not None:
+            await api.before_handling(request)
+        try:
+            response = await request.row.handler(request)
+        except Exception as error:  # noqa: BLE001  as above
+            response = await self._on_error(request, error)
+        if api.after_handling is not None:
+            api.after_handling(request, response)
+        return response
+
+    async def _on_error(self, request: Request, error: Exception) -> Response:
+        on_error = next(self._on_errors[kind] for kind in type(error).__mro__ if kind in self._on_errors)
+        try:
+            return await on_error(request, error)
+        except ApiError as told:
+            return self._api.error_response(request, told)
+
+    async def _on_api_error(self, request: Request, error: ApiError) -> Response:
+        return self._api.error_response(request, error)
+
+
+class _Mounted:
+    """A row as a route of the framework: it takes the way that all requests take."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._application(scope, receive, send)
+
+
+def require_rows(app: FastAPI, rows: Sequence[Row]) -> None:
+    """Refuse to start with a route that has no row: nothing would decide on access to it.
+
+    Raises:
+        Failure: There is one; names it.
+    """
+    in_table = {(row.method, row.path) for row in rows}
+    for route in app.routes:
+        path, methods = getattr(route, "path", ""), getattr(route, "methods", None) or {"any method"}
+        if not isinstance(getattr(route, "endpoint", None), _Mounted):
+            raise Failure(f"the route {', '.join(sorted(methods))} {path} has no row in the table")
+        if not in_table >= {(method, path) for method in methods - {"HEAD"}}:
+            raise Failure(f"the route {', '.join(sorted(methods))} {path} is not that of its row")
+
+
+def load_contract(name: str) -> dict[str, Any]:
+    """The OpenAPI document of that file name, from the installed package or, in a checkout, from openapi/."""
+    packaged = Path(__file__).parents[2] / "openapi" / name
+    path = packaged if packaged.exists() else Path(__file__).parents[3] / "openapi" / name
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    document: dict[str, Any] = yaml.load(path.read_text(), Loader=loader)  # noqa: S506  both loaders are the safe one
+    return document
+
+
+def plain_response(error: ApiError) -> Response:
+    """An error as plain JSON."""
+    return Response(orjson.dumps(error.body()), error.status, error.headers, "application/json")
+
+
+async def _on_early_error(_request: Request, error: EarlyError) -> Response:
+    return plain_response(error)
+
+
+async def _on_anything(request: Request, error: Exception) -> Response:
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    raise INTERNAL()
+
+
+async def _on_disconnect(request: Request, _error: Exception) -> Response:
+    log.info("%s %s: the client has gone before it had sent all of its body", request.method, request.url.path)
+    # Nobody hears it.
+    return Response(status_code=400)

@@ -1,0 +1,132 @@
+"""The record of what a server has answered: a count and a time for each, and a line of the log for most."""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from magicbyte.http.asgi import Scope, Send, answer
+from magicbyte.kit.errors import ApiError
+
+access_log = logging.getLogger("magicbyte.access")
+
+#: As many characters of a path are logged of a request that is refused before anything was made of it.
+_LOGGED_PATH = 200
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Tally:
+    """The answers of one route with one status: how many, how long they took together, and how many by time."""
+
+    __slots__ = ("buckets", "count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds = 0.0
+        self.buckets = [0] * (len(BUCKETS) + 1)
+
+
+class Tallies:
+    """The answers of one route, by status."""
+
+    def __init__(self, method: str, route: str) -> None:
+        self.method = method
+        self.route = route
+        self.by_status: dict[int, Tally] = {}
+
+    def add(self, status: int, seconds: float) -> None:
+        """Count one answer."""
+        tally = self.by_status.get(status)
+        if tally is None:
+            tally = self.by_status[status] = Tally()
+        tally.count += 1
+        tally.seconds += seconds
+        tally.buckets[bisect_left(BUCKETS, seconds)] += 1
+
+
+class Recorder:
+    """Counts and logs every answer of a server: those of routes, and refusals before a route was looked for."""
+
+    def __init__(self, app: str, tallies: Sequence[Tallies], unrouted: Tallies) -> None:
+        """Begin with nothing counted.
+
+        Args:
+            app: The server's name in metrics.
+            tallies: Where the answers of each route are counted.
+            unrouted: The one of them for answers without a route.
+        """
+        self.app = app
+        self.tallies = tallies
+        self.in_progress = 0
+        self._unrouted = unrouted
+
+    def unrouted(self, status: int) -> None:
+        """Count an answer to what did not get as far as a route."""
+        self._unrouted.add(status, 0.0)
+
+    async def refuse(self, scope: Scope, send: Send, error: ApiError, *, close: bool = False) -> None:
+        """Answer a request with an error before it reaches a route; count it, and log it with the reason."""
+        method, path, status = scope["method"], scope["path"][:_LOGGED_PATH], error.status
+        self.unrouted(status)
+        told = {"method": method, "path": path, "status": status, "reason": error.message}
+        access_log.info("%s %s %d", method, path, status, extra=told)
+        await answer(send, status, error.body(), close=close)
+
+    def log(self, scope: Scope, status: int, seconds: float, request_id: str | None = None) -> None:
+        """Write the line of an answer."""
+        if access_log.isEnabledFor(logging.INFO):
+            method, path = scope["method"], scope["raw_path"].decode("latin-1")
+            # What access_log.info does, but for finding out which line of code this is.
+            record = logging.LogRecord(access_log.name, logging.INFO, "", 0, "%s %s %d", (method, path, status), None)
+            ms = round(seconds * 1000, 3)
+            vars(record).update(request_id=request_id, method=method, path=path, status=status, ms=ms)
+            access_log.handle(record)
+
+
+class RequestMetrics(Collector):
+    """A recorder's counts as Prometheus metrics, with the names that both servers have and those of old."""
+
+    def __init__(self, recorder: Recorder, former: Callable[[Iterable[Tallies]], Iterable[Metric]]) -> None:
+        """Read a recorder when scraped.
+
+        Args:
+            recorder: What is read.
+            former: The same counts under names that the server had before.
+        """
+        self._recorder = recorder
+        self._former = former
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics now."""
+        app, tallies = self._recorder.app, self._recorder.tallies
+        requests = CounterMetricFamily(
+            "magicbyte_http_requests", "Requests answered", labels=("app", "method", "route", "status")
+        )
+        seconds = HistogramMetricFamily(
+            "magicbyte_http_request_seconds", "Time to the answer", labels=("app", "method", "route")
+        )
+        for route in tallies:
+            for status, tally in sorted(route.by_status.items()):
+                requests.add_metric([app, route.method, route.route, str(status)], tally.count)
+            if route.by_status:
+                add_histogram(seconds, [app, route.method, route.route], route.by_status.values())
+        yield requests
+        yield seconds
+        in_progress = GaugeMetricFamily("magicbyte_http_requests_in_progress", "Requests under way", labels=("app",))
+        in_progress.add_metric([app], self._recorder.in_progress)
+        yield in_progress
+        yield from self._former(tallies)
+
+
+def add_histogram(family: HistogramMetricFamily, labels: Sequence[str], tallies: Iterable[Tally]) -> None:
+    """Add the times of several tallies to a metric, as one histogram."""
+    tallies = list(tallies)
+    buckets, below = [], 0
+    for index, bound in enumerate((*map(str, map(float, BUCKETS)), "+Inf")):
+        below += sum(tally.buckets[index] for tally in tallies)
+        buckets.append((bound, float(below)))
+    family.add_metric(labels, buckets, sum(tally.seconds for tally in tallies))

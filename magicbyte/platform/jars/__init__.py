@@ -1,0 +1,188 @@
+"""The jars that the broker and Spark need: named by a lock file, fetched from Maven Central, kept in the cache.
+
+There is a lock file for each version of Kafka and Spark (`broker-4.3.1.lock`, `spark-4.0.0.lock` beside this file). It
+has one jar per line, `group:artifact:version:sha256:size`, and no address: the `jgo` package knows where Maven Central
+is, and takes mirrors from its own configuration file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from magicbyte.kit.extras import require
+from magicbyte.kit.failure import Failure, cache_folder
+
+if TYPE_CHECKING:
+    from jgo.maven import MavenContext
+
+#: The versions of Kafka that have a lock file.
+KAFKA_VERSIONS = ("2.8.2", "3.9.2", "4.3.1", "4.4.0")
+
+#: The version of Kafka that the local broker runs if it is not told another.
+KAFKA_VERSION = "4.3.1"
+
+#: The versions of Spark that have a lock file.
+SPARK_VERSIONS = ("3.5.7", "4.0.0", "4.1.1")
+
+#: The Kafka module of Spark versions whose own fails once when a query goes on after a crash (SPARK-57438).
+_KAFKA_MODULES = dict.fromkeys(("4.1.0", "4.1.1", "4.1.2"), "4.1.3")
+
+#: The names of the lock files, and what messages call the program that the jars are for.
+LOCKS = {
+    **{f"broker-{version}": f"Kafka {version}" for version in KAFKA_VERSIONS},
+    **{f"spark-{version}": f"Spark {version}" for version in SPARK_VERSIONS},
+}
+
+#: Jars fetched at the same time.
+_CONNECTIONS = 8
+
+
+class JarsMissing(Failure):
+    """Jars of a lock file are not in the cache and could not be fetched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One line of a lock file: Maven coordinates, the file's SHA-256 in hex, and its size in bytes."""
+
+    group: str
+    artifact: str
+    version: str
+    sha256: str
+    size: int
+
+    @property
+    def coordinates(self) -> str:
+        """`group:artifact:version`."""
+        return f"{self.group}:{self.artifact}:{self.version}"
+
+    @property
+    def path(self) -> Path:
+        """Where the jar is kept; the hash in the name keeps two locks' differing files apart."""
+        return cache_folder() / "jars" / f"{self.artifact}-{self.version}-{self.sha256[:8]}.jar"
+
+    def is_cached(self) -> bool:
+        """Whether the jar is there in full; its hash was checked before it was put there."""
+        try:
+            return self.path.stat().st_size == self.size
+        except OSError:
+            return False
+
+    def matches(self, file: Path) -> bool:
+        """Whether a file is the one that was locked."""
+        with file.open("rb") as stream:
+            return file.stat().st_size == self.size and hashlib.file_digest(stream, "sha256").hexdigest() == self.sha256
+
+
+def read_lock(name: str) -> tuple[Jar, ...]:
+    """Return the jars of the lock file `name`, one of LOCKS, in its order."""
+    return parse_lock((resources.files(__name__) / f"{name}.lock").read_text(encoding="ascii"))
+
+
+def parse_lock(text: str) -> tuple[Jar, ...]:
+    """Return the jars that the text of a lock file names, in its order."""
+    fields = (line.split(":") for line in text.splitlines() if line)
+    return tuple(Jar(group, artifact, version, sha256, int(size)) for group, artifact, version, sha256, size in fields)
+
+
+def paths(name: str) -> list[Path]:
+    """Return the files of the lock file `name`, fetching those that are not in the cache; raises as `fetch`."""
+    return fetch(read_lock(name), what=LOCKS[name])
+
+
+def fetch(jars: Sequence[Jar], *, what: str) -> list[Path]:
+    """Return the files of some jars, fetching those that are not in the cache.
+
+    Args:
+        jars: the jars of a lock file.
+        what: what messages call the program that they are for.
+
+    Raises:
+        JarsMissing: some are not in the cache and could not be fetched.
+    """
+    missing = [jar for jar in jars if not jar.is_cached()]
+    if missing:
+        _fetch(missing, what=what)
+    return [jar.path for jar in jars]
+
+
+def spark_modules(version: str) -> tuple[str, ...]:
+    """Return the Maven coordinates of the Avro and Kafka modules for a Spark version."""
+    # The pyspark packages of Spark 3 bundle Scala 2.12, those of Spark 4 Scala 2.13.
+    scala = "2.12" if version.startswith("3.") else "2.13"
+    versions = {"spark-avro": version, "spark-sql-kafka-0-10": _KAFKA_MODULES.get(version, version)}
+    return tuple(f"org.apache.spark:{module}_{scala}:{number}" for module, number in versions.items())
+
+
+def verify(name: str) -> list[Jar]:
+    """Return the jars of a lock file whose cached file is missing or not what was locked, dropping such files."""
+    wrong = [jar for jar in read_lock(name) if not (jar.is_cached() and jar.matches(jar.path))]
+    for jar in wrong:
+        jar.path.unlink(missing_ok=True)
+    return wrong
+
+
+def maven(repository: Path) -> MavenContext:
+    """Return a Maven client that downloads into `repository`, from Maven Central or jgo's configured mirrors."""
+    # Here, since the import takes 0.2 s and a full cache needs none of it.
+    from jgo.config import GlobalSettings  # noqa: PLC0415
+    from jgo.maven import MavenContext, PythonResolver  # noqa: PLC0415
+
+    mirrors = GlobalSettings.load().repositories
+    return MavenContext(resolver=PythonResolver(), repo_cache=repository, remote_repos=mirrors or None, timeout=30)
+
+
+def _fetch(jars: list[Jar], *, what: str) -> None:
+    require("server", user=f"fetching the jars for {what}", modules=("jgo", "tqdm"))
+    from tqdm import tqdm  # noqa: PLC0415 - only where something is fetched
+
+    folder = cache_folder() / "jars"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JarsMissing(f"the jars for {what} cannot be kept in {folder}: {error.strerror}") from error
+    size = sum(jar.size for jar in jars)
+    failed: list[tuple[Jar, str]] = []
+    with (
+        tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as scratch,
+        ThreadPoolExecutor(_CONNECTIONS) as pool,
+        tqdm(total=size, desc=f"jars for {what}", unit="B", unit_scale=True, file=sys.stderr) as bar,
+    ):
+        context = maven(Path(scratch))
+        downloads = {pool.submit(_fetch_one, context, jar): jar for jar in jars}
+        for download in as_completed(downloads):
+            jar = downloads[download]
+            trouble = download.exception()
+            if trouble is not None:
+                failed.append((jar, _reason(trouble)))
+            bar.update(jar.size)
+    if failed:
+        jar, reason = failed[0]
+        raise JarsMissing(
+            f"{len(failed)} of {len(jars)} jars for {what} could not be fetched from Maven Central"
+            f" ({jar.coordinates}: {reason}); with network access they are fetched once and kept in {folder}"
+        )
+
+
+def _fetch_one(context: MavenContext, jar: Jar) -> None:
+    artifact = context.project(jar.group, jar.artifact).at_version(jar.version).artifact()
+    file = Path(artifact.resolve())
+    if not jar.matches(file):
+        raise ValueError("the file fetched is not the one that was locked (SHA-256 or size differs)")
+    # A rename within one file system: another process sees the whole jar or none.
+    file.replace(jar.path)
+
+
+def _reason(error: BaseException) -> str:
+    """Cut a download's error down to one line: the innermost cause says what happened, the outer ones repeat it."""
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__ or error
+    return " ".join(str(error).split())[:200] or type(error).__name__

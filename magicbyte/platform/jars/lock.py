@@ -1,0 +1,83 @@
+"""How the lock files are made: the wanted artifacts are resolved, and what they need is hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from magicbyte.kit.extras import require
+from magicbyte.kit.failure import Failure
+from magicbyte.platform.jars import KAFKA_VERSIONS, SPARK_VERSIONS, Jar, maven, spark_modules
+
+#: What writes the broker's log: Kafka has no binding of SLF4J. Both are of one version, whichever API Kafka asks for.
+_LOGGING = ("org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-simple:1.7.36")
+
+#: What takes the place of a module's own dependency: Maven Central had no token provider 4.1.1 when its lock was made.
+_EXTRA = {"4.1.1": ("org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",)}
+
+#: The coordinates that each lock file is made from.
+WANTED = {
+    **{f"broker-{version}": (f"org.apache.kafka:kafka_2.13:{version}", *_LOGGING) for version in KAFKA_VERSIONS},
+    **{f"spark-{version}": (*spark_modules(version), *_EXTRA.get(version, ())) for version in SPARK_VERSIONS},
+}
+
+#: Artifacts that a module names but that nothing here loads: the interfaces of Kafka's command line tools.
+_UNUSED = frozenset({"kafka-tools-api"})
+
+
+def write_lock(name: str) -> int:
+    """Resolve what `name` stands for, write its lock file beside this module, and return the number of jars."""
+    program, _, version = name.partition("-")
+    left_out = pyspark_jars(version) if program == "spark" else _UNUSED
+    text = lock_text(WANTED[name], left_out)
+    Path(__file__).with_name(f"{name}.lock").write_text(text, encoding="ascii")
+    return len(text.splitlines())
+
+
+def lock_text(coordinates: Sequence[str], left_out: AbstractSet[str]) -> str:
+    """Return the text of a lock file: the artifacts, and all that they need at run time.
+
+    Args:
+        coordinates: Maven coordinates, `group:artifact:version`; their versions go over those that others ask for.
+        left_out: names of artifacts that get no line.
+    """
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(8) as pool:
+        context = maven(Path(scratch))
+        wanted = [context.create_dependency(artifact) for artifact in coordinates]
+        for dependency in wanted:
+            # Without this jgo would let one artifact's dependencyManagement choose the versions of the other's.
+            dependency.raw = True
+        inputs, transitive = context.resolver.resolve(wanted)
+        needed = [
+            dependency
+            for dependency in inputs + transitive
+            if dependency.scope in {None, "compile", "runtime"} and dependency.artifactId not in left_out
+        ]
+        jars = sorted(pool.map(_hashed, needed), key=lambda jar: jar.coordinates)
+    return "".join(f"{jar.coordinates}:{jar.sha256}:{jar.size}\n" for jar in jars)
+
+
+def pyspark_jars(version: str) -> frozenset[str]:
+    """Return the artifacts that the pyspark wheel bundles: a second version of one of them beside it would clash."""
+    require("spark", user="the lock of Spark's jars", modules=("pyspark",))
+    installed = metadata.version("pyspark")
+    if installed != version:
+        raise Failure(f"the lock of Spark {version} is made beside PySpark {version}, and {installed} is installed")
+    wheel = find_spec("pyspark")
+    assert wheel is not None
+    assert wheel.origin is not None
+    folder = Path(wheel.origin).with_name("jars")
+    return frozenset(jar.stem.rpartition("-")[0] for jar in folder.glob("*.jar"))
+
+
+def _hashed(dependency: Any) -> Jar:
+    data = Path(dependency.artifact.resolve()).read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Jar(dependency.groupId, dependency.artifactId, dependency.version, sha256, len(data))

@@ -1,0 +1,132 @@
+"""What one principal may do in the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compat.schema import Reference
+from magicbyte.kit.errors import ApiError
+from magicbyte.security.principal import Principal
+from magicbyte.security.rights.authorizer import Authorizer
+from registry import errors
+from registry.state.model import (
+    DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
+    SubjectName,
+    context_of,
+    in_context,
+    parse_subject,
+    subject_in,
+)
+from registry.state.resolve import missing_reference
+
+#: The operations in the words of refusals.
+_WORDS = {
+    "READ": "Read",
+    "WRITE": "Write",
+    "DELETE": "Delete",
+    "ALTER": "Alter",
+    "DESCRIBE": "Describe",
+    "DESCRIBE_CONFIGS": "DescribeConfigs",
+    "ALTER_CONFIGS": "AlterConfigs",
+}
+_GLOBAL_SETTINGS = str(SubjectName(GLOBAL_CONTEXT, ""))
+_NOT_AUTHORIZED = "Not authorized"
+
+
+class Rights:
+    """One principal's rights, by the rules that are in force at each question."""
+
+    def __init__(self, authorizer: Authorizer, group_id: str, principal: Principal, address: str) -> None:
+        """Ask for one principal.
+
+        Args:
+            authorizer: The rules.
+            group_id: The name of this registry in rules.
+            principal: Who asks.
+            address: From where.
+        """
+        self._authorizer = authorizer
+        self._group_id = group_id
+        self._principal = principal
+        self._address = address
+
+    def may(self, operation: str, subject: str | None) -> bool:
+        """Tell whether an operation on a subject, or a context's settings, is allowed; None: on the registry."""
+        resource_type, name = self._resource(subject)
+        return self._authorizer.rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
+
+    def require(self, operations: Sequence[str], subject: str | None, asked: str | None = None) -> None:
+        """Require any one of some operations on a subject, or a context's settings; None: on the registry.
+
+        Args:
+            operations: Any one suffices; refusals name the first.
+            subject: The subject that the request comes to.
+            asked: The subject that it names; refusals name this one.
+
+        Raises:
+            ApiError: 40301.
+        """
+        resource_type, name = self._resource(subject)
+        for operation in operations:
+            decision = self._authorizer.decide(self._principal, self._address, operation, resource_type, name)
+            if decision.is_allowed:
+                return
+        shown = (
+            f"Registry: {name}" if resource_type == "REGISTRY" else f"Subject: {subject if asked is None else asked}"
+        )
+        raise errors.DENIED(operation=_WORDS[operations[0]], resource=shown)
+
+    def require_references(self, subject: str, references: Iterable[Reference], schema_type: str) -> None:
+        """Require that the targets of references may be read: those that may not look as if they were missing.
+
+        Raises:
+            ApiError: 42201, as for a reference that leads nowhere.
+        """
+        context = context_of(subject)
+        for reference in references:
+            if reference.subject and not self.may("READ", subject_in(context, reference.subject)):
+                raise errors.INVALID_SCHEMA(type=schema_type, details=missing_reference(reference))
+
+    def refusal_of_line(self, line: Mapping[str, Any], context: str) -> str | None:
+        """Return why a line of an import is refused; None if it is not.
+
+        Args:
+            line: The line.
+            context: The context of subjects that name none.
+        """
+        kind, subject = line.get("kind", "schema"), line.get("subject")
+        if kind not in ("schema", "config", "mode"):
+            return None
+        if not isinstance(subject, str):
+            if subject is not None or kind == "schema":
+                # It is refused for what it is.
+                return None
+            target = None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
+        else:
+            target = str(parse_subject(in_context(context, subject)))
+        allowed = self.may("ALTER_CONFIGS", target)
+        if kind == "schema" and target is not None:
+            allowed = allowed and self.may("WRITE", target) and self._may_read_all(target, line.get("references"))
+        return None if allowed else _NOT_AUTHORIZED
+
+    def _may_read_all(self, subject: str, references: object) -> bool:
+        context = context_of(subject)
+        named = (
+            [each.get("subject") for each in references if isinstance(each, dict)]
+            if isinstance(references, list)
+            else []
+        )
+        return all(self.may("READ", subject_in(context, name)) for name in named if isinstance(name, str))
+
+    def _resource(self, subject: str | None) -> tuple[str, str]:
+        if subject is None or subject in ("", _GLOBAL_SETTINGS):
+            return "REGISTRY", self._group_id
+        return "SUBJECT", subject.removeprefix(f":{DEFAULT_CONTEXT}:")
+
+
+def without_details(error: ApiError) -> ApiError:
+    """Return the refusal of an incompatible schema without what it says of the stored one."""
+    text = 'Schema being registered is incompatible with an earlier schema for subject "{subject}"'
+    return ApiError(type(error.kind)(error.kind.code, text, error.kind.status), error.fields)

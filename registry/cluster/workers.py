@@ -1,0 +1,80 @@
+"""Several processes on one machine that share a port; each is a node of the cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+
+from magicbyte.kit import process
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.stop_signals import handle_stop_signals
+from registry.settings import RegistrySettings
+
+log = logging.getLogger("magicbyte.registry.workers")
+
+_LOOK_SECONDS = 0.5
+_STOP_SECONDS = 10.0
+
+
+def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -> int:
+    """Run the workers, each again if it ends by itself, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
+
+    If there are certificates or users, SIGHUP goes to the workers, which read them again.
+
+    Raises:
+        Failure: The storage is one that processes can't share.
+    """
+    if given.storage.startswith("memory:"):
+        raise Failure("--workers needs a storage that processes can share; memory: is each one's own")
+    stopping = threading.Event()
+    handle_stop_signals(lambda *_: stopping.set())
+    reloading = threading.Event()
+    if not given.is_open or any(listener.scheme == "https" for listener in given.listeners):
+        signal.signal(signal.SIGHUP, lambda *_: reloading.set())
+    running = [_start(properties, given, index) for index in range(given.workers)]
+    while not stopping.wait(_LOOK_SECONDS):
+        if reloading.is_set():
+            reloading.clear()
+            for worker in running:
+                worker.send_signal(signal.SIGHUP)
+        for index, worker in enumerate(running):
+            if worker.poll() is not None:
+                log.warning("worker %d ended with exit code %d; starting it again", index, worker.returncode)
+                running[index] = _start(properties, given, index)
+    for worker in running:
+        worker.terminate()
+    codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
+    # SIGTERM itself ends only a worker that had not opened anything yet.
+    return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
+
+
+def _start(properties: Mapping[str, str], given: RegistrySettings, index: int) -> subprocess.Popen[bytes]:
+    """Start one worker: all settings, a listener of its own for the others, and an identity that lasts.
+
+    The settings go through a pipe: in a file or in arguments, others could read the secrets among them.
+    """
+    own = {
+        **properties,
+        "magicbyte.workers": "1",
+        "magicbyte.worker": str(index),
+        "magicbyte.node.id": f"{given.node_id or given.advertised_url}-{index}",
+    }
+    reading, writing = os.pipe()
+    try:
+        command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry", "--config", f"/dev/fd/{reading}"]
+        worker = process.start(command, log=sys.stderr.fileno(), pass_fds=[reading])
+    finally:
+        os.close(reading)
+    with suppress(BrokenPipeError), open(writing, "wb") as pipe:  # noqa: PTH123  a descriptor
+        pipe.write("".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in own.items()).encode())
+    return worker
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")

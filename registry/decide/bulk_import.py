@@ -1,0 +1,213 @@
+"""Bulk import: lines of an export, taken with the ids and versions that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as replace_terms
+from typing import Any
+
+from msgspec.structs import replace
+
+from compat.formats import FORMATS
+from compat.schema import AVRO
+from magicbyte.kit.errors import ApiError
+from registry import errors
+from registry.decide.configure import checked_config, decide_put_mode
+from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable
+from registry.decide.prepare import Registration, canonicalize
+from registry.decide.question import LITTLE_READING, Question, Unanswered
+from registry.log.port import Record
+from registry.offload.parsing import parse_steps
+from registry.state import records
+from registry.state.identity import guid_of
+from registry.state.model import (
+    DEFAULT_CONTEXT,
+    MAX_VERSION,
+    MODES,
+    Config,
+    Content,
+    Version,
+    context_of,
+    in_bounds,
+    in_context,
+    kept_form,
+    may_be_subject,
+    parse_subject,
+)
+from registry.state.records import Key, Undecodable
+from registry.state.resolve import qualified_context, settings_key
+from registry.state.view import View
+
+#: The most steps of reading schemas at once, for all lines together.
+_MOST_READING = 10 * LITTLE_READING
+#: A line's number, from 1, and its object.
+Line = tuple[int, Mapping[str, Any]]
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of lines.
+
+    Attributes:
+        taken: How many were written, by kind.
+        known: How many were there already.
+        refused: The numbers of those that were refused, and why.
+    """
+
+    taken: dict[str, int] = field(default_factory=dict)
+    known: int = 0
+    refused: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, other: Report) -> None:
+        """Add what came of other lines."""
+        for kind, count in other.taken.items():
+            self.taken[kind] = self.taken.get(kind, 0) + count
+        self.known += other.known
+        self.refused += other.refused
+
+
+def decide_load(
+    view: View, now: int, *, lines: Sequence[Line], terms: Terms, context: str = DEFAULT_CONTEXT
+) -> Decision[Report]:
+    """Take lines, each on what the ones before it left; one that is refused does not hold up the others.
+
+    Compatibility is not checked. A line with a guid is stored as it is and must be what its guid says; without one its
+    text is parsed first. A subject that names no context is in the one that is given.
+
+    Raises:
+        Unanswered: Texts are to be parsed elsewhere first.
+    """
+    overlay, report, found = View(view), Report(), list[Record]()
+    questions: list[Question] = []
+    reading_left = _MOST_READING
+    for number, line in lines:
+        kind = line.get("kind", "schema")
+        try:
+            take = _KINDS.get(kind) if isinstance(kind, str) else None
+            if take is None:
+                raise errors.INVALID_PARAMETER(detail=f"unknown kind {kind!r}")
+            reading_left -= _reading(line)
+            line_terms = terms if reading_left >= 0 else replace_terms(terms, most_reading=0)
+            written = take(overlay, now, _placed(line, context), line_terms)
+        except (ApiError, Undecodable) as error:
+            report.refused.append((number, str(error)))
+            continue
+        except Unanswered as missing:
+            questions += missing.questions
+            continue
+        for record in written:
+            overlay.apply_record(record)
+        found += written
+        if written:
+            report.taken[kind] = report.taken.get(kind, 0) + 1
+        elif take is not _pass_over:
+            report.known += 1
+    if questions:
+        raise Unanswered(questions, overlay)
+    return Decision(report, tuple(found))
+
+
+def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:
+    """The line with its subject in a context; settings without a subject are the context's own."""
+    if context == DEFAULT_CONTEXT:
+        return line
+    subject = line.get("subject")
+    if subject is None and line.get("kind") in ("config", "mode"):
+        subject = ""
+    return {**line, "subject": in_context(context, subject)} if isinstance(subject, str) else line
+
+
+def _reading(line: Mapping[str, Any]) -> int:
+    """About how many steps reading a line's schema takes; none if its guid says what it is."""
+    text, schema_type = line.get("schema"), line.get("schemaType")
+    if line.get("guid") is not None or not isinstance(text, str):
+        return 0
+    return parse_steps(schema_type if isinstance(schema_type, str) else AVRO, len(text))
+
+
+def _pass_over(_view: View, _now: int, _line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    return []
+
+
+def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[Record]:
+    subject, number = _subject(line), line.get("version")
+    if not in_bounds(number):
+        raise Undecodable(f"a schema needs a version from 1 to {MAX_VERSION}, not {number}")
+    if not in_bounds(line.get("id")):
+        raise Undecodable(f"a schema needs an id from 1 to {MAX_VERSION}, not {line.get('id')}")
+    key = Key(records.SCHEMA, subject, number)
+    # The timestamp is that of the import, as it is of the record.
+    version = records.decode_version(key, dict(line), now)
+    version = replace(version, kept=kept_form(_content(view, version, line, terms)))
+    context = context_of(subject)
+    holder = view.content_with_id(context, version.schema_id)
+    present = view.version(subject, number)
+    if holder is not None and holder != version.content:
+        raise errors.ID_OVERWRITE(id=version.schema_id, context=qualified_context(subject))
+    if present is not None and (present.schema_id, present.content) != (version.schema_id, version.content):
+        raise errors.ID_OVERWRITE(id=present.schema_id, context=qualified_context(subject))
+    if present is not None and present.deleted == version.deleted:
+        return []
+    require_writable(view, subject)
+    found = [records.version_record(view.key_bytes(key), version)]
+    if context != DEFAULT_CONTEXT and context not in view.contexts():
+        found.insert(0, Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
+    return found
+
+
+def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms) -> Content:
+    content = version.content
+    if content.schema_type not in FORMATS:
+        raise errors.UNKNOWN_SCHEMA_TYPE(type=content.schema_type)
+    require_valid_rules(content.rule_set)
+    if line.get("guid") is None:
+        request = Registration(version.subject, content)
+        return canonicalize(view, request, Config(), terms, strict=False).content
+    if line["guid"] != guid_of(content):
+        raise Undecodable(f"the schema is not what its guid {line['guid']} stands for")
+    return content
+
+
+def _config(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    subject, value = _optional_subject(line), line.get("config")
+    if not isinstance(value, dict):
+        raise Undecodable("a config needs an object `config`")
+    config = checked_config(value)
+    if config == view.config(subject):
+        return []
+    require_writable(view, subject)
+    key = Key(records.CONFIG, subject)
+    return [Record(view.key_bytes(key), records.encode_config(key, config), now)]
+
+
+def _mode(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[Record]:
+    subject, mode = _optional_subject(line), line.get("mode")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise errors.INVALID_MODE()
+    if mode == view.mode(subject):
+        return []
+    return list(decide_put_mode(view, now, subject=subject, name=mode, terms=terms, force=True).records)
+
+
+def _subject(line: Mapping[str, Any], *, of_settings: bool = False) -> str:
+    given = line.get("subject")
+    if not isinstance(given, str):
+        raise Undecodable("a schema needs a subject")
+    subject = str(parse_subject(given))
+    if not may_be_subject(subject, of_settings=of_settings):
+        raise errors.INVALID_SUBJECT(subject=given)
+    return subject
+
+
+def _optional_subject(line: Mapping[str, Any]) -> str | None:
+    return None if line.get("subject") is None else settings_key(_subject(line, of_settings=True))
+
+
+_KINDS: Mapping[str, Callable[[View, int, Mapping[str, Any], Terms], list[Record]]] = {
+    "schema": _schema,
+    "config": _config,
+    "mode": _mode,
+    "manifest": _pass_over,
+    "end": _pass_over,
+}

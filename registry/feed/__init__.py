@@ -1,0 +1,1 @@
+"""What leaves a registry in bulk: the change feed, webhooks, search, pages and exports."""

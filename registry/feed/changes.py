@@ -1,0 +1,98 @@
+"""The change feed: what the log's entries mean to those who follow the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry.state import records
+from registry.state.model import parse_subject
+from registry.state.records import Key
+from registry.state.view import RECENT_ENTRIES, Applied, View
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change; its offset in the log is what a follower names to go on from."""
+
+    offset: int
+    kind: str
+    subject: str | None
+    details: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as followers get it."""
+        return {"offset": self.offset, "type": self.kind, "subject": self.subject, **self.details}
+
+
+class TooOld(LookupError):
+    """The changes after an offset are no longer at hand."""
+
+
+def changes_since(view: View, offset: int, prefix: str = "") -> list[Change]:
+    """The changes after an offset, of subjects by prefix (`:*:` and empty: all).
+
+    Raises:
+        TooOld: Entries after the offset are no longer at hand; an export tells what they came to.
+    """
+    entries = list(view.recent)
+    if len(entries) == RECENT_ENTRIES and offset < entries[0].offset - 1:
+        raise TooOld(f"changes before offset {entries[0].offset} are no longer at hand")
+    found = (change_of(entry) for entry in entries if entry.offset > offset)
+    return [change for change in found if change is not None and _concerns(change, prefix)]
+
+
+def _concerns(change: Change, prefix: str) -> bool:
+    if prefix in ("", ":*:"):
+        return True
+    subject = change.subject or ""
+    if prefix.startswith(":*:"):
+        return parse_subject(subject).name.startswith(prefix.removeprefix(":*:"))
+    return subject.startswith(prefix)
+
+
+def change_of(entry: Applied) -> Change | None:
+    """What an entry means; None where it means nothing to followers."""
+    read = _READERS.get(entry.key.keytype)
+    found = next(read(entry.key, entry.value), None) if read else None
+    if found is None:
+        return None
+    kind, details = found
+    return Change(entry.offset, kind, entry.key.subject, {**details, "ts": entry.timestamp})
+
+
+_Read = Iterator[tuple[str, dict[str, Any]]]
+
+
+def _schema(key: Key, value: dict[str, Any] | None) -> _Read:
+    if value is None:
+        yield "schema.removed", {"version": key.version}
+        return
+    kind = "schema.deleted" if value.get("deleted") else "schema.registered"
+    yield kind, {"version": key.version, "id": value.get("id"), "schemaType": value.get("schemaType") or "AVRO"}
+
+
+def _deletion(_key: Key, value: dict[str, Any] | None) -> _Read:
+    if value is not None:
+        yield "subject.deleted", {"version": value.get("version")}
+
+
+def _config(_key: Key, value: dict[str, Any] | None) -> _Read:
+    if value is None:
+        yield "config.removed", {}
+    else:
+        yield "config.updated", {"config": {name: each for name, each in value.items() if name != "subject"}}
+
+
+def _mode(_key: Key, value: dict[str, Any] | None) -> _Read:
+    mode = None if value is None else value.get("mode")
+    yield ("mode.removed", {}) if mode is None else ("mode.updated", {"mode": mode})
+
+
+_READERS: Mapping[str, Callable[[Key, dict[str, Any] | None], _Read]] = {
+    records.SCHEMA: _schema,
+    records.DELETE_SUBJECT: _deletion,
+    records.CONFIG: _config,
+    records.MODE: _mode,
+}

@@ -1,0 +1,195 @@
+"""Lines of JSON that hold a whole registry, ids, versions and settings included: written, checked and read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from magicbyte import __version__
+from registry import errors
+from registry.decide import Line
+from registry.state.identity import guid_of
+from registry.state.json_text import load_json
+from registry.state.model import Version, context_of, parse_subject, subject_in
+from registry.state.records import content_extras
+from registry.state.view import View, named
+
+FORMAT_VERSION = 1
+CLOSING = "end"
+#: How many lines, and about how many bytes, are decided and written at once: other writers wait as long.
+_LINES_IN_BATCH = 200
+_BYTES_IN_BATCH = 1 << 22
+
+
+def export_lines(
+    view: View,
+    prefix: str = ":*:",
+    *,
+    deleted: bool = True,
+    may_see_settings: Callable[[str | None], bool] | None = None,
+) -> Iterator[bytes]:
+    """A manifest, each version behind those it refers to, configs and modes, and an end line with a checksum.
+
+    Args:
+        view: What to export.
+        prefix: Subjects that begin so; `:*:` is all.
+        deleted: Soft-deleted versions too.
+        may_see_settings: Tells whether the config and mode of a subject or context, or with None the global ones, are
+            exported; without it all are.
+    """
+    digest = hashlib.sha256()
+    count = 0
+    for value in _values(view, prefix, deleted=deleted, may_see_settings=may_see_settings or _everything):
+        line = orjson.dumps(value) + b"\n"
+        digest.update(line)
+        count += 1
+        yield line
+    yield orjson.dumps({"kind": CLOSING, "lines": count, "sha256": digest.hexdigest()}) + b"\n"
+
+
+def _everything(_subject: str | None) -> bool:
+    return True
+
+
+def _values(
+    view: View, prefix: str, *, deleted: bool, may_see_settings: Callable[[str | None], bool]
+) -> Iterator[dict[str, Any]]:
+    yield {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
+    subjects = named(view.subjects(), prefix)
+    versions = [each for name in subjects for each in list(view.versions(name)) if deleted or not each.deleted]
+    for version in in_order(versions):
+        yield version_value(version)
+    wanted = prefix in ("", ":*:") and may_see_settings(None)
+    for name in named(view.configured(), prefix):
+        config = view.config(name)
+        if config is not None and may_see_settings(name):
+            yield {"kind": "config", "subject": name, "config": config.to_json()}
+    for name in named(view.with_modes(), prefix):
+        mode = view.mode(name)
+        if mode is not None and may_see_settings(name):
+            yield {"kind": "mode", "subject": name, "mode": mode}
+    config, mode = view.config(None), view.mode(None)
+    if wanted and config is not None:
+        yield {"kind": "config", "config": config.to_json()}
+    if wanted and mode is not None:
+        yield {"kind": "mode", "mode": mode}
+
+
+def version_value(version: Version) -> dict[str, Any]:
+    """The line of a version."""
+    content = version.content
+    return {
+        "kind": "schema",
+        "subject": version.subject,
+        "version": version.number,
+        "id": version.schema_id,
+        "guid": guid_of(content),
+        "schemaType": content.schema_type,
+        **content_extras(content),
+        "schema": content.text,
+        "deleted": version.deleted,
+    }
+
+
+def in_order(versions: list[Version]) -> Iterator[Version]:
+    """The versions by context and id, but each behind those that it refers to; a circle is cut where it is met."""
+    by_name = {(each.subject, each.number): each for each in versions}
+    done: set[tuple[str, int]] = set()
+    for first in sorted(versions, key=lambda each: (parse_subject(each.subject).context, each.schema_id, each.number)):
+        stack = [(first, False)]
+        while stack:
+            version, ready = stack.pop()
+            identity = (version.subject, version.number)
+            if ready:
+                yield version
+            elif identity not in done:
+                done.add(identity)
+                stack.append((version, True))
+                context = context_of(version.subject)
+                for reference in reversed(version.content.references):
+                    target = by_name.get((subject_in(context, reference.subject), reference.version))
+                    if target is not None:
+                        stack.append((target, False))
+
+
+def check_lines(lines: Iterable[bytes], *, closed: bool) -> None:
+    """Check that lines are objects, and that they are all that an export had.
+
+    Args:
+        lines: Each with its end.
+        closed: They must end in the closing line of an export, which counts the lines before it and has their SHA-256.
+            Without it, lines may be written by hand, and a closing line says nothing.
+
+    Raises:
+        ApiError: 400.
+    """
+    digest, count, last = hashlib.sha256(), 0, 0
+    closing: Mapping[str, Any] | None = None
+    for number, raw in enumerate(lines, 1):
+        line = _object(number, raw)
+        last = number if line is not None else last
+        if closing is not None and line is not None:
+            raise errors.INVALID_PARAMETER(detail=f"line {number} comes after the closing line, which must be the last")
+        if closed and line is not None and line.get("kind") == CLOSING:
+            closing = line
+        elif closing is None:
+            digest.update(raw)
+            count += line is not None
+    if not closed:
+        return
+    if closing is None:
+        raise errors.INVALID_PARAMETER(
+            detail=f"the closing line is missing: the export was cut after line {last}. Export again, or send lines "
+            "that were written by hand with ?lines=true"
+        )
+    if closing.get("lines") != count:
+        raise errors.INVALID_PARAMETER(
+            detail=f"the closing line counts {closing.get('lines')} lines, but {count} came before it: the export is "
+            "not whole"
+        )
+    if closing.get("sha256") != digest.hexdigest():
+        raise errors.INVALID_PARAMETER(
+            detail=f"the SHA-256 of the lines is {digest.hexdigest()}, but the closing line says "
+            f"{closing.get('sha256')}: the export was changed. Send lines that were edited by hand with ?lines=true"
+        )
+
+
+def parsed_lines(lines: Iterable[bytes]) -> Iterator[tuple[Line, int]]:
+    """Each line that is not blank, with its number from 1, its object, and its length in bytes.
+
+    Raises:
+        ApiError: 400 if a line is not an object.
+    """
+    for number, raw in enumerate(lines, 1):
+        line = _object(number, raw)
+        if line is not None:
+            yield (number, line), len(raw)
+
+
+def batches(lines: Iterator[tuple[Line, int]]) -> Iterator[list[Line]]:
+    """Lines in batches that are written at once."""
+    batch, size = list[Line](), 0
+    for line, length in lines:
+        batch.append(line)
+        size += length
+        if len(batch) == _LINES_IN_BATCH or size >= _BYTES_IN_BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _object(number: int, raw: bytes) -> dict[str, Any] | None:
+    """The object of a line; None if the line is blank."""
+    if raw.isspace():
+        return None
+    try:
+        value = load_json(raw)
+    except orjson.JSONDecodeError as error:
+        raise errors.INVALID_PARAMETER(detail=f"line {number} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise errors.INVALID_PARAMETER(detail=f"line {number} is not an object")
+    return value

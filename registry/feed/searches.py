@@ -1,0 +1,78 @@
+"""Searches: scans in a thread of their own, and reading of names by child processes, each text once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from registry.feed.search import Hit, NameIndex, Query, TextKey, scan, text_key
+from registry.offload.answering import Answering
+from registry.offload.jobs import Names
+from registry.state.model import Version
+from registry.state.view import View
+
+#: The longest texts together, in characters, that are read in one job; and the most of them.
+_CHARACTERS_A_JOB = 500_000
+_TEXTS_A_JOB = 500
+
+
+class Searching:
+    """Finds versions, and remembers the names in the schemas that it has read for that."""
+
+    def __init__(self, answering: Answering) -> None:
+        self._answering = answering
+        self._index = NameIndex()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
+        self._reading = asyncio.Lock()
+
+    def close(self) -> None:
+        """Begin no more searches."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def search(self, view: View, query: Query, *, most: int) -> Sequence[Hit]:
+        """The versions that a query asks for, by subject and number.
+
+        Args:
+            view: Where to look.
+            query: The query.
+            most: How many are enough.
+
+        Raises:
+            ApiError: 503 if all processes have work.
+        """
+        loop = asyncio.get_running_loop()
+        read: dict[TextKey, Names] = {}
+        while True:
+            scanned = await loop.run_in_executor(self._thread, partial(scan, view, query, self._index, read, most=most))
+            if not scanned.unread:
+                return scanned.hits
+            # Kept for this search as well: the index may be too small for all of them.
+            read |= await self._read(scanned.unread)
+
+    async def _read(self, versions: Sequence[Version]) -> dict[TextKey, Names]:
+        """The names in the texts of versions."""
+        read: dict[TextKey, Names] = {}
+        # Another search waits here, and then finds in the index what this one reads.
+        async with self._reading:
+            unread = {key: version for version in versions if self._index.get(key := text_key(version)) is None}
+            for keys in _jobs(unread):
+                answered = await self._answering.names([unread[key].content.schema for key in keys])
+                for key, names in zip(keys, answered, strict=True):
+                    read[key] = names
+                    self._index.add(key, names)
+        return read
+
+
+def _jobs(versions: dict[TextKey, Version]) -> Iterator[list[TextKey]]:
+    keys: list[TextKey] = []
+    characters = 0
+    for key, version in versions.items():
+        keys.append(key)
+        characters += len(version.text)
+        if characters >= _CHARACTERS_A_JOB or len(keys) == _TEXTS_A_JOB:
+            yield keys
+            keys, characters = [], 0
+    if keys:
+        yield keys

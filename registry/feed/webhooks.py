@@ -1,0 +1,184 @@
+"""Webhooks: changes posted to URLs that the settings name, by one node of all that share the log."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+import httpx
+import orjson
+
+from magicbyte.kit.secret import hide_user_info
+from registry.cluster.node import Node
+from registry.decide import Decision
+from registry.feed.changes import Change, TooOld, changes_since
+from registry.log.port import LogError, Record
+from registry.state import records
+from registry.state.model import Posted
+from registry.state.records import Key
+from registry.state.view import View
+
+log = logging.getLogger("magicbyte.registry.webhooks")
+
+SIGNATURE = "X-Magicbyte-Signature"
+_LOOK_SECONDS = 0.2
+_POST_SECONDS = 10.0
+#: How long to wait before each further attempt; after the last, the change is given up and logged.
+_PAUSES = (0.5, 2.0, 8.0)
+#: How many changes are posted between two marks in the log, at the most.
+_MOST_CHANGES = 100
+#: How often a node that posts says so where posting takes long, and how long the others wait to hear from it.
+_SIGN_SECONDS = 5.0
+PATIENCE_SECONDS = 15.0
+
+
+class Webhooks:
+    """Posts each change to every URL, in order.
+
+    A body is the JSON of a change, signed with HMAC-SHA256 in `X-Magicbyte-Signature: sha256=HEX` where there is a
+    secret. Anything but a 2xx is tried again a few times.
+
+    Marks in the log say up to where changes were posted, and by which node. That node goes on; where it is silent for
+    too long, another goes on instead. So each change is posted at least once, and twice only where a node was gone or
+    slow between posting and saying so.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        urls: Sequence[str],
+        secret: str | None,
+        *,
+        name: str,
+        leads: Callable[[], bool],
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        """Prepare to post.
+
+        Args:
+            node: Whose view has the changes, and whose log takes the marks.
+            urls: Where to post.
+            secret: Signs the bodies.
+            name: The node's own, the same whenever it is started again.
+            leads: Tells whether the node may write.
+            patience: How many seconds of silence end another node's turn.
+        """
+        self._node = node
+        self._urls = urls
+        self._secret = secret
+        self._name = name
+        self._leads = leads
+        self._patience = patience
+        #: Stands for a mark where there is none: where posting begins if nobody has posted before.
+        self._unposted = Posted("", -1, -1)
+        #: What this node has posted, whether the log says so yet or not.
+        self._posted = -1
+        self._nothing_until = -1
+        #: The last that was heard from another node, and when.
+        self._heard: tuple[Posted, float] | None = None
+
+    @property
+    def _view(self) -> View:
+        return self._node.view
+
+    async def run(self) -> None:
+        """Post changes until cancelled."""
+        self._unposted = Posted("", self._view.offset, -1)
+        async with httpx.AsyncClient(timeout=_POST_SECONDS) as client:
+            while True:
+                await asyncio.sleep(_LOOK_SECONDS)
+                try:
+                    if self._view.offset != self._nothing_until:
+                        await self._look(client)
+                except Exception:  # the task that everybody's changes wait for must not end
+                    log.exception("changes could not be posted now")
+
+    async def _look(self, client: httpx.AsyncClient) -> None:
+        end, mark = self._view.offset, self._mark(self._view)
+        changes = self._changes(max(mark.offset, self._posted))
+        if not changes:
+            self._nothing_until = end
+            return
+        if not (await asyncio.to_thread(self._leads) and await self._has_the_turn(mark)):
+            return
+        posting = asyncio.gather(*(self._post_all(client, url, changes) for url in self._urls))
+        try:
+            while not (await asyncio.wait([posting], timeout=_SIGN_SECONDS))[0]:
+                await self._say(mark.offset)
+            await posting
+        finally:
+            posting.cancel()
+        self._posted = changes[-1].offset
+        await self._say(self._posted)
+
+    def _mark(self, view: View) -> Posted:
+        return view.posted or self._unposted
+
+    def _changes(self, after: int) -> list[Change]:
+        try:
+            return changes_since(self._view, after)[:_MOST_CHANGES]
+        except TooOld as error:
+            log.error("changes were not posted: %s", error)  # noqa: TRY400  the text says it all
+            self._posted = self._view.offset
+            return []
+
+    async def _has_the_turn(self, mark: Posted) -> bool:
+        """Tell whether this node is to post; it takes the turn of one that was not heard from for too long."""
+        if mark.node == self._name:
+            return True
+        now = time.monotonic()
+        if self._heard is None or self._heard[0] != mark:
+            self._heard = (mark, now)
+        silent = not mark.node or now - self._heard[1] >= self._patience
+        return silent and await self._say(mark.offset, instead_of=mark)
+
+    async def _say(self, offset: int, *, instead_of: Posted | None = None) -> bool:
+        """Mark the log: this node has posted up to an offset. Tells whether it is its turn, then."""
+
+        def mark(view: View, now: int) -> Decision[bool]:
+            current = self._mark(view)
+            if current.node != self._name and current != instead_of:
+                return Decision(result=False)
+            key = view.key_bytes(Key(records.POSTED))
+            return Decision(result=True, records=(Record(key, records.encode_posted(self._name, offset), now),))
+
+        try:
+            return await asyncio.wrap_future(self._node.submit(mark))
+        except LogError as error:
+            log.warning("that changes were posted could not be marked: %s", error)
+            return False
+
+    async def _post_all(self, client: httpx.AsyncClient, url: str, changes: Sequence[Change]) -> None:
+        pauses: Sequence[float] = _PAUSES
+        for change in changes:
+            body = orjson.dumps(change.to_json())
+            headers = {"Content-Type": "application/json"}
+            if self._secret:
+                digest = hmac.new(self._secret.encode(), body, hashlib.sha256).hexdigest()
+                headers[SIGNATURE] = f"sha256={digest}"
+            taken = await self._post(client, url, body, headers, pauses)
+            # Where nobody was there for all of that time, the next changes do not wait as long again.
+            pauses = _PAUSES if taken else ()
+
+    async def _post(
+        self, client: httpx.AsyncClient, url: str, body: bytes, headers: dict[str, str], pauses: Sequence[float]
+    ) -> bool:
+        problem = ""
+        for pause in (*pauses, None):
+            try:
+                answered = await client.post(url, content=body, headers=headers)
+                if answered.is_success:
+                    return True
+                problem = f"HTTP {answered.status_code}"
+            except httpx.HTTPError as error:
+                problem = str(error) or type(error).__name__
+            if pause is not None:
+                await asyncio.sleep(pause)
+        log.error(
+            "webhook %s did not take a change: %s; the change was %s", hide_user_info(url), problem, body.decode()
+        )
+        return False

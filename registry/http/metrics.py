@@ -1,0 +1,161 @@
+"""The node's state and its requests as Prometheus metrics, by plain names and by those that dashboards know."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.registry import Collector
+
+from magicbyte.http.routing.recorder import Tallies
+from magicbyte.kit.shared_call import SharedCall
+from magicbyte.security.metrics import METRICS
+from registry.cluster.node import Node, Status
+from registry.log.port import BEGINNING
+from registry.state.view import RECENT_ENTRIES, View
+
+#: How many versions a subject has of each type, those deleted softly apart.
+Tally = tuple[tuple[tuple[str, bool], int], ...]
+
+
+def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
+    """The node's requests under the names that they had before both servers had the same, and by Confluent's."""
+    labels = ("method", "path", "status")
+    requests = CounterMetricFamily("schema_registry_requests", "Requests answered", labels=labels)
+    durations = SummaryMetricFamily(
+        "schema_registry_request_duration_seconds", "The time that requests took to answer", labels=labels
+    )
+    outcomes = {"success": 0, "failure": 0}
+    for route in tallies:
+        for status, tally in sorted(route.by_status.items()):
+            named = [route.method, route.route, str(status)]
+            requests.add_metric(named, tally.count)
+            durations.add_metric(named, tally.count, tally.seconds)
+            outcomes["success" if status < 400 else "failure"] += tally.count
+    yield requests
+    yield durations
+    for outcome, count in outcomes.items():
+        name = f"kafka_schema_registry_api_{outcome}_count"
+        yield GaugeMetricFamily(name, f"Requests that ended in {outcome}", value=count)
+
+
+class VersionCounts:
+    """How many subjects and versions there are; looks only at the subjects that changed since it looked last."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._offset = BEGINNING
+        self._tallies: dict[str, Tally] = {}
+        #: Most subjects' tallies are alike: each is kept once.
+        self._kept: dict[Tally, Tally] = {}
+        self._total: Counter[tuple[str, bool]] = Counter()
+        self._counting = threading.Lock()
+
+    def now(self) -> tuple[int, Counter[tuple[str, bool]]]:
+        """The number of subjects, and that of versions by type and whether they are soft deleted."""
+        with self._counting:
+            # First, so that what is applied from here on is looked at again the next time.
+            end = self._view.offset
+            for subject in self._changed():
+                self._total.subtract(dict(self._tallies.pop(subject, ())))
+                counts = Counter((each.schema_type, each.deleted) for each in list(self._view.versions(subject)))
+                self._total.update(counts)
+                if counts:
+                    tally = tuple(sorted(counts.items()))
+                    self._tallies[subject] = self._kept.setdefault(tally, tally)
+            self._offset = end
+            return len(self._tallies), +self._total
+
+    def _changed(self) -> Iterable[str]:
+        entries = list(self._view.recent)
+        if len(entries) == RECENT_ENTRIES and entries[0].offset > self._offset + 1:
+            return {*self._view.subjects(), *self._tallies}
+        return {entry.key.subject for entry in entries if entry.offset > self._offset and entry.key.subject}
+
+
+class NodeMetrics(Collector):
+    """A node's status, as it was asked for before a scrape, and what its view holds.
+
+    Attributes:
+        status: The status; nothing is collected without one.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.status: Status | None = None
+        self._node = node
+        self._counts = VersionCounts(node.view)
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics now."""
+        status, view = self.status, self._node.view
+        if status is None:
+            return
+        subjects, versions = self._counts.now()
+        live = {schema_type: count for (schema_type, deleted), count in versions.items() if not deleted}
+        registered = sum(live.values())
+        for name, text, value in (
+            ("magicbyte_registry_ready", "1 where reads are up to date and writes have somewhere to go", status.ready),
+            ("magicbyte_registry_leader", "1 where this node takes writes", status.leader),
+            ("magicbyte_registry_offset", "The last offset that the view holds", status.offset),
+            ("magicbyte_registry_subjects", "Subjects, soft-deleted ones included", subjects),
+            (
+                "magicbyte_registry_records_passed_over",
+                "Records of the log that could not be taken in",
+                sum(view.passed_over.values()),
+            ),
+            (
+                "magicbyte_registry_foreign_records",
+                "Records that other programs wrote to the log while this node led",
+                status.foreign_records,
+            ),
+            ("kafka_schema_registry_master_slave_role", "1 where this node takes writes", status.leader),
+            ("kafka_schema_registry_node_count", "Nodes of this cluster that may lead", self._node.node_count()),
+            ("kafka_schema_registry_registered_count", "Versions that are not deleted", registered),
+            (
+                "kafka_schema_registry_deleted_count",
+                "Versions that are soft deleted",
+                versions.total() - registered,
+            ),
+        ):
+            yield GaugeMetricFamily(name, text, value=float(value))
+        by_type = GaugeMetricFamily("schema_registry_schemas", "Versions that are not deleted", labels=("type",))
+        for schema_type, count in sorted(live.items()):
+            by_type.add_metric([schema_type], count)
+        yield by_type
+        if status.lag is not None:
+            yield GaugeMetricFamily(
+                "magicbyte_registry_lag", "Entries of the log that the view does not hold yet", value=status.lag
+            )
+
+
+class Metrics:
+    """All metrics as text: rendered in a thread of its own, once for all who ask at the time."""
+
+    def __init__(self, status: Callable[[], Awaitable[Status]], of_node: NodeMetrics, of_requests: Collector) -> None:
+        """Prepare to render.
+
+        Args:
+            status: How the node is.
+            of_node: The metrics of the node.
+            of_requests: The metrics of its requests.
+        """
+        self._status = status
+        self._of_node = of_node
+        collectors = CollectorRegistry()
+        collectors.register(of_node)
+        collectors.register(of_requests)
+        collectors.register(METRICS)
+        self._render = SharedCall(partial(generate_latest, collectors), "metrics")
+
+    async def render(self) -> bytes:
+        """The metrics in Prometheus' text format."""
+        self._of_node.status = await self._status()
+        return await self._render()
+
+    def close(self) -> None:
+        """Render no more."""
+        self._render.close()

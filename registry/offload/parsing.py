@@ -1,0 +1,102 @@
+"""Parses schemas for the registry: each text once while it is remembered."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from math import inf
+
+from compat.formats import FORMATS, parse
+from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
+from magicbyte.kit.errors import ApiError
+from registry import errors
+
+#: Up to how many characters, dependencies included, a text is short, or long; and one in how many of those that are
+#: remembered may be long, or longer. A parse takes about 16 times the memory of its text.
+_SHORT, _LONG = 16 * 1024, 256 * 1024
+_SHARE_OF_LONG, _SHARE_OF_LONGEST = 32, 500
+#: What parsing a character takes of a budget (`compat.budget`), by type; parsing strictly takes up to twice that.
+_STEPS_A_CHARACTER = {AVRO: 0.1, JSON: 0.5, PROTOBUF: 0.5}
+
+
+def parse_steps(schema_type: str, characters: int) -> int:
+    """About what parsing so many characters takes of a budget."""
+    return int(characters * _STEPS_A_CHARACTER.get(schema_type, 1.0))
+
+
+class Parser:
+    """A bounded memory of parsed schemas, by text and dependencies; safe to share among threads."""
+
+    def __init__(self, remembered: int = 1000, *, most_characters: float = inf) -> None:
+        """Make an empty memory.
+
+        Args:
+            remembered: How many parses are kept; of long texts, fewer.
+            most_characters: How long the texts of the parses of one length may be together.
+        """
+        self._short = _Memory(remembered, most_characters)
+        self._long = _Memory(-(-remembered // _SHARE_OF_LONG), most_characters)
+        self._longest = _Memory(-(-remembered // _SHARE_OF_LONGEST), most_characters)
+
+    def __call__(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool) -> ParsedSchema:
+        """Parse a schema.
+
+        Raises:
+            InvalidSchema: The type is unknown, or its parser refuses the text.
+        """
+        size = len(schema.text)
+        for dependency in dependencies:
+            size += len(dependency.text)
+        memory = self._short if size <= _SHORT else self._long if size <= _LONG else self._longest
+        return memory.parse(schema, dependencies, strict=strict, size=size)
+
+
+class _Memory:
+    """The schemas that were asked for last.
+
+    What was parsed strictly answers those who ask leniently: strictness refuses more, and reads nothing otherwise.
+    """
+
+    def __init__(self, most: int, most_characters: float) -> None:
+        self._most = most
+        self._most_characters = most_characters
+        self._characters = 0
+        self._lock = threading.Lock()
+        #: The parses, each with whether it was strict, and its size.
+        self._parsed: OrderedDict[_Key, tuple[ParsedSchema, bool, int]] = OrderedDict()
+
+    def parse(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool, size: int) -> ParsedSchema:
+        key = (schema.schema_type, schema.text, schema.references, dependencies)
+        with self._lock:
+            remembered = self._parsed.get(key)
+            if remembered is not None:
+                self._parsed.move_to_end(key)
+        if remembered is not None and (remembered[1] or not strict):
+            return remembered[0]
+        parsed = parse(schema, dependencies, strict=strict)
+        with self._lock:
+            self._characters += size - (self._parsed[key][2] if key in self._parsed else 0)
+            self._parsed[key] = (parsed, strict, size)
+            while len(self._parsed) > self._most or (
+                self._characters > self._most_characters and len(self._parsed) > 1
+            ):
+                self._characters -= self._parsed.popitem(last=False)[1][2]
+        return parsed
+
+
+_Key = tuple[str, str, tuple[Reference, ...], Dependencies]
+
+
+def require_known_type(schema_type: str) -> None:
+    """Refuse a schema type that there is none of.
+
+    Raises:
+        ApiError: 42201.
+    """
+    if schema_type not in FORMATS:
+        raise errors.UNKNOWN_SCHEMA_TYPE(type=schema_type)
+
+
+def invalid_schema(error: InvalidSchema) -> ApiError:
+    """The API's error for a text that a parser refused."""
+    return errors.INVALID_SCHEMA(type=error.schema_type, details=error.detail)

@@ -1,0 +1,274 @@
+"""The records of the `_schemas` topic: keys and values, byte for byte as the reference writes them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+from msgspec.structs import replace
+
+from compat.schema import AVRO, Reference
+from registry.log.port import Record
+from registry.state.contract import Metadata, RuleSet
+from registry.state.json_text import load_json
+from registry.state.model import MAX_VERSION, Config, Content, Kept, Version, in_bounds, kept_form
+
+SCHEMA = "SCHEMA"
+CONFIG = "CONFIG"
+MODE = "MODE"
+CONTEXT = "CONTEXT"
+DELETE_SUBJECT = "DELETE_SUBJECT"
+CLEAR_SUBJECT = "CLEAR_SUBJECT"
+NOOP = "NOOP"
+#: The highest id ever given in a context, written where deleting records would let it be forgotten. The reference does
+#: not know this key type and passes such a record over.
+ID_MARK = "MAGICBYTE_ID_MARK"
+#: Written by each new leader behind what it had to settle; it has a value, so that compaction keeps the last one.
+SETTLED = "MAGICBYTE_SETTLED"
+#: Up to where changes were posted to webhooks, and by which node; another goes on from there.
+POSTED = "MAGICBYTE_POSTED"
+
+
+class Key(NamedTuple):
+    """A record's key: its type, and the subject, version or context that it is about."""
+
+    keytype: str
+    subject: str | None = None
+    version: int | None = None
+
+
+class Undecodable(ValueError):
+    """A record that is none of the registry's; the text says why."""
+
+    #: Under which such records are counted.
+    reason = "undecodable"
+
+
+class OutOfBounds(Undecodable):
+    """A record with an id or a version that no route could name, as other writers may leave it."""
+
+    reason = "out of bounds"
+
+    def __init__(self, holder: str, field: str, value: object) -> None:
+        super().__init__(f"{holder}: {field} {value} is not from 1 to {MAX_VERSION}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A key's fields: the one that names what the record is about, and those that are always the same."""
+
+    about: str | None
+    before: tuple[tuple[str, str], ...] = ()
+    needs_about: bool = True
+    versioned: bool = False
+    magic: int = 0
+
+
+_SHAPES = {
+    SCHEMA: _Shape("subject", versioned=True, magic=1),
+    CONFIG: _Shape("subject", needs_about=False),
+    MODE: _Shape("subject", needs_about=False),
+    CONTEXT: _Shape("context", before=(("tenant", "default"),)),
+    DELETE_SUBJECT: _Shape("subject"),
+    CLEAR_SUBJECT: _Shape("subject"),
+    NOOP: _Shape(None, needs_about=False),
+    ID_MARK: _Shape("context"),
+    SETTLED: _Shape(None, needs_about=False),
+    POSTED: _Shape(None, needs_about=False),
+}
+
+
+def encode_key(key: Key) -> bytes:
+    """The key's bytes; their order matters, for compaction compares them."""
+    if key.keytype == SCHEMA and key.version is not None:
+        return b'{"keytype":"SCHEMA","subject":%b,"version":%d,"magic":1}' % (orjson.dumps(key.subject), key.version)
+    shape = _SHAPES[key.keytype]
+    parts: dict[str, Any] = {"keytype": key.keytype, **dict(shape.before)}
+    if shape.about is not None and key.subject is not None:
+        parts[shape.about] = key.subject
+    if shape.versioned:
+        parts["version"] = key.version
+    return orjson.dumps(parts | {"magic": shape.magic})
+
+
+def decode_key(raw: bytes | None) -> Key:
+    """Read a key in any order of fields, with the nulls of old servers.
+
+    Raises:
+        Undecodable: The key is not JSON, of an unknown type, or lacks what its type needs.
+        OutOfBounds: The version is not from 1 to 2^31-1.
+        MemoryError: There is not enough memory to tell.
+    """
+    try:
+        parts = load_json(raw or b"")
+    except orjson.JSONDecodeError as error:
+        raise Undecodable(f"key is not JSON: {error}") from None
+    keytype = parts.get("keytype") if isinstance(parts, dict) else None
+    shape = _SHAPES.get(keytype) if isinstance(keytype, str) else None
+    if keytype is None or shape is None:
+        raise Undecodable(f"unknown key type {keytype!r}")
+    subject = parts.get(shape.about) if shape.about else None
+    if subject is not None and not isinstance(subject, str):
+        raise Undecodable(f"{shape.about} is not a string")
+    if subject is None and shape.needs_about:
+        raise Undecodable(f"a {keytype} key needs a {shape.about}")
+    version = parts.get("version") if shape.versioned else None
+    if shape.versioned and (type(version) is not int or parts.get("magic") not in (0, 1)):
+        raise Undecodable(f"a {keytype} key needs a version and magic 0 or 1")
+    if shape.versioned and not in_bounds(version):
+        raise OutOfBounds(f"subject {subject!r}", "version", version)
+    # A subject stands in each of its versions: keep it once.
+    return Key(keytype, subject and sys.intern(subject), version)
+
+
+def decode_value(raw: bytes) -> dict[str, Any]:
+    """Read a value's JSON object.
+
+    Raises:
+        Undecodable: The value is no JSON object.
+        MemoryError: There is not enough memory to tell.
+    """
+    try:
+        value = load_json(raw)
+    except orjson.JSONDecodeError as error:
+        raise Undecodable(f"value is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise Undecodable("value is not an object")
+    return value
+
+
+def encode_version(version: Version) -> bytes:
+    """The value of a SCHEMA record."""
+    content = version.content
+    parts: dict[str, Any] = {
+        "subject": version.subject,
+        "version": version.number,
+        "id": version.schema_id,
+        "schemaType": content.schema_type,
+    }
+    parts |= content_extras(content)
+    return orjson.dumps(parts | {"schema": content.text, "deleted": version.deleted})
+
+
+def version_record(key: bytes, version: Version) -> Record:
+    """The SCHEMA record of a version, which it carries as decoding the record would give it."""
+    kept = version.kept
+    if isinstance(kept, Content):
+        kept = replace(kept, schema_type=sys.intern(kept.schema_type))
+    # A subject stands in each of its versions: keep it once.
+    decoded = replace(version, subject=sys.intern(version.subject), kept=kept)
+    return Record(key, encode_version(decoded), version.timestamp, decoded)
+
+
+def content_extras(content: Content) -> dict[str, Any]:
+    """References, metadata and rules as JSON, without those that are empty."""
+    extras: dict[str, Any] = {}
+    if content.references:
+        extras["references"] = [each._asdict() for each in map(ReferenceJson.of, content.references)]
+    if content.metadata is not None:
+        extras["metadata"] = content.metadata.to_json()
+    if content.rule_set is not None:
+        extras["ruleSet"] = content.rule_set.to_json()
+    return extras
+
+
+class ReferenceJson(NamedTuple):
+    """A reference's fields in the order of the wire."""
+
+    name: str
+    subject: str
+    version: int
+
+    @classmethod
+    def of(cls, reference: Reference) -> ReferenceJson:
+        """The fields of a reference."""
+        return cls(reference.name, reference.subject, reference.version)
+
+
+def decode_version(key: Key, value: dict[str, Any], timestamp: int) -> Version:
+    """Read the value of a SCHEMA record; subject and version are the key's.
+
+    Raises:
+        Undecodable: A field is missing or of a wrong type.
+        OutOfBounds: The id is not from 1 to 2^31-1.
+    """
+    assert key.subject is not None
+    assert key.version is not None
+    schema_id, text = value.get("id"), value.get("schema")
+    if type(schema_id) is not int or not isinstance(text, str):
+        raise Undecodable("a SCHEMA value needs an id and a schema")
+    if not in_bounds(schema_id):
+        raise OutOfBounds(f"subject {key.subject!r} version {key.version}", "id", schema_id)
+    return Version(key.subject, key.version, schema_id, _kept(value, text), bool(value.get("deleted")), timestamp)
+
+
+def _kept(value: dict[str, Any], text: str) -> Kept:
+    schema_type = value.get("schemaType") or AVRO
+    if schema_type == AVRO and value.keys().isdisjoint(_BESIDES):
+        return text
+    if not isinstance(schema_type, str):
+        raise Undecodable("a schemaType is a string")
+    try:
+        references = tuple(map(_reference, value.get("references") or ()))
+        metadata = Metadata.from_json(value.get("metadata"))
+        rule_set = RuleSet.from_json(value.get("ruleSet"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise Undecodable(f"a SCHEMA value is malformed: {error!r}") from None
+    return kept_form(Content(sys.intern(schema_type), text, references, metadata, rule_set))
+
+
+#: What a plain schema does not have.
+_BESIDES = frozenset({"references", "metadata", "ruleSet"})
+
+
+def _reference(value: dict[str, Any]) -> Reference:
+    version = int(value["version"])
+    if abs(version) > MAX_VERSION:
+        raise Undecodable("a reference's version has 32 bits")
+    return Reference(str(value["name"]), str(value["subject"]), version)
+
+
+def _about(key: Key, rest: dict[str, Any]) -> bytes:
+    return orjson.dumps(({} if key.subject is None else {"subject": key.subject}) | rest)
+
+
+def encode_config(key: Key, config: Config) -> bytes:
+    """The value of a CONFIG record."""
+    return _about(key, config.to_json())
+
+
+def encode_mode(key: Key, mode: str) -> bytes:
+    """The value of a MODE record."""
+    return _about(key, {"mode": mode})
+
+
+def encode_context(context: str) -> bytes:
+    """The value of a CONTEXT record."""
+    return orjson.dumps({"tenant": "default", "context": context})
+
+
+def encode_deletion(subject: str, highest_version: int) -> bytes:
+    """The value of a DELETE_SUBJECT record: all versions up to this one are soft deleted."""
+    return orjson.dumps({"subject": subject, "version": highest_version})
+
+
+def encode_clearing(subject: str) -> bytes:
+    """The value of a CLEAR_SUBJECT record."""
+    return orjson.dumps({"subject": subject})
+
+
+def encode_settled() -> bytes:
+    """The value of a new leader's mark."""
+    return b"{}"
+
+
+def encode_posted(node: str, offset: int) -> bytes:
+    """The value of a mark that the changes up to an offset were posted, by a node."""
+    return orjson.dumps({"node": node, "offset": offset})
+
+
+def encode_id_mark(context: str, highest_id: int) -> bytes:
+    """The value of an id mark."""
+    return orjson.dumps({"context": context, "maxId": highest_id})

@@ -1,0 +1,85 @@
+"""What a view looks things up in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import overload
+
+from registry.state.model import Config, Version
+from registry.state.overlay import Layer, Table, layer_over
+from registry.state.records import Key
+
+#: A subject and a version number.
+SubjectVersion = tuple[str, int]
+#: An id, with its context where that is not the default one: most are, and there are many.
+Identity = int | tuple[str, int]
+#: What a table of versions has under a key: mostly one, and a tuple of one would cost half as much as the version.
+Held = Version | tuple[Version, ...]
+#: Ids to a page of `ById`: few enough that one id alone costs less than its schema.
+_PAGE = 64
+
+
+class ById(Table[Identity, Held]):
+    """A table by id that takes little more than a pointer an entry where ids follow one another, as they mostly do."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, list[Held | None]] = {}
+        self._qualified: dict[Identity, Held] = {}
+
+    @overload
+    def get(self, key: Identity, /) -> Held | None: ...
+    @overload
+    def get(self, key: Identity, default: Held, /) -> Held: ...
+    def get(self, key: Identity, default: Held | None = None, /) -> Held | None:
+        """What is held under an id."""
+        if isinstance(key, int):
+            page = self._pages.get(key // _PAGE)
+            found = None if page is None else page[key % _PAGE]
+        else:
+            found = self._qualified.get(key)
+        return default if found is None else found
+
+    def __setitem__(self, key: Identity, value: Held, /) -> None:
+        if isinstance(key, int):
+            page = self._pages.get(key // _PAGE)
+            if page is None:
+                page = self._pages[key // _PAGE] = [None] * _PAGE
+            page[key % _PAGE] = value
+        else:
+            self._qualified[key] = value
+
+    def __contains__(self, key: object, /) -> bool:
+        return isinstance(key, int | tuple) and self.get(key) is not None
+
+    def __iter__(self) -> Iterator[Identity]:
+        for number, page in list(self._pages.items()):
+            yield from (number * _PAGE + index for index, held in enumerate(page) if held is not None)
+        yield from list(self._qualified)
+
+    def pop(self, key: Identity, default: None, /) -> Held | None:
+        """Remove an id; its page stays."""
+        found = self.get(key)
+        if isinstance(key, int):
+            if found is not None:
+                self._pages[key // _PAGE][key % _PAGE] = None
+        else:
+            self._qualified.pop(key, None)
+        return default if found is None else found
+
+
+class Tables:
+    """A view's tables; laid over those of another view, or empty."""
+
+    def __init__(self, base: Tables | None = None) -> None:
+        self.subjects: Table[str, list[Version]] = layer_over(base.subjects if base else None)
+        self.ids: Table[Identity, Held] = Layer(base.ids) if base else ById()
+        #: The ids that records have claimed for two contents.
+        self.contested: Table[Identity, bool] = layer_over(base.contested if base else None)
+        #: The versions that have a text, in any context. The text itself is the key, so that no digest need be kept.
+        self.texts: Table[str, Held] = layer_over(base.texts if base else None)
+        self.highest_ids: Table[str, int] = layer_over(base.highest_ids if base else None)
+        self.referrers: Table[SubjectVersion, tuple[SubjectVersion, ...]] = layer_over(base.referrers if base else None)
+        self.configs: Table[str | None, Config] = layer_over(base.configs if base else None)
+        self.modes: Table[str | None, str] = layer_over(base.modes if base else None)
+        self.contexts: Table[str, bool] = layer_over(base.contexts if base else None)
+        self.raw_keys: Table[Key, tuple[bytes, ...]] = layer_over(base.raw_keys if base else None)

@@ -1,0 +1,286 @@
+"""The registry's state: a fold over the log, changed by `apply` alone, read by look-ups."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from registry.log.port import BEGINNING, LogEntry, Offset, Record
+from registry.state import records
+from registry.state.model import (
+    DEFAULT_CONTEXT,
+    MODES,
+    Config,
+    Posted,
+    Version,
+    context_of,
+    in_bounds,
+    parse_subject,
+)
+from registry.state.records import Key, OutOfBounds, Undecodable
+from registry.state.versions import Versions
+
+log = logging.getLogger("magicbyte.registry.view")
+
+#: How many entries a view keeps at hand.
+RECENT_ENTRIES = 5000
+
+
+class Applied(NamedTuple):
+    """An entry of the log as it was read, without a schema's text: that is the version's, and kept once."""
+
+    offset: Offset
+    key: Key
+    value: dict[str, Any] | None
+    timestamp: int
+
+
+class View(Versions):
+    """Subjects, ids, configs and modes as the log's records leave them.
+
+    `apply` is total: a record that cannot be read is counted, logged and passed over. It parses no schema text and
+    does no I/O. A lack of memory alone is raised. A view over a base shows the base and what was applied to the view
+    since, and leaves the base as it is.
+
+    Reads may run in other threads than `apply`: each is a look-up of a table, or copies its keys in one step.
+    """
+
+    def __init__(self, base: View | None = None) -> None:
+        super().__init__(base.tables if base else None)
+        self._base = base
+        self.offset: Offset = base.offset if base else BEGINNING
+        self.references_moved = base.references_moved if base else 0
+        #: The last mark of a new leader: where it had settled all that was written before.
+        self.settled_offset: Offset = base.settled_offset if base else BEGINNING
+        #: The last mark of a node that posts changes; None where there is none.
+        self.posted: Posted | None = base.posted if base else None
+        #: The last entries that were applied, for those who follow the changes.
+        self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)
+        #: Records that could not be taken in, or not with the id that they claim, by reason.
+        self.passed_over: Counter[str] = Counter()
+
+    # Reads, besides those of the versions
+
+    def may_see(self, _subject: str) -> bool:
+        """Tell whether whoever reads this view may see a subject; see `VisibleView`."""
+        return True
+
+    def contexts(self) -> list[str]:
+        """The contexts besides the default one, sorted."""
+        return sorted(list(self.tables.contexts))  # noqa: C414  the copy is one step, the sort is not
+
+    def config(self, subject: str | None) -> Config | None:
+        """What is configured for a subject or context; None asks for the global one."""
+        return self.tables.configs.get(subject)
+
+    def configured(self) -> list[str]:
+        """The subjects and contexts that have a config of their own."""
+        return [name for name in list(self.tables.configs) if name is not None]
+
+    def with_modes(self) -> list[str]:
+        """The subjects and contexts that have a mode of their own."""
+        return [name for name in list(self.tables.modes) if name is not None]
+
+    def mode(self, subject: str | None) -> str | None:
+        """The mode set for a subject or context; None asks for the global one."""
+        return self.tables.modes.get(subject)
+
+    def key_bytes(self, key: Key) -> bytes:
+        """The key as its record in the log has it, else as a new record will.
+
+        Compaction compares bytes, so an update or tombstone of a record from another writer must repeat its own.
+        """
+        forms = self.tables.raw_keys.get(key)
+        return forms[-1] if forms else records.encode_key(key)
+
+    def key_forms(self, key: Key) -> tuple[bytes, ...]:
+        """All bytes under which the log may hold the key: a removal must reach every one of them."""
+        return self.tables.raw_keys.get(key) or (records.encode_key(key),)
+
+    # The mutator
+
+    def apply(self, entry: LogEntry, decoded: Version | None = None) -> None:
+        """Take in the next entry of the log.
+
+        Args:
+            entry: The entry.
+            decoded: The version that it says, if its writer has it at hand: what decoding it would give.
+
+        Raises:
+            MemoryError: The view may hold a part of the entry; it is of no use any more.
+        """
+        value: dict[str, Any] | None
+        try:
+            if decoded is not None:
+                # The writer has taken the key's bytes from `key_bytes`, so there are no new ones to remember.
+                key, value = Key(records.SCHEMA, decoded.subject, decoded.number), _summary(decoded)
+                self._put_version(decoded, entry)
+            else:
+                key = records.decode_key(entry.key)
+                value = None if entry.value is None else records.decode_value(entry.value)
+                handler = _HANDLERS.get(key.keytype)
+                if handler:
+                    handler(self, key, value, entry)
+                self._remember_key(key, entry.key)
+                if value is not None:
+                    value.pop("schema", None)
+            if self._base is None:
+                self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
+        except Undecodable as error:
+            self._count(error.reason, entry, f"passed over ({error.reason}): {error}")
+        except MemoryError:
+            # This says nothing about the record, which may have been acknowledged.
+            raise
+        except Exception as error:  # noqa: BLE001  no record may stop the reader
+            self._count("undecodable", entry, f"passed over (undecodable): {error!r}")
+        # Last, so that whoever sees the offset sees all that it stands for.
+        self.offset = entry.offset
+
+    def apply_record(self, record: Record, offset: Offset | None = None) -> None:
+        """Take in a record as it has been appended at an offset; without one as if it were the log's next."""
+        at = self.offset + 1 if offset is None else offset
+        self.apply(LogEntry(at, record.key, record.value, record.timestamp), record.decoded)
+
+    def _remember_key(self, key: Key, raw: bytes | None) -> None:
+        """Note the bytes of a key where they are not ours alone, the latest last."""
+        ours = records.encode_key(key)
+        forms = self.tables.raw_keys.get(key)
+        if raw is not None and (forms or raw != ours):
+            self.tables.raw_keys[key] = (*(form for form in forms or (ours,) if form != raw), raw)
+
+    def _count(self, reason: str, entry: LogEntry, text: str) -> None:
+        """Count a record that is not what it should be, and say so in the log."""
+        self.passed_over[reason] += 1
+        if self._base is None:
+            log.warning("record at offset %d %s", entry.offset, text)
+
+    def _apply_schema(self, key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
+        assert key.subject is not None
+        assert key.version is not None
+        if value is None:
+            self._remove(key.subject, key.version)
+            return
+        self._put_version(records.decode_version(key, value, entry.timestamp), entry)
+
+    def _put_version(self, version: Version, entry: LogEntry) -> None:
+        """Put a version in the place of the one with its number, if there is one."""
+        replaced = self.version(version.subject, version.number)
+        self._remove(version.subject, version.number)
+        if self._contest(version):
+            self._count("id conflict", entry, f"claims id {version.schema_id}, which stands for another schema")
+        self._put(self._shared(version))
+        if replaced is not None and replaced.schema_id != version.schema_id and self._base is None:
+            self._warn_of_lost_id(replaced)
+
+    def _warn_of_lost_id(self, replaced: Version) -> None:
+        """Say in the log that data with an id can't be read any more, now that another schema is written over it."""
+        if not self.with_id(context_of(replaced.subject), replaced.schema_id):
+            log.warning(
+                "version %d of %s was written over: no schema has id %d any more",
+                replaced.number,
+                replaced.subject,
+                replaced.schema_id,
+            )
+
+    def _apply_deletion(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
+        if value is None:
+            return
+        assert key.subject is not None
+        highest = value.get("version")
+        if type(highest) is not int:
+            raise Undecodable("a DELETE_SUBJECT value needs a version")
+        if not in_bounds(highest):
+            raise OutOfBounds(f"subject {key.subject!r}", "version", highest)
+        for version in list(self.versions(key.subject)):
+            if version.number <= highest and not version.deleted:
+                self._replace(version, replace(version, deleted=True))
+
+    def _apply_clearing(self, key: Key, _value: dict[str, Any] | None, _entry: LogEntry) -> None:
+        assert key.subject is not None
+        for version in list(self.versions(key.subject)):
+            if version.deleted:
+                self._remove(version.subject, version.number)
+
+    def _apply_config(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
+        if value is None:
+            self.tables.configs.pop(key.subject, None)
+            return
+        try:
+            self.tables.configs[key.subject] = Config.from_json(value)
+        except TypeError as error:
+            raise Undecodable(f"a CONFIG value is malformed: {error}") from None
+
+    def _apply_mode(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
+        mode = None if value is None else value.get("mode")
+        if mode is None:
+            self.tables.modes.pop(key.subject, None)
+        elif isinstance(mode, str) and mode in MODES:
+            self.tables.modes[key.subject] = mode
+        else:
+            raise Undecodable(f"unknown mode {mode!r}")
+
+    def _apply_context(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
+        assert key.subject is not None
+        if value is None:
+            self.tables.contexts.pop(key.subject, None)
+        else:
+            self.tables.contexts[key.subject] = True
+
+    def _apply_settled(self, _key: Key, _value: dict[str, Any] | None, entry: LogEntry) -> None:
+        self.settled_offset = entry.offset
+
+    def _apply_posted(self, _key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
+        if value is None:
+            self.posted = None
+            return
+        node, offset = value.get("node"), value.get("offset")
+        if not isinstance(node, str) or type(offset) is not int:
+            raise Undecodable("a mark of what was posted needs a node and an offset")
+        self.posted = Posted(node, offset, entry.offset)
+
+    def _apply_id_mark(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
+        assert key.subject is not None
+        highest = None if value is None else value.get("maxId")
+        if type(highest) is not int:
+            raise Undecodable("an id mark needs a maxId")
+        # A mark of 0 says that no id was given.
+        if highest and not in_bounds(highest):
+            raise OutOfBounds(f"context {key.subject!r}", "maxId", highest)
+        self._raise_highest_id(key.subject, highest)
+
+
+_HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None]] = {
+    records.SCHEMA: View._apply_schema,  # noqa: SLF001  the class's own table
+    records.CONFIG: View._apply_config,  # noqa: SLF001
+    records.MODE: View._apply_mode,  # noqa: SLF001
+    records.CONTEXT: View._apply_context,  # noqa: SLF001
+    records.DELETE_SUBJECT: View._apply_deletion,  # noqa: SLF001
+    records.CLEAR_SUBJECT: View._apply_clearing,  # noqa: SLF001
+    records.SETTLED: View._apply_settled,  # noqa: SLF001
+    records.ID_MARK: View._apply_id_mark,  # noqa: SLF001
+    records.POSTED: View._apply_posted,  # noqa: SLF001
+}
+
+
+def _summary(version: Version) -> dict[str, Any]:
+    """What a version's record says besides its content."""
+    return {"id": version.schema_id, "schemaType": version.schema_type, "deleted": version.deleted}
+
+
+def named(subjects: Iterable[str], prefix: str) -> list[str]:
+    """The subjects that a subjectPrefix asks for, sorted: of the default context unless it names another or `:*:`."""
+    if prefix.startswith(":*:"):
+        tail = prefix.removeprefix(":*:")
+        names = ((name, parse_subject(name).name if name.startswith(":") else name) for name in subjects)
+        return sorted(name for name, bare in names if bare.startswith(tail))
+    wanted = parse_subject(prefix)
+    if wanted.context == DEFAULT_CONTEXT:
+        # Most names are as they stand: only one that begins with a colon may name a context.
+        plain = [name for name in subjects if name.startswith(wanted.name)]
+        return sorted(name for name in plain if not name.startswith(":") or context_of(name) == DEFAULT_CONTEXT)
+    parsed = ((name, parse_subject(name)) for name in subjects if name.startswith(":"))
+    return sorted(name for name, each in parsed if each.context == wanted.context and each.name.startswith(wanted.name))

@@ -1,0 +1,48 @@
+"""Whether the Kafka clients take the settings: asked once before serving, so that a wrong property is told at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+
+from magicbyte.kit import kafka
+from magicbyte.kit.settings import SettingsError
+from rest_proxy.proxy import registry_client
+from rest_proxy.settings import RestProxySettings
+
+log = logging.getLogger("rest_proxy")
+
+
+def check_clients(settings: RestProxySettings) -> None:
+    """Have every client's configuration read.
+
+    Raises:
+        SettingsError: Names the property.
+    """
+    checks: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("producer.", lambda: _read(Producer, settings.producer_config("all"))),
+        ("consumer.", lambda: _read(Consumer, {**settings.consumer_config(), "group.id": "check"})),
+        ("admin.", settings.admin_config),
+        ("schema.registry.", lambda: registry_client(settings)),
+    )
+    for prefix, check in checks:
+        try:
+            check()
+        except SettingsError:
+            raise
+        except kafka.KafkaSettingsError as error:
+            raise SettingsError(f"{prefix}* and client.*: {error}") from None
+        except KafkaException as error:
+            raise SettingsError(f"{prefix}* and client.*: {error.args[0].str()}") from None
+
+
+def _read(client: Callable[[dict[str, Any]], Producer | Consumer], config: kafka.Config) -> None:
+    made = client({**config, "logger": log, "error_cb": _ignored})
+    if isinstance(made, Consumer):
+        made.close()
+
+
+def _ignored(_: KafkaError) -> None: ...

@@ -1,0 +1,1 @@
+"""Consumers: instances with their groups, stateless reads, and records as JSON."""

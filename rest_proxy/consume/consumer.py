@@ -1,0 +1,301 @@
+"""A Kafka consumer that polls in the background into a bounded buffer; all that moves it runs on its own thread."""
+
+# ruff: noqa: SLF001  (the codes of librdkafka itself are named with an underscore)
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from magicbyte.kit import kafka
+from rest_proxy.admin.asker import Asking
+from rest_proxy.consume.buffer import Buffer, Place, Position
+from rest_proxy.consume.worker import Worker
+from rest_proxy.errors import ILLEGAL_STATE, MUTUALLY_EXCLUSIVE
+
+log = logging.getLogger("rest_proxy.consume.consumer")
+
+T = TypeVar("T")
+
+#: How long a poll may hold up a command: short while the instance is in use, long while it idles.
+_BUSY_POLL_SECONDS = 0.02
+_IDLE_POLL_SECONDS = 0.5
+_IDLE_AFTER_SECONDS = 2.0
+#: How long a full buffer may keep the thread from polling before the partitions are paused.
+_FULL_SECONDS = 0.5
+_MESSAGES_A_POLL = 500
+#: How long a seek waits for a partition that was assigned a moment ago.
+_SEEK_SECONDS = 10.0
+
+
+class PolledConsumer:
+    """One consumer, its thread and its buffer.
+
+    Attributes:
+        mode: How partitions come here: `topics`, `pattern`, `assigned`, or not at all.
+        subscribed: The topics, or the one pattern, as they were given.
+    """
+
+    def __init__(self, config: kafka.Config, loop: asyncio.AbstractEventLoop, *, buffer_bytes: int) -> None:
+        """Start the thread; no group is joined before the consumer is subscribed.
+
+        Args:
+            config: librdkafka's configuration, `group.id` included.
+            loop: Where readers wait.
+            buffer_bytes: What may be buffered before the partitions are paused.
+
+        Raises:
+            KafkaException: The configuration is refused.
+        """
+        self._consumer = Consumer({**config, "error_cb": self._on_error, "logger": log})
+        self.buffer = Buffer(buffer_bytes, loop)
+        self._asking = Asking(self._consumer, lambda: self._poll_for(0))
+        self.mode: str | None = None
+        self.subscribed: list[str] = []
+        self._assigned: set[Place] = set()
+        self._joined = False
+        self._paused = False
+        self._last_use = time.monotonic()
+        self._stranded: dict[Place, KafkaError] = {}
+        self._worker = Worker(f"consumer-{config.get('group.id')}", self._poll, self.buffer.space.set)
+
+    async def _do(self, command: Callable[[], T]) -> T:
+        self.used()
+        return await self._worker.do(command)
+
+    def used(self) -> None:
+        """Poll in short turns for a while, so that commands are quick."""
+        self._last_use = time.monotonic()
+
+    async def wait_for(self, min_bytes: int, seconds: float) -> None:
+        """Wait for records in the buffer, as that does. Raises as that does, also for partitions that stand still."""
+        self.used()
+        for error in list(self._stranded.values()):
+            self.buffer.fail(KafkaException(error))
+        await self.buffer.wait_for(min_bytes, seconds)
+
+    async def close(self) -> None:
+        """Leave the group and end the thread; what was stored for auto-commit is committed."""
+        if not self._worker.ended:
+            await self._do(self._close)
+
+    def _close(self) -> None:
+        self._worker.ended = True
+        self._consumer.close()
+
+    async def subscribe(self, topics: Sequence[str], *, pattern: bool = False) -> None:
+        """Join the group for topics, or for those that a regular expression matches.
+
+        Raises:
+            ApiError: ILLEGAL_STATE where partitions are assigned by hand, or topics and pattern are mixed.
+        """
+        await self._do(lambda: self._subscribe(list(topics), "pattern" if pattern else "topics"))
+
+    def _subscribe(self, topics: list[str], mode: str) -> None:
+        if self.mode not in (None, mode):
+            raise MUTUALLY_EXCLUSIVE()
+        self._consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_lost, on_lost=self._on_lost)
+        self.mode, self.subscribed = mode, topics
+        self._worker.stepping = True
+
+    async def unsubscribe(self) -> None:
+        """Leave the topics or the partitions assigned by hand."""
+        await self._do(self._unsubscribe)
+
+    def _unsubscribe(self) -> None:
+        if self.mode == "assigned":
+            self._consumer.unassign()
+        elif self.mode is not None:
+            self._consumer.unsubscribe()
+        self.buffer.drop(self._assigned)
+        self._assigned.clear()
+        self._joined = False
+        self.mode, self.subscribed = None, []
+
+    async def assign(self, places: Sequence[Place]) -> None:
+        """Read these partitions, outside of any group's balancing; those read already keep their positions.
+
+        Raises:
+            ApiError: ILLEGAL_STATE where the consumer is subscribed.
+        """
+        await self._do(lambda: self._assign(set(places)))
+
+    def _assign(self, places: set[Place]) -> None:
+        if self.mode not in (None, "assigned"):
+            raise MUTUALLY_EXCLUSIVE()
+        kept = self._consumer.position([TopicPartition(*place) for place in sorted(self._assigned & places)])
+        new = [TopicPartition(*place) for place in sorted(places - self._assigned)]
+        if places:
+            self._consumer.assign(kept + new)
+        else:
+            self._consumer.unassign()
+        self.buffer.drop(self._assigned - places)
+        self._assigned = places
+        self._joined = True
+        self.mode = "assigned" if places else None
+        self._worker.stepping = True
+
+    async def subscription(self) -> list[str]:
+        """The topics subscribed to; of a pattern those of which partitions came here."""
+        if self.mode != "pattern":
+            return self.subscribed
+        await self._until_joined()
+        return sorted({topic for topic, _ in await self.assignment()})
+
+    async def assignment(self) -> list[Place]:
+        """The partitions that are read now."""
+        return await self._do(lambda: sorted(self._assigned))
+
+    async def seek(self, positions: Sequence[Position]) -> None:
+        """Continue at these offsets.
+
+        Raises:
+            ApiError: ILLEGAL_STATE where one of the partitions is not assigned here.
+        """
+        await self._seek([position[:2] for position in positions], lambda: positions)
+
+    async def seek_to_beginning(self, places: Sequence[Place]) -> None:
+        """Continue at the first records there are. Raises as seek does."""
+        await self._seek(places, lambda: [self._asking.beginning(place) for place in places])
+
+    async def seek_to_end(self, places: Sequence[Place]) -> None:
+        """Continue after the last records there are. Raises as seek does."""
+        await self._seek(places, lambda: [self._asking.end(place) for place in places])
+
+    async def seek_to_times(self, instants: Sequence[Position]) -> None:
+        """Continue at the first records no older than instants (ms, in `offset`), else at the end. Raises as seek."""
+        await self._seek([instant[:2] for instant in instants], lambda: self._asking.offsets_at(instants))
+
+    async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:
+        await self._until_joined()
+
+        def command() -> None:
+            for topic, partition in places:
+                if (topic, partition) not in self._assigned:
+                    raise ILLEGAL_STATE(detail=f"No current assignment for partition {topic}-{partition}")
+            for position in targets():
+                self._seek_one(position)
+
+        await self._do(command)
+
+    def _seek_one(self, position: Position) -> None:
+        target = TopicPartition(position.topic, position.partition, position.offset)
+        place = (position.topic, position.partition)
+        if self._stranded.pop(place, None) is not None:
+            # What stands still cannot be sought in; assigned anew it can begin anywhere.
+            others = [TopicPartition(*other) for other in self._assigned - {place}]
+            self._consumer.assign([target, *self._consumer.position(others)])
+            self.buffer.fail(None)
+        deadline = time.monotonic() + _SEEK_SECONDS
+        while True:
+            try:
+                self._consumer.seek(target)
+            except KafkaException as error:
+                # A partition assigned a moment ago cannot be sought before its fetcher has started.
+                if error.args[0].code() != KafkaError._STATE or time.monotonic() > deadline:
+                    raise
+                self._poll_for(_BUSY_POLL_SECONDS)
+            else:
+                break
+        self.buffer.drop([place])
+        self.buffer.continue_at(position)
+
+    async def _until_joined(self) -> None:
+        """Give a subscription made a moment ago time to bring its first assignment."""
+        deadline = time.monotonic() + _SEEK_SECONDS
+        while self.mode in ("topics", "pattern") and not self._joined and time.monotonic() < deadline:
+            if self._asking.refused is not None:
+                raise KafkaException(self._asking.refused)
+            self.used()
+            await asyncio.sleep(_BUSY_POLL_SECONDS)
+
+    def store(self, positions: Sequence[Position]) -> None:
+        """Let auto-commit commit these from now on; partitions that went away are passed over."""
+        if positions:
+            # Not from here: the client library deadlocks where another thread polls.
+            self._worker.post(lambda: self._store(positions))
+
+    def _store(self, positions: Sequence[Position]) -> None:
+        for topic, partition, offset, _ in positions:
+            if (topic, partition) in self._assigned:
+                self._consumer.store_offsets(offsets=[TopicPartition(topic, partition, offset)])
+
+    async def commit(self, positions: Sequence[Position]) -> None:
+        """Commit and wait for the broker's answer.
+
+        Raises:
+            KafkaException: For the first partition that was refused.
+        """
+
+        def command() -> None:
+            # A commit ends when the client library gives up, which is late: first see that anybody is there.
+            self._asking.reach(positions[0][:2])
+            targets = [TopicPartition(*position) for position in positions]
+            for result in self._consumer.commit(offsets=targets, asynchronous=False) or ():
+                if result.error is not None:
+                    raise KafkaException(result.error)
+
+        await self._do(command)
+
+    async def committed(self, places: Sequence[Place]) -> list[Position]:
+        """What the group has committed of these partitions; those never committed are left out."""
+        return await self._do(lambda: self._asking.committed(places))
+
+    # The thread.
+
+    def _poll(self) -> None:
+        buffer = self.buffer
+        if buffer.size >= buffer.limit and not self._paused:
+            buffer.space.clear()
+            buffer.space.wait(_FULL_SECONDS)
+            if buffer.size < buffer.limit or self._worker.is_asked:
+                return
+            self._pause(paused=True)
+        elif self._paused and buffer.size < buffer.limit // 2:
+            self._pause(paused=False)
+        busy = self._paused or time.monotonic() - self._last_use < _IDLE_AFTER_SECONDS
+        self._poll_for(_BUSY_POLL_SECONDS if busy else _IDLE_POLL_SECONDS)
+
+    def _poll_for(self, seconds: float) -> None:
+        first = self._consumer.poll(seconds)
+        if first is not None:
+            self._accept([first, *self._consumer.consume(_MESSAGES_A_POLL, 0)])
+
+    def _pause(self, *, paused: bool) -> None:
+        (self._consumer.pause if paused else self._consumer.resume)([TopicPartition(*one) for one in self._assigned])
+        self._paused = paused
+
+    def _accept(self, messages: Sequence[Message]) -> None:
+        records = [message for message in messages if message.error() is None]
+        if records:
+            self._asking.answered()
+            self.buffer.append(records)
+        for message in messages:
+            error = message.error()
+            # A topic that does not exist yet is waited for, as Java's consumer does.
+            if error is not None and error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                self.buffer.fail(KafkaException(error))
+                if error.code() == KafkaError._AUTO_OFFSET_RESET:
+                    self._stranded[message.topic(), message.partition()] = error
+
+    def _on_assign(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        self._assigned.update((place.topic, place.partition) for place in partitions)
+        self._paused = False
+        self._joined = True
+        self._asking.answered()
+
+    def _on_lost(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        places = [(place.topic, place.partition) for place in partitions]
+        self._assigned.difference_update(places)
+        self._stranded = {place: error for place, error in self._stranded.items() if place in self._assigned}
+        self.buffer.drop(places)
+
+    def _on_error(self, error: KafkaError) -> None:
+        if self._asking.hear(error) or error.fatal():
+            self.buffer.fail(KafkaException(error))
+        log.warning("consumer: %s", error.str())

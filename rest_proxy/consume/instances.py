@@ -1,0 +1,278 @@
+"""Consumer instances: what a group's member has been delivered, what it may get again, and when it is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rest_proxy.consume.buffer import Fetched, Place, Position
+from rest_proxy.consume.consumer import PolledConsumer
+from rest_proxy.consume.records import Rendered, render
+from rest_proxy.errors import (
+    CONSUMER_EXISTS,
+    CONSUMER_NOT_FOUND,
+    FORMAT_MISMATCH,
+    SERIALIZATION,
+    TOO_MANY_CONSUMERS,
+)
+from rest_proxy.formats.embedded import EmbeddedFormat
+from rest_proxy.formats.plain import TAGGED, DataError, Options
+from rest_proxy.formats.schemas import Schemas
+
+log = logging.getLogger("rest_proxy.consume.instances")
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceConfig:
+    """What a client asked for when it made an instance.
+
+    `fetch_min_bytes` below 1 answers with the first record there is; `report_errors` makes a record that does not
+    decode that record's error instead of the read's.
+    """
+
+    form: EmbeddedFormat
+    auto_commit: bool
+    fetch_min_bytes: int
+    request_timeout_ms: int
+    report_errors: bool = False
+    options: Options = TAGGED
+
+
+class Batch(NamedTuple):
+    """The last batch that was delivered under a token, until it is settled."""
+
+    token: str
+    body: bytes
+    topics: frozenset[str]
+
+
+@dataclass(slots=True)
+class Instance:
+    """A consumer instance; its operations run one at a time."""
+
+    owner: str
+    group: str
+    name: str
+    config: InstanceConfig
+    consumer: PolledConsumer
+    schemas: Schemas
+    blocking: ThreadPoolExecutor
+    last_use: float = field(default_factory=time.monotonic)
+    last: Batch | None = None
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def read(
+        self,
+        form: EmbeddedFormat | None,
+        *,
+        timeout_ms: int,
+        max_bytes: int,
+        token: str | None = None,
+        require_topics: Callable[[Iterable[str]], None] | None = None,
+    ) -> bytes:
+        """The next records as a JSON array, or the last ones again where the token is theirs.
+
+        Args:
+            form: The format that is asked for.
+            timeout_ms: How long to wait for records.
+            max_bytes: How much the records may have together.
+            token: Names the batch, so that it can be asked for again.
+            require_topics: Raises if records of some topics may not be given out; they stay where they are.
+
+        Raises:
+            ApiError: FORMAT_MISMATCH; SERIALIZATION for a record at the head that does not decode.
+            KafkaException: What the consumer met.
+        """
+        if form is not None and form is not self.config.form:
+            raise FORMAT_MISMATCH()
+        async with self._turn:
+            if self.last is not None and token is not None and token == self.last.token:
+                if require_topics is not None:
+                    require_topics(self.last.topics)
+                return self.last.body
+            self._settle()
+            await self.consumer.wait_for(max(1, self.config.fetch_min_bytes), timeout_ms / 1000)
+            body, topics = await self._next(max_bytes, require_topics)
+            if token is not None and body != b"[]":
+                self.last = Batch(token, body, topics)
+            self.last_use = time.monotonic()
+            return body
+
+    async def _next(
+        self, max_bytes: int, require_topics: Callable[[Iterable[str]], None] | None
+    ) -> tuple[bytes, frozenset[str]]:
+        epochs = self.consumer.buffer.epochs()
+        messages = self.consumer.buffer.take(max_bytes)
+        if not messages:
+            return b"[]", frozenset()
+        topics = frozenset(str(message.topic()) for message in messages)
+        rendered: Rendered | None = None
+        try:
+            if require_topics is not None:
+                require_topics(topics)
+            rendered = await render(
+                messages,
+                self.config.form,
+                self.schemas,
+                self.config.options,
+                report_errors=self.config.report_errors,
+                blocking=self.blocking,
+            )
+        finally:
+            # What was not rendered stays where it was, whatever kept it from being.
+            self.consumer.buffer.put_back(messages[rendered.done if rendered else 0 :], epochs)
+        if not rendered.done and rendered.failure is not None:
+            raise _undecodable(messages[0], rendered.failure)
+        return rendered.body, topics
+
+    def _settle(self) -> None:
+        """The last batch has arrived: it may be committed, and is not given again."""
+        self.last = None
+        if self.config.auto_commit:
+            self.consumer.store(self.consumer.buffer.delivered())
+
+    async def commit(self, positions: Sequence[Position] | None, *, wait: bool = True) -> list[Position]:
+        """Commit these positions, or what was delivered; nothing that is only buffered.
+
+        Raises:
+            KafkaException: The brokers refused.
+        """
+        async with self._turn:
+            chosen = self.consumer.buffer.delivered() if positions is None else list(positions)
+            if chosen:
+                committing = asyncio.ensure_future(self.consumer.commit(chosen))
+                if wait:
+                    await committing
+                else:
+                    committing.add_done_callback(_log_failure)
+            self._settle()
+            return chosen
+
+    async def committed(self, places: Sequence[Place]) -> list[Position]:
+        """What the group committed of these partitions."""
+        return await self.consumer.committed(places)
+
+    async def in_turn(self, operation: Callable[[PolledConsumer], Any]) -> Any:
+        """Run an operation of the consumer, in order with reads and commits."""
+        async with self._turn:
+            return await operation(self.consumer)
+
+    async def close(self, *, settle: bool) -> None:
+        """Leave the group; with `settle`, what was delivered counts as arrived."""
+        async with self._turn:
+            if settle:
+                self._settle()
+            await self.consumer.close()
+
+
+def _undecodable(message: Fetched, failure: DataError) -> Exception:
+    place = f"{message.topic()}-{message.partition()} at offset {message.offset()}"
+    return SERIALIZATION(
+        detail=f"Error deserializing key/value for partition {place}. If needed, please seek past the record to "
+        f"continue consumption. {failure}"
+    )
+
+
+def _log_failure(future: asyncio.Future[Any]) -> None:
+    if not future.cancelled() and future.exception() is not None:
+        log.warning("an asynchronous commit failed: %s", future.exception())
+
+
+class Instances:
+    """All instances of this node, by the principal who made them, group and name: nobody else learns of them."""
+
+    def __init__(self, *, idle_seconds: float, limit: int, server_id: str = "") -> None:
+        self._idle_seconds = idle_seconds
+        self._limit = limit
+        self._prefix = f"rest-consumer-{server_id}-" if server_id else "rest-consumer-"
+        self._closing: set[asyncio.Task[None]] = set()
+        #: None holds the place of an instance that is being made.
+        self._instances: dict[tuple[str, str, str], Instance | None] = {}
+
+    def new_name(self) -> str:
+        """A name for an instance whose maker gave none."""
+        return f"{self._prefix}{uuid.uuid4()}"
+
+    async def add(self, owner: str, group: str, name: str, make: Callable[[], Instance]) -> Instance:
+        """Make an instance, its name reserved meanwhile.
+
+        Raises:
+            ApiError: CONSUMER_EXISTS; TOO_MANY_CONSUMERS.
+        """
+        key = (owner, group, name)
+        if key in self._instances:
+            raise CONSUMER_EXISTS()
+        if len(self._instances) >= self._limit:
+            error = TOO_MANY_CONSUMERS(detail=f"{self._limit} are open (consumer.instances.max).")
+            raise error.with_headers(Retry_After="5")
+        self._instances[key] = None
+        try:
+            instance = make()
+        except BaseException:
+            del self._instances[key]
+            raise
+        self._instances[key] = instance
+        return instance
+
+    def get(self, owner: str, group: str, name: str) -> Instance:
+        """The instance, whose time starts anew.
+
+        Raises:
+            ApiError: CONSUMER_NOT_FOUND.
+        """
+        instance = self._instances.get((owner, group, name))
+        if instance is None:
+            raise CONSUMER_NOT_FOUND()
+        instance.last_use = time.monotonic()
+        return instance
+
+    async def remove(self, owner: str, group: str, name: str) -> None:
+        """Close an instance at its client's wish.
+
+        Raises:
+            ApiError: CONSUMER_NOT_FOUND.
+        """
+        instance = self.get(owner, group, name)
+        del self._instances[owner, group, name]
+        await instance.close(settle=True)
+
+    async def expire(self) -> None:
+        """Close what was idle too long, for ever."""
+        while True:
+            await asyncio.sleep(min(1.0, self._idle_seconds))
+            oldest = time.monotonic() - self._idle_seconds
+            gone: list[Instance] = []
+            for instance in [*self._instances.values()]:
+                # A read under way is use.
+                if instance is None or instance.last_use >= oldest or instance._turn.locked():  # noqa: SLF001
+                    continue
+                log.info("instance %s of group %s was idle too long and is closed", instance.name, instance.group)
+                del self._instances[instance.owner, instance.group, instance.name]
+                gone.append(instance)
+            if gone:
+                # Not waited for: a consumer whose brokers are away may take its time, and others expire meanwhile.
+                closing = asyncio.create_task(_close_all(gone))
+                self._closing.add(closing)
+                closing.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        """Close all; what is not settled is given again to whoever comes next."""
+        instances, self._instances = self._instances, {}
+        await _close_all(instance for instance in instances.values() if instance is not None)
+
+    def __len__(self) -> int:
+        return len(self._instances)
+
+
+async def _close_all(instances: Iterable[Instance]) -> None:
+    for result in await asyncio.gather(
+        *(instance.close(settle=False) for instance in instances), return_exceptions=True
+    ):
+        if isinstance(result, BaseException):
+            log.warning("closing a consumer instance: %s", result)

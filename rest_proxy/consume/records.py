@@ -1,0 +1,158 @@
+"""Records as the JSON of an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from typing import Any, NamedTuple
+
+import orjson
+
+from rest_proxy.errors import SERIALIZATION
+from rest_proxy.formats.embedded import EmbeddedFormat
+from rest_proxy.formats.plain import NULL, DataError, Options
+from rest_proxy.formats.schemas import SchemaId, Schemas
+from serdes.error import WireError
+from serdes.message import wire
+
+#: Batches of more bytes than this are rendered beside the event loop.
+_INLINE_BYTES = 65536
+
+
+class Rendered(NamedTuple):
+    """A JSON array of the first `done` records, and what is wrong with the one after them, if that ended it."""
+
+    body: bytes
+    done: int
+    failure: DataError | None
+
+
+async def render(
+    messages: Sequence[Any],
+    form: EmbeddedFormat,
+    schemas: Schemas,
+    options: Options,
+    *,
+    report_errors: bool,
+    blocking: Executor | None = None,
+) -> Rendered:
+    """The records up to the first that does not decode, or all, with `error_code` and `error` on those that do not.
+
+    Args:
+        messages: Records as the consumer gave them.
+        form: The format of their keys and values.
+        schemas: Where codecs come from.
+        options: How schema data is spelled.
+        report_errors: A record that does not decode is shown with its error.
+        blocking: Where large batches are rendered.
+    """
+    unusable = await _load(messages, form, schemas, options) if form.schema_type is not None else {}
+    if blocking is None or sum(map(len, messages)) <= _INLINE_BYTES:
+        return _render(messages, form, schemas, options, unusable, report_errors=report_errors)
+    return await asyncio.get_running_loop().run_in_executor(
+        blocking,
+        lambda: _render(messages, form, schemas, options, unusable, report_errors=report_errors),
+    )
+
+
+async def _load(
+    messages: Sequence[Any], form: EmbeddedFormat, schemas: Schemas, options: Options
+) -> dict[SchemaId, DataError]:
+    """Resolve the schemas that the records name; what is wrong with those that cannot be used."""
+    wanted: set[SchemaId] = set()
+    for message in messages:
+        headers = message.headers()
+        for data, is_key in ((message.key(), True), (message.value(), False)):
+            if data is not None:
+                try:
+                    wanted.add(_frame(data, headers, is_key=is_key).schema_id)
+                except DataError:
+                    continue
+    unusable: dict[SchemaId, DataError] = {}
+    for schema_id in wanted:
+        try:
+            await schemas.reader(form, schema_id, options)
+        except DataError as error:
+            unusable[schema_id] = error
+    return unusable
+
+
+class _Framed(NamedTuple):
+    schema_id: SchemaId
+    data: bytes
+    offset: int
+
+
+def _frame(data: bytes, headers: Any, *, is_key: bool) -> _Framed:
+    if data[:1] == b"\x00" and len(data) >= wire.V0_SIZE and not headers:
+        return _Framed(int.from_bytes(data[1:5], "big"), data, wire.V0_SIZE)
+    try:
+        frame = wire.read_dual(data, headers, is_key=is_key)
+    except WireError as error:
+        raise DataError("", str(error)) from None
+    schema_id = frame.schema_id if frame.schema_id is not None else frame.guid
+    assert schema_id is not None
+    if frame.rest:  # message indexes in the header instead of before the payload
+        return _Framed(schema_id, frame.rest + data[frame.offset :], 0)
+    return _Framed(schema_id, data, frame.offset)
+
+
+def _render(
+    messages: Sequence[Any],
+    form: EmbeddedFormat,
+    schemas: Schemas,
+    options: Options,
+    unusable: dict[SchemaId, DataError],
+    *,
+    report_errors: bool,
+) -> Rendered:
+    plain = form.decode
+
+    def decode(data: bytes | None, headers: Any, *, is_key: bool) -> bytes:
+        if plain is not None:
+            return plain(data)
+        if data is None:
+            return NULL
+        schema_id, framed, offset = _frame(data, headers, is_key=is_key)
+        read = schemas.known_reader(form, schema_id, options)
+        if read is None:
+            raise unusable.get(schema_id) or DataError("", f"schema {schema_id} is not available")
+        return read(framed, offset)
+
+    topics: dict[str, bytes] = {}
+    parts: list[bytes] = []
+    for message in messages:
+        name = message.topic()
+        topic = topics.get(name) or topics.setdefault(name, orjson.dumps(name))
+        headers = None if plain is not None else message.headers()
+        key = value = NULL
+        failure: DataError | None = None
+        side = "key"
+        try:
+            key = decode(message.key(), headers, is_key=True)
+            side = "value"
+            value = decode(message.value(), headers, is_key=False)
+        except DataError as error:
+            failure = DataError(side, str(error))
+        if failure is None:
+            parts.append(
+                b'{"topic":%b,"key":%b,"value":%b,"partition":%d,"offset":%d}'
+                % (topic, key, value, message.partition(), message.offset())
+            )
+        elif report_errors:
+            parts.append(
+                b'{"topic":%b,"key":%b,"value":%b,"partition":%d,"offset":%d,"error_code":%d,"error":%b}'
+                % (
+                    topic,
+                    key,
+                    value,
+                    message.partition(),
+                    message.offset(),
+                    SERIALIZATION.code,
+                    orjson.dumps(str(failure)),
+                )
+            )
+        else:
+            return Rendered(b"[%b]" % b",".join(parts), len(parts), failure)
+    return Rendered(b"[%b]" % b",".join(parts), len(parts), None)

@@ -1,0 +1,1 @@
+"""The embedded formats, and the schemas behind them."""

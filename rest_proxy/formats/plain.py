@@ -1,0 +1,83 @@
+"""What keys and values are in the JSON of the API, without a schema: base64 or JSON; and data that do not fit."""
+
+from __future__ import annotations
+
+import binascii
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import orjson
+
+from serdes.message.json_bytes import compacted
+
+NULL = b"null"
+
+
+@dataclass(unsafe_hash=True)
+class DataError(ValueError):
+    """Data that a format or schema does not take; `path` leads from the key or value to the place."""
+
+    path: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.detail}" if self.path else self.detail
+
+
+class Options(NamedTuple):
+    """How schema data is spelled in JSON."""
+
+    plain_unions: bool = False
+
+
+#: Schema data as the reference spells it.
+TAGGED = Options()
+
+
+def base64_to_bytes(text: bytes) -> bytes | None:
+    """The bytes that a JSON string holds in base64; null is none.
+
+    Raises:
+        DataError: The text is no such string.
+    """
+    if text == NULL:
+        return None
+    if text[:1] != b'"':
+        raise DataError("", f"data={_shown(text)} is not a base64 string.")
+    encoded = text[1:-1] if b"\\" not in text else orjson.loads(text).encode()
+    try:
+        return binascii.a2b_base64(encoded, strict_mode=True)
+    except ValueError:
+        # The padding may be left out, as the reference's decoder allows.
+        bare = encoded.rstrip(b"=")
+    try:
+        return binascii.a2b_base64(bare + b"=" * (-len(bare) % 4), strict_mode=True)
+    except ValueError:
+        raise DataError("", f"data={_shown(text)} is not a valid base64 string.") from None
+
+
+def bytes_to_base64(data: bytes | None) -> bytes:
+    """The JSON string with bytes in base64; none are null."""
+    return NULL if data is None else b'"%b"' % binascii.b2a_base64(data, newline=False)
+
+
+def json_to_bytes(text: bytes) -> bytes | None:
+    """JSON text as a record holds it; null is none."""
+    return None if text == NULL else text
+
+
+def bytes_to_json(data: bytes | None) -> bytes:
+    """JSON text that a record holds; no bytes are null.
+
+    Raises:
+        DataError: It is no JSON.
+    """
+    try:
+        return compacted(data or b"")
+    except ValueError as error:
+        raise DataError("", str(error)) from None
+
+
+def _shown(text: bytes, limit: int = 64) -> str:
+    shown = text.decode(errors="replace").strip('"')
+    return shown if len(shown) <= limit else f"{shown[:limit]}…"

@@ -1,0 +1,159 @@
+"""Encoders and decoders of schemas as requests use them: null may be a tombstone, and misfits are DataErrors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rest_proxy.formats.plain import DataError
+from serdes.client.flow import Later
+from serdes.codec import EncodeError
+from serdes.error import PayloadError, SchemaCompileError, SerdesError
+from serdes.message.deserializer import Decode
+from serdes.message.serializer import Chosen
+from serdes.text.form import ERRORS, JSON_TYPES, Unfit
+
+#: From parsed JSON to a record's bytes; None is a tombstone.
+Encode = Callable[[Any], bytes | None]
+
+
+class MayTakeLong(Exception):
+    """A value that must not be encoded on the event loop; `later` goes on with it."""
+
+    def __init__(self, later: Later) -> None:
+        super().__init__()
+        self.later = later
+
+
+class QuickWriter(NamedTuple):
+    """How a writer that may take long encodes on the event loop.
+
+    `covers` tells whether so many values, of so many bytes of JSON together, are sure to take little time. `encode`
+    raises MayTakeLong for values that are refused: to explain that may take long.
+    """
+
+    covers: Callable[[int, int], bool]
+    encode: Encode
+
+
+class Writer(NamedTuple):
+    """A schema that a request's keys or values are written with; without `quick`, `encode` never takes long.
+
+    `encode` raises DataError, and SchemaCompileError if only now the schema proves to be none.
+    """
+
+    schema_id: int
+    subject: str
+    encode: Encode
+    quick: QuickWriter | None = None
+
+
+def writing(chosen: Chosen, *, null_is_tombstone: bool) -> Writer:
+    """The writer of a schema that was chosen.
+
+    Args:
+        chosen: The schema.
+        null_is_tombstone: Null is a tombstone even if it is a value of the schema.
+    """
+    assert chosen.id is not None
+    null = _Null(is_tombstone=null_is_tombstone)
+    covers = chosen.encoder.covers
+    if covers is None:
+        return Writer(chosen.id, chosen.subject, _at_once(chosen, null))
+    encode = _quickly(chosen, null)
+    return Writer(chosen.id, chosen.subject, _or_later(encode, chosen, null), QuickWriter(covers, encode))
+
+
+@dataclass(slots=True)
+class _Null:
+    """Whether null is a tombstone: known from the settings, or once the schema has refused it."""
+
+    is_tombstone: bool
+
+    def refused(self, value: Any, error: Exception) -> bytes | None:
+        """Notes that null was refused; raises DataError for another value."""
+        if value is not None:
+            raise _misfit(error) from None
+        self.is_tombstone = True
+        return None
+
+
+# The functions below are most of what a record costs, so what they do for each is bare.
+
+
+def _at_once(chosen: Chosen, null: _Null) -> Encode:
+    convert, prefix = chosen.encoder.encode, chosen.prefix
+
+    def encode(value: Any) -> bytes | None:
+        if value is None and null.is_tombstone:
+            return None
+        try:
+            return prefix + convert(value)  # type: ignore[no-any-return]
+        except ERRORS as error:
+            return null.refused(value, error)
+
+    return encode
+
+
+def _quickly(chosen: Chosen, null: _Null) -> Encode:
+    convert, prefix = chosen.encoder.encode, chosen.prefix
+
+    def encode(value: Any) -> bytes | None:
+        if value is None and null.is_tombstone:
+            return None
+        try:
+            payload = convert(value)
+        except ERRORS as error:
+            return null.refused(value, error)
+        if payload.__class__ is Later:
+            raise MayTakeLong(payload)
+        return prefix + payload  # type: ignore[no-any-return]
+
+    return encode
+
+
+def _or_later(encode: Encode, chosen: Chosen, null: _Null) -> Encode:
+    prefix = chosen.prefix
+
+    def encode_or_wait(value: Any) -> bytes | None:
+        try:
+            return encode(value)
+        except MayTakeLong as error:
+            later = error.later
+        try:
+            return prefix + later.function()  # type: ignore[no-any-return]
+        except SchemaCompileError:
+            raise
+        except ERRORS as error:
+            return null.refused(value, error)
+
+    return encode_or_wait
+
+
+def reading(decode: Decode) -> Callable[[bytes, int], bytes]:
+    """The decoder from a message and the offset of its payload to JSON text; it raises DataError."""
+
+    def read(message: bytes, offset: int) -> bytes:
+        try:
+            text: bytes = decode(message, offset)
+        except PayloadError as error:
+            raise DataError("", error.problem) from None
+        except (SerdesError, *ERRORS) as error:
+            raise DataError("", str(error)) from None
+        return text
+
+    return read
+
+
+def _misfit(error: Exception) -> DataError:
+    """What is wrong with a value, in the words of the API."""
+    if isinstance(error, Unfit):
+        return DataError("", error.said)
+    path = str(getattr(error, "path", "")).removeprefix("$").removeprefix(".")
+    if isinstance(error, EncodeError):
+        detail = f" ({error.detail})" if error.detail else ""
+        value_type = JSON_TYPES.get(error.value_type, error.value_type)
+        return DataError(path, f"expected {error.expected}, got {value_type}{detail}")
+    refusal = getattr(error, "refusal", None)
+    return DataError(path, str(error) if refusal is None else refusal.reason)

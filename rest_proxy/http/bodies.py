@@ -1,0 +1,191 @@
+"""Request bodies: their shapes, and what is answered where a body has another."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.kit.errors import ApiError
+from rest_proxy.errors import INVALID_ENTITY
+
+S = TypeVar("S")
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")
+#: The key or value of a record that has none.
+MISSING = Raw(b"null")
+#: Nesting beyond this is refused; the parser's own bound is the interpreter's stack.
+_TOO_DEEP = "JSON is nested too deeply"
+
+
+class SchemaReference(Struct, forbid_unknown_fields=True):
+    """A reference of a schema that is given by text."""
+
+    name: str
+    subject: str
+    version: int
+
+
+class RawRecord(Struct, forbid_unknown_fields=True, gc=False):
+    """A record whose key and value stay JSON text."""
+
+    key: Raw = MISSING
+    value: Raw = MISSING
+    partition: int | None = None
+
+
+class BytesRecord(Struct, forbid_unknown_fields=True, gc=False):
+    """A record whose key and value are base64, with the padding that belongs there, or null."""
+
+    key: bytes | None = None
+    value: bytes | None = None
+    partition: int | None = None
+
+
+class DataRecord(Struct, forbid_unknown_fields=True, gc=False):
+    """A record whose key and value a schema will take apart."""
+
+    key: Any = None
+    value: Any = None
+    partition: int | None = None
+
+
+class ProduceRequest(Struct, forbid_unknown_fields=True):
+    """What all produce requests have besides their records."""
+
+    key_schema: str | None = None
+    key_schema_id: int | None = None
+    key_schema_references: list[SchemaReference] | None = None
+    value_schema: str | None = None
+    value_schema_id: int | None = None
+    value_schema_references: list[SchemaReference] | None = None
+
+
+class RawProduceRequest(ProduceRequest):
+    """A produce request of a format without schemas."""
+
+    records: list[RawRecord] | None = None
+
+
+class BytesProduceRequest(ProduceRequest):
+    """A produce request of bytes."""
+
+    records: list[BytesRecord] | None = None
+
+
+class DataProduceRequest(ProduceRequest):
+    """A produce request of a format with schemas."""
+
+    records: list[DataRecord] | None = None
+
+
+class Place(Struct, forbid_unknown_fields=True):
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
+class OffsetPlace(Struct, forbid_unknown_fields=True):
+    """An offset in a partition."""
+
+    topic: str
+    partition: int
+    offset: int
+    metadata: str | None = None
+
+
+class TimestampPlace(Struct, forbid_unknown_fields=True):
+    """An instant in a partition."""
+
+    topic: str
+    partition: int
+    timestamp: str
+    metadata: str | None = None
+
+
+class Places(Struct, forbid_unknown_fields=True):
+    """Partitions to assign, to seek in or to tell the committed offsets of."""
+
+    partitions: list[Place] | None = None
+
+
+class Offsets(Struct, forbid_unknown_fields=True):
+    """Offsets to commit."""
+
+    offsets: list[OffsetPlace] | None = None
+
+
+class Positions(Struct, forbid_unknown_fields=True):
+    """Where to continue, by offset or by time."""
+
+    offsets: list[OffsetPlace] | None = None
+    timestamps: list[TimestampPlace] | None = None
+
+
+class Subscription(Struct, forbid_unknown_fields=True):
+    """Topics by name or by a regular expression."""
+
+    topics: list[str] | None = None
+    topic_pattern: str | None = None
+
+
+class ConsumerConfig(Struct, forbid_unknown_fields=True):
+    """The configuration of a new consumer instance; the last four members are ours."""
+
+    id: str | None = None
+    name: str | None = None
+    format: str | None = None
+    auto_offset_reset: str | None = msgspec.field(default=None, name="auto.offset.reset")
+    auto_commit: str | bool | None = msgspec.field(default=None, name="auto.commit.enable")
+    fetch_min_bytes: int | None = msgspec.field(default=None, name="fetch.min.bytes")
+    response_min_bytes: int | None = msgspec.field(default=None, name="responseMinBytes")
+    request_timeout_ms: int | None = msgspec.field(default=None, name="consumer.request.timeout.ms")
+    request_wait_ms: int | None = msgspec.field(default=None, name="requestWaitMs")
+    isolation_level: str | None = msgspec.field(default=None, name="isolation.level")
+    decode_errors: str | None = msgspec.field(default=None, name="decode.errors")
+    avro_unions: str | None = msgspec.field(default=None, name="avro.unions")
+
+
+def reader_of(shape: Any) -> msgspec.json.Decoder[Any]:
+    """A decoder for bodies of a shape, to be given to `read`; as for Jackson "5" is a number where one belongs."""
+    return msgspec.json.Decoder(shape, strict=False)
+
+
+def is_null(body: bytes) -> bool:
+    """Tell whether a body is JSON's null or nothing at all, which are the same to the reference."""
+    return body.strip() in (b"", b"null")
+
+
+def read(decoder: msgspec.json.Decoder[S], body: bytes) -> S:
+    """Read a body that has to be there.
+
+    Raises:
+        ApiError: 400 where the text is no JSON or of other types, 422 where it has a member that is not known, or where
+            there is none.
+    """
+    try:
+        if not body.isascii():
+            body.decode()
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise _nothing() if is_null(body) else _refused(str(error)) from None
+    except RecursionError:
+        raise MALFORMED_BODY(detail=_TOO_DEEP) from None
+    except UnicodeDecodeError:
+        raise MALFORMED_BODY(detail="JSON is malformed: not UTF-8") from None
+    except ValueError as error:
+        raise _nothing() if is_null(body) else MALFORMED_BODY(detail=str(error)) from None
+
+
+def _nothing() -> ApiError:
+    return INVALID_ENTITY(detail="the request's body must not be null (was null)")
+
+
+def _refused(text: str) -> ApiError:
+    unknown = _UNKNOWN_FIELD.match(text)
+    if unknown:
+        return INVALID_ENTITY(detail=f"Unrecognized field: {unknown[1]}")
+    return MALFORMED_BODY(detail=text)

@@ -1,0 +1,66 @@
+"""What one principal may do through the proxy, which asks Kafka and the registry under its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from magicbyte.kit.errors import ApiError
+from magicbyte.security.principal import Principal
+from magicbyte.security.rights.authorizer import Authorizer
+from rest_proxy.errors import KAFKA_AUTHORIZATION
+
+CLUSTER = "kafka-cluster"
+#: Kafka's texts, by the type of the resource.
+_TEXTS = {
+    "TOPIC": "Not authorized to access topics: [{name}]",
+    "GROUP": "Not authorized to access group: {name}",
+    "CLUSTER": "Cluster authorization failed.",
+    "SUBJECT": "User is denied operation {operation} on Subject: {name}",
+}
+
+
+class ProxyRights:
+    """One principal's rights, by the rules that are in force at each question."""
+
+    def __init__(self, authorizer: Authorizer, principal: Principal, address: str) -> None:
+        """Ask for one principal.
+
+        Args:
+            authorizer: The rules.
+            principal: Who asks.
+            address: From where.
+        """
+        self._authorizer = authorizer
+        self._principal = principal
+        self._address = address
+
+    def may(self, operation: str, resource_type: str, name: str) -> bool:
+        """Tell whether an operation is allowed."""
+        rules = self._authorizer.rules
+        return rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
+
+    def require(self, operations: Sequence[str], resource_type: str, name: str) -> None:
+        """Require any one of some operations.
+
+        Raises:
+            ApiError: KAFKA_AUTHORIZATION.
+        """
+        for operation in operations:
+            decision = self._authorizer.decide(self._principal, self._address, operation, resource_type, name)
+            if decision.is_allowed:
+                return
+        raise refused(resource_type, name, operations[0])
+
+    def require_topics(self, operation: str, topics: Iterable[str]) -> None:
+        """Require an operation on all of some topics.
+
+        Raises:
+            ApiError: KAFKA_AUTHORIZATION.
+        """
+        for topic in dict.fromkeys(topics):
+            self.require((operation,), "TOPIC", topic)
+
+
+def refused(resource_type: str, name: str, operation: str) -> ApiError:
+    """Return the refusal of an operation."""
+    return KAFKA_AUTHORIZATION(detail=_TEXTS[resource_type].format(name=name, operation=operation.capitalize()))

@@ -1,0 +1,1 @@
+"""Produce requests: from a body to the brokers and back."""

@@ -1,0 +1,63 @@
+"""Encoding beside the event loop, for records whose validation may take long."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from rest_proxy.errors import VALIDATION_BUSY
+from rest_proxy.formats.plain import DataError
+
+T = TypeVar("T")
+
+_THREADS = 2
+#: Requests that may wait for a thread, with their bodies in memory.
+_MOST_WAITING = 32
+#: Seconds that the records of one request may take.
+LONGEST_SECONDS = 2.0
+
+
+class Beside:
+    """Two threads, which start when they are first needed, and a bound on the requests that wait for them."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, "validation")
+        self._running = 0
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """Runs a function on one of the threads and returns its result.
+
+        Raises:
+            ApiError: VALIDATION_BUSY if too many wait.
+        """
+        if self._running >= _THREADS + _MOST_WAITING:
+            raise VALIDATION_BUSY(detail=f"{_MOST_WAITING} requests wait already.").with_headers(Retry_After="1")
+        self._running += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function)
+        finally:
+            self._running -= 1
+
+    def close(self) -> None:
+        """Refuses further functions; does not wait for those that run."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def in_time(encode: Callable[[Any], bytes | None]) -> Callable[[Any], bytes | None]:
+    """The encoding function with a time limit, which starts with the first value; past it each value is a DataError."""
+    end: float | None = None
+
+    def encode_in_time(value: Any) -> bytes | None:
+        nonlocal end
+        now = time.monotonic()
+        end = end or now + LONGEST_SECONDS
+        if now > end:
+            raise DataError(
+                "", f"the validation of the records before took more than {LONGEST_SECONDS:g} s; send fewer"
+            )
+        return encode(value)
+
+    return encode_in_time

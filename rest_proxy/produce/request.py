@@ -1,0 +1,246 @@
+"""A produce request from its body to its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from msgspec.json import Decoder
+
+from compat.schema import Reference
+from rest_proxy.admin.cluster import Cluster
+from rest_proxy.errors import (
+    BAD_REQUEST,
+    INVALID_ENTITY,
+    INVALID_SCHEMA,
+    KAFKA_AUTHENTICATION,
+    KAFKA_AUTHORIZATION,
+    KEY_SCHEMA_MISSING,
+    VALIDATION_UNAVAILABLE,
+    VALUE_SCHEMA_MISSING,
+)
+from rest_proxy.formats.embedded import EmbeddedFormat
+from rest_proxy.formats.plain import TAGGED, DataError, Options
+from rest_proxy.formats.schemas import Schemas, Side, Source
+from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
+from rest_proxy.http import bodies as requests
+from rest_proxy.http.dialect import Dialect
+from rest_proxy.http.rights import ProxyRights
+from rest_proxy.produce.encoding import Beside, in_time
+from rest_proxy.produce.producers import Outcome, Producers, Record, Sending, unknown_outcome
+from serdes.error import SchemaCompileError, ValidationUnavailable
+
+#: Takes nothing but what it says: to a lenient one "null", which is base64, would be null.
+_BYTES_REQUEST = Decoder(requests.BytesProduceRequest)
+_RAW_REQUEST: Decoder[requests.RawProduceRequest] = requests.reader_of(requests.RawProduceRequest)
+_DATA_REQUEST: Decoder[requests.DataProduceRequest] = requests.reader_of(requests.DataProduceRequest)
+_MAX_PARTITION = 2**31 - 1
+
+
+class Produce(NamedTuple):
+    """A produce request as it came.
+
+    `partition` is the path's, for records that name none; `acks` and `timeout_ms` are the query's or the settings'.
+    """
+
+    dialect: Dialect
+    form: EmbeddedFormat
+    topic: str
+    partition: int | None
+    body: bytes
+    acks: str
+    timeout_ms: int
+    options: Options = TAGGED
+    #: Of whoever sends it; None if there are no rules.
+    rights: ProxyRights | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Producing:
+    """Encodes records and sends them; all of a request or, where one cannot be encoded, none."""
+
+    producers: Producers
+    schemas: Schemas
+    cluster: Cluster
+    beside: Beside
+
+    async def produce(self, request: Produce) -> tuple[int, bytes]:
+        """Serve a request: the status and the body of its answer.
+
+        Raises:
+            ApiError: Nothing was sent.
+        """
+        if "\0" in request.topic:
+            raise INVALID_ENTITY(detail="topic must not hold a null character")
+        parsed = _parse(request.form, request.body)
+        records = parsed.records
+        if not records:
+            raise INVALID_ENTITY(detail=f"records must not be empty (was {'[]' if records is not None else 'null'})")
+        await self._check_partitions(request, records)
+        ids: tuple[int | None, int | None] = (None, None)
+        if isinstance(parsed, requests.BytesProduceRequest):
+            encoded = _as_they_are(request, records)
+        elif request.form.encode is not None:
+            encoded = _encode(request, records, request.form.encode, request.form.encode)
+        else:
+            key_writer, value_writer = await self._writers(request, parsed, records)
+            ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
+            encoded = await self._encode(request, records, key_writer, value_writer)
+        sending = self.producers.send(request.topic, encoded, request.acks)
+        outcomes = await self._outcomes(sending, request.timeout_ms)
+        return _status(outcomes), request.dialect.produced(outcomes, *ids)
+
+    async def _encode(
+        self, request: Produce, records: Sequence[Any], key_writer: Writer | None, value_writer: Writer | None
+    ) -> list[Record]:
+        """The records in bytes: encoded here if that is sure to be quick, else beside the event loop."""
+        writers = [writer for writer in (key_writer, value_writer) if writer is not None]
+        encode_key = key_writer.encode if key_writer else _only_null
+        encode_value = value_writer.encode if value_writer else _only_null
+        if all(writer.quick is None for writer in writers):
+            return _encode(request, records, encode_key, encode_value)
+        if all(writer.quick is None or writer.quick.covers(len(request.body), len(records)) for writer in writers):
+            with contextlib.suppress(MayTakeLong):
+                return _encode(request, records, _quick(key_writer), _quick(value_writer))
+        try:
+            return await self.beside.run(lambda: _encode(request, records, in_time(encode_key), in_time(encode_value)))
+        except SchemaCompileError as error:
+            raise INVALID_SCHEMA(detail=error.detail) from None
+        except ValidationUnavailable as error:
+            raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
+
+    async def _outcomes(self, sending: Sending, timeout_ms: int) -> Sequence[Outcome]:
+        """What became of the records; the timeout bounds the wait and nothing else."""
+        # A timer of its own: asyncio.timeout with a shield costs five times as much.
+        timer = asyncio.get_running_loop().call_later(timeout_ms / 1000, sending.give_up)
+        try:
+            await sending.done
+        finally:
+            timer.cancel()
+        if not sending.late:
+            return sending.outcomes  # type: ignore[return-value]  # all are filled in
+        late = unknown_outcome(timeout_ms)
+        return [outcome or late for outcome in sending.outcomes]
+
+    async def _check_partitions(self, request: Produce, records: Sequence[Any]) -> None:
+        """Refuse partitions that do not exist before anything is sent; the oldest API also checks the path's topic."""
+        highest = -1 if request.partition is None else request.partition
+        for index, record in enumerate(records):
+            if record.partition is None:
+                continue
+            if not 0 <= record.partition <= _MAX_PARTITION:
+                raise INVALID_ENTITY(
+                    detail=f"records[{index}].partition must be between 0 and {_MAX_PARTITION} (was {record.partition})"
+                )
+            highest = max(highest, record.partition)
+        if highest >= 0:
+            await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
+
+    async def _writers(
+        self, request: Produce, parsed: requests.ProduceRequest, records: Sequence[Any]
+    ) -> tuple[Writer | None, Writer | None]:
+        key = _source(parsed.key_schema, parsed.key_schema_id, parsed.key_schema_references, "key")
+        value = _source(parsed.value_schema, parsed.value_schema_id, parsed.value_schema_references, "value")
+        if key is None and any(record.key is not None for record in records):
+            raise KEY_SCHEMA_MISSING()
+        if value is None and any(record.value is not None for record in records):
+            raise VALUE_SCHEMA_MISSING()
+        find = self.schemas.writer
+        topic, form, options = request.topic, request.form, request.options
+        return (
+            await find(form, Side(topic, "key"), key, options, request.rights) if key else None,
+            await find(form, Side(topic, "value"), value, options, request.rights) if value else None,
+        )
+
+
+def _parse(
+    form: EmbeddedFormat, body: bytes
+) -> requests.BytesProduceRequest | requests.RawProduceRequest | requests.DataProduceRequest:
+    if form.base64:
+        try:
+            return _BYTES_REQUEST.decode(body)
+        except (ValueError, RecursionError):
+            pass  # padding is left out, or something is wrong: the longer way knows what
+    if form.encode is None:
+        return requests.read(_DATA_REQUEST, body)
+    return requests.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
+
+
+def _source(
+    text: str | None,
+    schema_id: int | None,
+    references: Sequence[requests.SchemaReference] | None,
+    side: str,
+) -> Source | None:
+    if text is not None and schema_id is not None:
+        raise BAD_REQUEST(detail=f"Only one of '{side}_schema_id' or '{side}_schema' can be used.")
+    if text is None and schema_id is None:
+        return None
+    if schema_id is not None and not 0 <= schema_id < 2**31:
+        raise INVALID_ENTITY(detail=f"{side}_schema_id must be between 0 and {2**31 - 1} (was {schema_id})")
+    named = tuple(Reference(one.name, one.subject, one.version) for one in references or ())
+    return Source(text, schema_id, named)
+
+
+def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
+    otherwise = -1 if request.partition is None else request.partition
+    return [
+        (record.key, record.value, otherwise if record.partition is None else record.partition) for record in records
+    ]
+
+
+def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode_value: Encode) -> list[Record]:
+    # This loop is most of what a large request costs; what it does once a record is bare.
+    raw = request.form.encode is not None
+    missing = requests.MISSING if raw else None
+    path_partition = -1 if request.partition is None else request.partition
+    encoded: list[Record] = []
+    append = encoded.append
+    side = "value"
+    try:
+        for record in records:
+            key = record.key
+            if key is missing:
+                key = None if raw else encode_key(None)
+            else:
+                side = "key"
+                key = encode_key(bytes(key) if raw else key)
+                side = "value"
+            partition = record.partition
+            value = record.value
+            append(
+                (
+                    key,
+                    encode_value(bytes(value) if raw else value),
+                    path_partition if partition is None else partition,
+                )
+            )
+    except DataError as error:
+        place = f"records[{len(encoded)}].{side}"
+        if not error.path:
+            detail = f"{place}: {error.detail}"
+        else:
+            detail = f"{place}{'' if error.path.startswith('[') else '.'}{error.path}: {error.detail}"
+        raise request.dialect.misfit(request.form, detail) from None
+    return encoded
+
+
+def _quick(writer: Writer | None) -> Encode:
+    if writer is None:
+        return _only_null
+    return writer.encode if writer.quick is None else writer.quick.encode
+
+
+def _only_null(value: Any) -> None:
+    assert value is None
+
+
+def _status(outcomes: Sequence[Outcome]) -> int:
+    """200 even where records failed, but 401 or 403 by the first that was not authorized (spec section 3)."""
+    for outcome in outcomes:
+        if outcome[2] in (KAFKA_AUTHENTICATION.code, KAFKA_AUTHORIZATION.code):
+            return outcome[2] // 100
+    return 200

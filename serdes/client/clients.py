@@ -1,0 +1,291 @@
+"""Clients of a schema registry: a blocking one and an asynchronous one, driving the same flows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
+
+from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
+from serdes.client.endpoints import CacheLimits, Endpoints
+from serdes.client.flow import Answer, Call, Flow, Pause, Step, TransportFailure
+from serdes.client.models import Compatibility, RegisteredSchema, SchemaInfo, SubjectVersion
+from serdes.client.plain_endpoints import LATEST, PlainEndpoints
+from serdes.client.requester import Requester, Retry, split_urls
+from serdes.client.transport import Connection, Tls
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = [
+    "LATEST",
+    "AsyncRegistryClient",
+    "Auth",
+    "Basic",
+    "Bearer",
+    "CacheLimits",
+    "ClientCredentials",
+    "Compatibility",
+    "RegisteredSchema",
+    "RegistryClient",
+    "Retry",
+    "SchemaInfo",
+    "SubjectVersion",
+    "Target",
+    "Tls",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+E = TypeVar("E", bound=PlainEndpoints)
+
+
+class BaseClient:
+    """What both clients hold.
+
+    Attributes:
+        urls: The registry's base URLs, without credentials.
+        endpoints: The flows that the methods drive, and their caches.
+        latest_ttl: Seconds for which a subject's latest version is believed; None for ever.
+    """
+
+    endpoints_type: type[Endpoints] = Endpoints
+
+    def __init__(
+        self,
+        urls: str | Sequence[str],
+        *,
+        transport: Any = None,
+        auth: Auth | None = None,
+        tls: Tls | None = None,
+        proxy: str | None = None,
+        timeout: float = 30.0,
+        retry: Retry | None = None,
+        cache: CacheLimits | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """A client that has not connected yet.
+
+        Args:
+            urls: One URL, several in a list, or several separated by commas: the others serve where one fails.
+                `mock://scope` stands for a registry in memory, the same for the same scope.
+            transport: An httpx transport instead of the network; of an ASGI app: `serdes.client.asgi.AsgiTransport`.
+            auth: Credentials; those in a URL are used where none are given.
+            tls: What https connections trust and show.
+            proxy: The URL of an HTTP proxy.
+            timeout: Seconds that connecting, or waiting for an answer, may take.
+            retry: How often a request is tried again.
+            cache: What is remembered for how long.
+            headers: Further headers of every request.
+
+        Raises:
+            ConfigError: a URL is none, or an argument is out of its range.
+        """
+        self.urls, url_auth = split_urls(urls)
+        #: All URLs that requests go to, the token endpoint's included.
+        self._reached = (*self.urls, auth.token_url) if isinstance(auth, ClientCredentials) else self.urls
+        self._connection = Connection(tls or Tls(), proxy, timeout, transport)
+        requester = Requester(self.urls, auth or url_auth, retry or Retry(), headers or {})
+        self._opening = Lock()
+        limits = cache or CacheLimits()
+        self.endpoints = self.endpoints_type(requester, limits)
+        self.latest_ttl = limits.latest_ttl
+
+    def clear_latest_caches(self) -> None:
+        """Forgets which versions are the latest."""
+        self.endpoints.clear_latest()
+
+    def clear_caches(self) -> None:
+        """Forgets everything that was asked."""
+        self.endpoints.clear()
+
+
+def blocking(flow: Callable[Concatenate[E, P], Flow[R]]) -> Callable[Concatenate[RegistryClient, P], R]:
+    """The method that carries out a flow of the client's endpoints and gives its result."""
+
+    @wraps(flow)
+    def method(self: RegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.drive(flow(cast("E", self.endpoints), *args, **kwargs))
+
+    return method
+
+
+def awaitable(
+    flow: Callable[Concatenate[E, P], Flow[R]],
+) -> Callable[Concatenate[AsyncRegistryClient, P], Coroutine[Any, Any, R]]:
+    """The coroutine method that carries out a flow of the client's endpoints and gives its result."""
+
+    @wraps(flow)
+    async def method(self: AsyncRegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.drive(flow(cast("E", self.endpoints), *args, **kwargs))
+
+    return method
+
+
+class RegistryClient(BaseClient):
+    """A blocking client of a schema registry; safe to share between threads.
+
+    Every method is the flow of the same name in `serdes.client.endpoints.Endpoints` and may raise, beside what is said
+    there, RegistryError, RegistryUnavailable and OAuthTokenError.
+    """
+
+    _http: httpx.Client | None = None
+
+    register = blocking(Endpoints.register)
+    lookup = blocking(Endpoints.lookup)
+    schema_by_id = blocking(Endpoints.schema_by_id)
+    schema_by_guid = blocking(Endpoints.schema_by_guid)
+    version = blocking(Endpoints.version)
+    latest_with_metadata = blocking(Endpoints.latest_with_metadata)
+    versions = blocking(Endpoints.versions)
+    subjects = blocking(Endpoints.subjects)
+    subjects_of = blocking(Endpoints.subjects_of)
+    versions_of = blocking(Endpoints.versions_of)
+    referenced_by = blocking(Endpoints.referenced_by)
+    schema_types = blocking(Endpoints.schema_types)
+    contexts = blocking(Endpoints.contexts)
+    delete_subject = blocking(Endpoints.delete_subject)
+    delete_version = blocking(Endpoints.delete_version)
+    check_compatibility = blocking(Endpoints.check_compatibility)
+    config = blocking(Endpoints.config)
+    put_config = blocking(Endpoints.put_config)
+    delete_config = blocking(Endpoints.delete_config)
+    mode = blocking(Endpoints.mode)
+    put_mode = blocking(Endpoints.put_mode)
+    delete_mode = blocking(Endpoints.delete_mode)
+    associations = blocking(Endpoints.associations)
+    server_version = blocking(Endpoints.server_version)
+    dependencies = blocking(Endpoints.dependencies)
+
+    def drive(self, flow: Flow[R]) -> R:
+        """Carries out a flow's requests and waits, and gives its result."""
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    answer = self._perform(step)
+                except TransportFailure as failure:
+                    step = flow.throw(failure)
+                else:
+                    step = flow.send(answer)
+        except StopIteration as stop:
+            result: R = stop.value
+            return result
+
+    def _perform(self, step: Step) -> Answer | None:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        if isinstance(step, Call):
+            step.run()
+            return None
+        import httpx  # noqa: PLC0415  # takes a tenth of a second
+
+        with self._opening:
+            http = self._http = self._http or self._connection.open(self._reached)
+        try:
+            response = http.request(step.method, step.url, headers=step.headers, content=step.body)
+        except httpx.TransportError as error:
+            raise TransportFailure(_reason(error)) from error
+        return Answer(response.status_code, response.content, response.headers)
+
+    def close(self) -> None:
+        """Closes the connections; a later request opens new ones."""
+        if self._http is not None:
+            self._http.close()
+            self._http = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncRegistryClient(BaseClient):
+    """An asynchronous client of a schema registry: the methods of RegistryClient, to be awaited."""
+
+    _http: httpx.AsyncClient | None = None
+
+    register = awaitable(Endpoints.register)
+    lookup = awaitable(Endpoints.lookup)
+    schema_by_id = awaitable(Endpoints.schema_by_id)
+    schema_by_guid = awaitable(Endpoints.schema_by_guid)
+    version = awaitable(Endpoints.version)
+    latest_with_metadata = awaitable(Endpoints.latest_with_metadata)
+    versions = awaitable(Endpoints.versions)
+    subjects = awaitable(Endpoints.subjects)
+    subjects_of = awaitable(Endpoints.subjects_of)
+    versions_of = awaitable(Endpoints.versions_of)
+    referenced_by = awaitable(Endpoints.referenced_by)
+    schema_types = awaitable(Endpoints.schema_types)
+    contexts = awaitable(Endpoints.contexts)
+    delete_subject = awaitable(Endpoints.delete_subject)
+    delete_version = awaitable(Endpoints.delete_version)
+    check_compatibility = awaitable(Endpoints.check_compatibility)
+    config = awaitable(Endpoints.config)
+    put_config = awaitable(Endpoints.put_config)
+    delete_config = awaitable(Endpoints.delete_config)
+    mode = awaitable(Endpoints.mode)
+    put_mode = awaitable(Endpoints.put_mode)
+    delete_mode = awaitable(Endpoints.delete_mode)
+    associations = awaitable(Endpoints.associations)
+    server_version = awaitable(Endpoints.server_version)
+    dependencies = awaitable(Endpoints.dependencies)
+
+    async def drive(self, flow: Flow[R]) -> R:
+        """Carries out a flow's requests and waits, and gives its result."""
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    answer = await self._perform(step)
+                except TransportFailure as failure:
+                    step = flow.throw(failure)
+                else:
+                    step = flow.send(answer)
+        except StopIteration as stop:
+            result: R = stop.value
+            return result
+
+    async def _perform(self, step: Step) -> Answer | None:
+        import asyncio  # noqa: PLC0415  # the blocking client does without
+
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            return None
+        if isinstance(step, Call):
+            await asyncio.to_thread(step.run)
+            return None
+        import httpx  # noqa: PLC0415  # takes a tenth of a second
+
+        if self._http is None:
+            self._http = self._connection.open_async(self._reached)
+        try:
+            response = await self._http.request(step.method, step.url, headers=step.headers, content=step.body)
+        except httpx.TransportError as error:
+            raise TransportFailure(_reason(error)) from error
+        return Answer(response.status_code, response.content, response.headers)
+
+    async def close(self) -> None:
+        """Closes the connections; a later request opens new ones."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

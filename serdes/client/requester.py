@@ -1,0 +1,208 @@
+"""One request to a registry of several URLs: credentials, fail-over, retries, and errors as exceptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
+
+import orjson
+
+from serdes.client.auth import Auth, Basic
+from serdes.client.flow import Answer, Flow, Pause, Send, TransportFailure, send
+from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUnavailable, registry_error
+
+MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
+ACCEPT = f"{MEDIA_TYPE}, application/vnd.schemaregistry+json, application/json"
+
+#: Statuses that another node, or the same one a moment later, may answer differently.
+RETRIABLE = frozenset({408, 429, 500, 502, 503, 504})
+
+#: The header with a token `<log id>:<offset>`: a node that is sent it answers from the log up to there.
+OFFSET_HEADER = "x-magicbyte-offset"
+#: The error code of a node that has not read the log up to there in time.
+_NODE_BEHIND = 503
+_TOKEN = re.compile(r"[^:,\s]+:-?[0-9]{1,19}", re.ASCII)
+
+Query = Mapping[str, str | int | bool | Sequence[str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often and after what waits a request is tried again once every URL has failed.
+
+    Attributes:
+        limit: Rounds over the URLs after the first one.
+        wait: Seconds before the first new round at most; doubled with each. The actual wait is random below that.
+        max_wait: Seconds that no wait exceeds.
+    """
+
+    limit: int = 3
+    wait: float = 1.0
+    max_wait: float = 20.0
+
+    def delay(self, round_: int) -> float:
+        """The seconds to wait before a round, counted from 1."""
+        import random  # noqa: PLC0415  # with hashlib and more behind it, for what should never happen
+
+        return random.uniform(0, min(self.max_wait, self.wait * 2 ** (round_ - 1)))  # noqa: S311  # jitter, no secret
+
+
+def split_urls(urls: str | Sequence[str]) -> tuple[tuple[str, ...], Basic | None]:
+    """The base URLs of a list or a comma-separated text, and the credentials the first one names, if it does.
+
+    Raises:
+        ConfigError: there is none, or one is no http, https or mock URL.
+    """
+    texts = urls.split(",") if isinstance(urls, str) else list(urls)
+    bases: list[str] = []
+    auth: Basic | None = None
+    for text in texts:
+        parts = urlsplit(text.strip())
+        if parts.scheme not in {"http", "https", "mock"} or (parts.scheme != "mock" and not parts.hostname):
+            raise ConfigError("url", f"invalid URL {text.strip()!r}: expected http://, https:// or mock://")
+        if parts.username is not None:
+            auth = auth or Basic(unquote(parts.username), unquote(parts.password or ""))
+        host = parts.netloc.rpartition("@")[2]
+        bases.append(urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")))
+    if not bases:
+        raise ConfigError("url", "at least one URL is needed")
+    return tuple(bases), auth
+
+
+def path(*segments: str | int) -> str:
+    """A path of segments, each percent-encoded whole: a subject may hold slashes and colons."""
+    return "".join("/" + quote(str(segment), safe="") for segment in segments)
+
+
+class Requester:
+    """Sends requests to the URL that answered last, and to the others in turn where it fails.
+
+    It sends back the newest token that the registry has put into an answer, so that no node answers from before that.
+    """
+
+    def __init__(self, urls: tuple[str, ...], auth: Auth | None, retry: Retry, headers: Mapping[str, str]) -> None:
+        self.urls = urls
+        self.auth = auth
+        self.retry = retry
+        self._headers = {"Accept": ACCEPT, "User-Agent": "magicbyte", **headers}
+        #: The index of the URL that answered last.
+        self._current = 0
+        self._offset_token: str | None = None
+        self._remembering = Lock()
+
+    def call(self, method: str, path: str, query: Query | None = None, body: object = None) -> Flow[Any]:
+        """The JSON of a request's answer; query values of None and False are left out.
+
+        Raises:
+            RegistryError: the registry refused the request.
+            RegistryUnavailable: no URL answered in the rounds that `retry` allows.
+            OAuthTokenError: there were no credentials to send.
+        """
+        content = None if body is None else orjson.dumps(body)
+        answer = yield from self._answer(method, path + _encode(query or {}), content)
+        if answer.status >= 400:
+            raise _error_of(answer)
+        if not answer.body:
+            return None
+        try:
+            return orjson.loads(answer.body)
+        except ValueError as error:
+            message = f"the answer to {method} {path} is not JSON: {answer.body[:200].decode(errors='replace')}"
+            raise RegistryError(answer.status, 50005, message) from error
+
+    def _answer(self, method: str, target: str, content: bytes | None) -> Flow[Answer]:
+        attempts = 0
+        reason = ""
+        refusal: RegistryError | OAuthTokenError | None = None
+        for round_ in range(self.retry.limit + 1):
+            if round_:
+                yield Pause(self.retry.delay(round_))
+            for index in self._in_turn():
+                attempts += 1
+                url = self.urls[index]
+                try:
+                    answer = yield from self._attempt(method, url + target, content)
+                except TransportFailure as failure:
+                    reason, refusal = f"{url}: {failure}", None
+                    continue
+                except OAuthTokenError as error:
+                    if error.status is not None and error.status not in RETRIABLE:
+                        raise
+                    refusal = error
+                    continue
+                if answer.status not in RETRIABLE:
+                    self._current = index
+                    return answer
+                refusal = _error_of(answer)
+                reason = f"{url}: HTTP {answer.status}: {refusal.message}"
+        if isinstance(refusal, RegistryError) and refusal.code == _NODE_BEHIND:
+            # The log was set back, as by a restored backup. The error tells of it once; later requests are served.
+            self._offset_token = None
+        # A registry that explains itself to the last is up; anything else in its place is not.
+        if isinstance(refusal, OAuthTokenError) or (refusal and refusal.code != RegistryError.UNKNOWN):
+            raise refusal
+        raise RegistryUnavailable(f"{method} {target}", self.urls, attempts, reason)
+
+    def _attempt(self, method: str, url: str, content: bytes | None) -> Flow[Answer]:
+        answer = yield from self._authorized(method, url, content, renew=False)
+        if answer.status == 401 and self.auth is not None and self.auth.renewable:
+            answer = yield from self._authorized(method, url, content, renew=True)
+        return answer
+
+    def _authorized(self, method: str, url: str, content: bytes | None, *, renew: bool) -> Flow[Answer]:
+        headers = dict(self._headers)
+        if content is not None:
+            headers["Content-Type"] = MEDIA_TYPE
+        if self.auth is not None:
+            headers.update((yield from self.auth.headers(renew=renew)))
+        if self._offset_token is not None:
+            headers[OFFSET_HEADER] = self._offset_token
+        answer = yield from send(Send(method, url, headers, content))
+        token = answer.headers.get(OFFSET_HEADER)
+        if token is not None and _TOKEN.fullmatch(token):
+            self._remember(token)
+        return answer
+
+    def _remember(self, token: str) -> None:
+        """Keep a token, unless the one that is kept is of the same log and newer."""
+        with self._remembering:
+            if self._offset_token is None or _is_newer(token, self._offset_token):
+                self._offset_token = token
+
+    def _in_turn(self) -> Iterator[int]:
+        start = self._current
+        for step in range(len(self.urls)):
+            yield (start + step) % len(self.urls)
+
+
+def _is_newer(token: str, other: str) -> bool:
+    log_id, _, offset = token.rpartition(":")
+    other_log_id, _, other_offset = other.rpartition(":")
+    return log_id != other_log_id or int(offset) > int(other_offset)
+
+
+def _encode(query: Query) -> str:
+    pairs: list[tuple[str, str]] = []
+    for name, value in query.items():
+        if value is None or value is False:
+            continue
+        if value is True:
+            pairs.append((name, "true"))
+        elif isinstance(value, str | int):
+            pairs.append((name, str(value)))
+        else:
+            pairs.extend((name, item) for item in value)
+    return "?" + urlencode(pairs) if pairs else ""
+
+
+def _error_of(answer: Answer) -> RegistryError:
+    try:
+        body = orjson.loads(answer.body)
+        code, message = int(body["error_code"]), str(body["message"])
+    except (ValueError, KeyError, TypeError):
+        code, message = RegistryError.UNKNOWN, answer.body[:500].decode(errors="replace") or "no body"
+    return registry_error(answer.status, code, message)

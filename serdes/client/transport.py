@@ -1,0 +1,138 @@
+"""How a flow's requests leave the process: httpx, a registry's ASGI app in this process, or `mock://`.
+
+httpx takes a tenth of a second to import, so nothing here imports it before the first request.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from serdes.error import ConfigError
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
+
+#: Entry points of this group give the ASGI app of a registry in memory for the scope of a `mock://scope` URL.
+MOCK_GROUP = "magicbyte.mock_registry"
+#: The registries in memory of this process by scope; they live as long as it does.
+_mocks: dict[str, Any] = {}
+_mocks_lock = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """What TLS connections trust and show.
+
+    Attributes:
+        ca: A file or folder of certificates to trust; None for the system's.
+        certificate: The client's own certificate, for mutual TLS.
+        key: The certificate's key, if it is in another file.
+        key_password: What the key is encrypted with.
+        verify: False to trust any server.
+    """
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    key_password: str | None = field(default=None, repr=False)
+    verify: bool = True
+
+    def context(self) -> ssl.SSLContext:
+        """The context these settings make.
+
+        Raises:
+            ConfigError: a file cannot be read or is no certificate or key.
+        """
+        import ssl  # noqa: PLC0415  # only where TLS is used
+        from pathlib import Path  # noqa: PLC0415
+
+        if (self.key or self.key_password) and not self.certificate:
+            raise ConfigError("ssl.certificate.location", "needed where a key or its password is given")
+        try:
+            folder = self.ca is not None and Path(self.ca).is_dir()
+            context = ssl.create_default_context(cafile=None if folder else self.ca, capath=self.ca if folder else None)
+        except OSError as error:
+            raise ConfigError("ssl.ca.location", f"{self.ca}: {error}") from error
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if self.certificate:
+            try:
+                context.load_cert_chain(self.certificate, self.key, self.key_password)
+            except OSError as error:
+                raise ConfigError("ssl.certificate.location", f"{self.certificate}: {error}") from error
+        return context
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach the registry.
+
+    Attributes:
+        tls: For https URLs.
+        proxy: The URL of an HTTP proxy.
+        timeout: Seconds that connecting, or waiting for an answer, may take.
+        transport: An httpx transport to use instead of the network.
+    """
+
+    tls: Tls = Tls()
+    proxy: str | None = None
+    timeout: float = 30.0
+    transport: Any = None
+
+    def open(self, urls: tuple[str, ...]) -> httpx.Client:
+        """A blocking HTTP client."""
+        import httpx  # noqa: PLC0415  # see the module's docstring
+
+        return httpx.Client(**self._options(urls))
+
+    def open_async(self, urls: tuple[str, ...]) -> httpx.AsyncClient:
+        """An asynchronous HTTP client."""
+        import httpx  # noqa: PLC0415  # see the module's docstring
+
+        return httpx.AsyncClient(**self._options(urls))
+
+    def _options(self, urls: tuple[str, ...]) -> dict[str, Any]:
+        transport = self.transport or _mock_transport(urls)
+        if transport is not None:
+            return {"transport": transport, "timeout": self.timeout}
+        return {"verify": self._verify(urls), "proxy": self.proxy, "timeout": self.timeout}
+
+    def _verify(self, urls: tuple[str, ...]) -> ssl.SSLContext:
+        if any(url.startswith("https") for url in urls):
+            return self.tls.context()
+        import ssl  # noqa: PLC0415  # httpx has imported it
+
+        # It takes 25 ms to load the system's certificates; this context trusts none.
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _mock_transport(urls: tuple[str, ...]) -> Any:
+    scopes = [url.removeprefix("mock://") for url in urls if url.startswith("mock://")]
+    if not scopes:
+        return None
+    if len(urls) > 1:
+        raise ConfigError("url", "a mock:// URL stands alone")
+    from serdes.client.asgi import AsgiTransport, SharedTransport  # noqa: PLC0415  # imports httpx
+
+    with _mocks_lock:
+        transport = _mocks.get(scopes[0])
+        if transport is None:
+            transport = _mocks[scopes[0]] = AsgiTransport(_mock_app()(scopes[0]))
+            atexit.register(transport.abandon)
+    return SharedTransport(transport)
+
+
+def _mock_app() -> Callable[[str], Any]:
+    from importlib.metadata import entry_points  # noqa: PLC0415  # takes 10 ms
+
+    for entry_point in entry_points(group=MOCK_GROUP):
+        app: Callable[[str], Any] = entry_point.load()
+        return app
+    raise ConfigError("url", f"mock:// needs a registry in memory: no installed package offers one ({MOCK_GROUP})")

@@ -1,0 +1,1 @@
+"""Decoders: plans, generated source, and the walk that explains."""

@@ -1,0 +1,1 @@
+"""Encoders: generated source, and the walk that explains."""

@@ -1,0 +1,300 @@
+"""Encoders generated per schema: source text that takes a datum of one form apart and joins its bytes.
+
+The text decides the usual case of each type itself and leaves all others to the step-by-step encoder's functions. What
+does not fit raises anything at all; the step-by-step encoder then says what and where, or gives the bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from serdes.codec.decode.size import ZERO_BYTE_ITEMS, least_size
+from serdes.codec.encode import walk as encode_walk
+from serdes.codec.encode.check import Unfit, pack_float
+from serdes.codec.encode.typed import typed_branches
+from serdes.codec.encode.varint_table import SMALL, SMALL_END, SMALL_MIN, write_int, write_long
+from serdes.codec.form import Form
+from serdes.codec.logical import preparer
+from serdes.codec.schema import Node
+from serdes.codec.source import MAX_DEPTH, Source
+
+EMPTY = 'b""'
+#: More pieces than this in one branch are joined there.
+MAX_SLOTS = 4
+
+
+def encoder(node: Node, form: Form) -> Callable[..., bytes]:
+    """The function `encode(datum, prefix=b"")`, whose result begins with the prefix; it raises EncodeError."""
+    source = Source(
+        E=str.encode,
+        S=SMALL,
+        long=write_long,
+        int32=write_int,
+        pack_float=pack_float,
+        pack_double=struct.Struct("<d").pack,
+        join=b"".join,
+        items=encode_walk.as_items,
+        mapping=_mapping,
+        Unfit=Unfit,
+        walk=lambda value: encode_walk.encode(node, value, form),
+    )
+    maker = _Encoder(source, form, shared_records(node))
+    with source.function('encode(datum, prefix=b"")'):
+        with source.block("try:"):
+            source.line("v = datum")
+            source.line("return join((" + ", ".join(["prefix", *maker.pieces(node, "v", 0)]) + ",))")
+        with source.block("except Exception:"):
+            source.line("pass")
+        source.line("return prefix + walk(datum)")
+    return source.compile("encode")
+
+
+def shared_records(root: Node) -> frozenset[int]:
+    """The ids of the records that are mentioned more than once, recursive ones among them."""
+    seen: set[int] = set()
+    shared: set[int] = set()
+
+    def visit(node: Node) -> None:
+        if node.kind == "record":
+            if id(node) in seen:
+                shared.add(id(node))
+                return
+            seen.add(id(node))
+        for child in (*(field.node for field in node.fields), *node.branches):
+            visit(child)
+        if node.kind in {"array", "map"}:
+            visit(node.item)
+
+    visit(root)
+    return frozenset(shared)
+
+
+def _mapping(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise Unfit
+    return value
+
+
+class _Encoder:
+    """Writes statements for a node and gives the expressions of its bytes' pieces."""
+
+    def __init__(self, source: Source, form: Form, shared: frozenset[int]) -> None:
+        self.source = source
+        self.form = form
+        self.shared = shared
+        self.functions: dict[int, str] = {}
+
+    def pieces(self, node: Node, value: str, depth: int) -> list[str]:
+        """The pieces of the variable `value`, which the statements may overwrite."""
+        method = _METHODS.get(node.kind)
+        if method is None:
+            return self.leaf(node, value)
+        if id(node) in self.shared or depth > MAX_DEPTH:
+            return [f"{self.function(node)}({value})"]
+        return method(self, node, value, depth)
+
+    def function(self, node: Node) -> str:
+        """The name of the node's own function; it is written when it is first asked for."""
+        if id(node) not in self.functions:
+            name = self.functions[id(node)] = self.source.fresh("f")
+            with self.source.function(f"{name}(v)"):
+                self.source.line(f"return {joined(_METHODS[node.kind](self, node, 'v', 0))}")
+        return self.functions[id(node)]
+
+    def leaf(self, node: Node, value: str) -> list[str]:
+        line = self.source.line
+        if node.logical and not self.form.json:
+            line(f"{value} = {self.source.bind(preparer(node))}({value})")
+        kind, p = node.kind, self.source.fresh("p")
+        if kind == "null":
+            line(f"if {value} is not None: raise Unfit")
+            return []
+        if kind in {"string", "bytes"}:
+            return self.sized(node, value, p)
+        if kind == "enum":
+            symbols = {symbol: write_long(index) for index, symbol in enumerate(node.symbols)}
+            line(f"{p} = {self.source.bind(symbols)}[{value}]")
+            return [p]
+        slow = f"{self.source.bind(_slow(node, self.form))}({value})"
+        line(f"{p} = " + _QUICK[kind].format(v=value, size=node.size, low=SMALL_MIN, end=SMALL_END, slow=slow))
+        return [p]
+
+    def sized(self, node: Node, value: str, p: str) -> list[str]:
+        line = self.source.line
+        if node.kind == "string":
+            line(f"{p} = E({value})")
+        elif self.form.json:
+            line(f'{p} = E({value}, "iso-8859-1")')
+        else:
+            line(f"{p} = {value} if type({value}) is bytes else {self.source.bind(_stored(node, self.form))}({value})")
+        return [self.count(p), p]
+
+    def count(self, of: str) -> str:
+        """The piece of a length or count."""
+        n = self.source.fresh("n")
+        self.source.line(f"{n} = len({of})")
+        return f"S[{n}] if {n} < {SMALL_END} else long({n})"
+
+    def record(self, node: Node, value: str, depth: int) -> list[str]:
+        source = self.source
+        source.line(f"if type({value}) is not dict: {value} = mapping({value})")
+        pieces: list[str] = []
+        for field in node.fields:
+            key, var = repr(field.name), source.fresh("v")
+            missing = encode_walk.missing_bytes(field, self.form)
+            if missing is None:
+                source.line(f"{var} = {value}[{key}]")
+                pieces += self.pieces(field.node, var, depth + 1)
+                continue
+            with self.branches() as slots:
+                with source.block(f"if {key} in {value}:"):
+                    source.line(f"{var} = {value}[{key}]")
+                    self.assign(slots, self.pieces(field.node, var, depth + 1) or [EMPTY])
+                with source.block("else:"):
+                    self.assign(slots, [repr(missing)])
+            pieces += slots
+        if self.form.closed:
+            self.refuse_unknown(node, value)
+        return pieces
+
+    def refuse_unknown(self, node: Node, value: str) -> None:
+        if self.form.defaults:
+            known = self.source.bind(frozenset(field.name for field in node.fields))
+            self.source.line(f"if not {value}.keys() <= {known}: raise Unfit")
+        else:
+            self.source.line(f"if len({value}) != {len(node.fields)}: raise Unfit")
+
+    def assign(self, slots: list[str], pieces: list[str]) -> None:
+        """Put one branch's pieces into the slots that all branches share, adding slots where it needs more."""
+        if len(pieces) > MAX_SLOTS:
+            pieces = [pieces[0], joined(pieces[1:])]
+        while len(slots) < len(pieces):
+            slots.append(self.source.fresh("p"))
+        for slot, piece in zip(slots, pieces, strict=False):
+            self.source.line(f"{slot} = {piece}")
+
+    @contextmanager
+    def branches(self) -> Iterator[list[str]]:
+        """Slots for branches to assign; those that a branch leaves out are empty."""
+        hole = self.source.hole()
+        slots: list[str] = []
+        yield slots
+        if slots[1:]:
+            self.source.fill(hole, " = ".join(slots[1:]) + f" = {EMPTY}")
+
+    def array(self, node: Node, value: str, depth: int) -> list[str]:
+        source = self.source
+        source.line(f"if type({value}) is not list: {value} = items({value})")
+        return self.loop(node, value, depth, "{item}", value)
+
+    def map(self, node: Node, value: str, depth: int) -> list[str]:
+        source = self.source
+        source.line(f"if type({value}) is not dict: {value} = mapping({value})")
+        return self.loop(node, value, depth, "{key}, {item}", f"{value}.items()")
+
+    def loop(self, node: Node, value: str, depth: int, target: str, iterated: str) -> list[str]:
+        source = self.source
+        out, key, item, all_ = (source.fresh(stem) for stem in ("p", "k", "v", "a"))
+        with source.block(f"if {value}:" if iterated != value else f"if len({value}):"):
+            source.line(f"{all_} = [{self.count(value)}]")
+            if least_size(node.item) == 0 and node.kind == "array":
+                source.line(f"if len({value}) > {ZERO_BYTE_ITEMS}: raise Unfit")
+            with source.block(f"for {target.format(key=key, item=item)} in {iterated}:"):
+                pieces: list[str] = []
+                if node.kind == "map":
+                    source.line(f"{key} = E({key})")
+                    pieces = [self.count(key), key]
+                pieces += self.pieces(node.item, item, depth + 1)
+                if len(pieces) == 1:
+                    source.line(f"{all_}.append({pieces[0]})")
+                elif pieces:
+                    source.line(f"{all_} += ({', '.join(pieces)})")
+            source.line(f'{all_}.append(b"\\0")')
+            source.line(f"{out} = join({all_})")
+        with source.block("else:"):
+            source.line(f'{out} = b"\\0"')
+        return [out]
+
+    def union(self, node: Node, value: str, depth: int) -> list[str]:
+        source = self.source
+        other = f"{source.bind(self.chosen(node))}({value})"
+        typed = list(typed_branches(node, self.form, value, source.bind))
+        if not typed:
+            return [other]
+        with self.branches() as slots:
+            for at, (condition, index, inner) in enumerate(typed):
+                with source.block(f"{'elif' if at else 'if'} {condition}:"):
+                    taken = value
+                    if inner != value:
+                        taken = source.fresh("v")
+                        source.line(f"{taken} = {inner}")
+                    pieces = self.pieces(node.branches[index], taken, depth + 1)
+                    self.assign(slots, [repr(write_long(index)), *pieces])
+            with source.block("else:"):
+                self.assign(slots, [other])
+        return slots
+
+    def chosen(self, node: Node) -> Callable[[Any], bytes]:
+        """The function for values whose type alone does not tell the branch."""
+        choose, objects = self.form.chooser(node), self.source.objects
+        heads = [write_long(index) for index in range(len(node.branches))]
+        leaves = {
+            at: _leaf(branch, self.form) for at, branch in enumerate(node.branches) if branch.kind not in _METHODS
+        }
+        names = {at: self.function(branch) for at, branch in enumerate(node.branches) if branch.kind in _METHODS}
+
+        def encode(value: Any) -> bytes:
+            index, inner = choose(value)
+            content: bytes = leaves[index](inner) if index in leaves else objects[names[index]](inner)
+            return heads[index] + content
+
+        return encode
+
+
+def joined(pieces: list[str]) -> str:
+    """One expression for the bytes of several pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return f"join(({', '.join(pieces)}))" if pieces else EMPTY
+
+
+_METHODS = {
+    "record": _Encoder.record,
+    "array": _Encoder.array,
+    "map": _Encoder.map,
+    "union": _Encoder.union,
+}
+
+#: The usual case of a type as an expression, with `{slow}` for all others.
+_NUMBER = "(S[{v}] if {low} <= {v} < {end} else long({v})) if type({v}) is int else {slow}"
+_QUICK = {
+    "boolean": 'b"\\1" if {v} is True else b"\\0" if {v} is False else {slow}',
+    "int": _NUMBER.replace("long", "int32"),
+    "long": _NUMBER,
+    "float": "pack_float({v}) if type({v}) is float or type({v}) is int else {slow}",
+    "double": "pack_double({v}) if type({v}) is float or type({v}) is int else {slow}",
+    "fixed": "{v} if type({v}) is bytes and len({v}) == {size} else {slow}",
+}
+
+
+def _stored(node: Node, form: Form) -> Callable[[Any], Any]:
+    check = form.checks[node.kind]
+    return lambda value: check(node, value)
+
+
+def _leaf(node: Node, form: Form) -> Callable[[Any], bytes]:
+    """A leaf's bytes by the step-by-step encoder's rules."""
+    slow = _slow(node, form)
+    if not node.logical or form.json:
+        return slow
+    prepare = preparer(node)
+    return lambda value: slow(prepare(value))
+
+
+def _slow(node: Node, form: Form) -> Callable[[Any], bytes]:
+    """A leaf's bytes by the step-by-step encoder's rules; the logical type is already prepared."""
+    check, write = form.checks[node.kind], encode_walk.WRITE[node.kind]
+    return lambda value: write(node, check(node, value))

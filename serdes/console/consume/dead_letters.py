@@ -1,0 +1,50 @@
+"""Records that have no text, sent to another topic as they are, with headers that say why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import Message
+
+from magicbyte.kit.dead_letter import DeadLetter
+from serdes.console.consume.undecodable import Undecodable
+from serdes.console.outcome import NOT_DELIVERED, Ended
+from serdes.console.produce.loop import Outbox, Record
+
+_STAGES = {"key": "KEY_CONVERTER", "value": "VALUE_CONVERTER"}
+
+
+class DeadLetters:
+    """The topic that records without a text go to."""
+
+    def __init__(self, program: str, topic: str, config: Mapping[str, Any]) -> None:
+        self._program = program
+        self._topic = topic
+        self._outbox = Outbox(config)
+
+    def __call__(self, message: Message, error: Undecodable) -> None:
+        """Sends a record on."""
+        letter = DeadLetter(
+            topic=message.topic() or "",
+            partition=message.partition() or 0,
+            offset=message.offset() or 0,
+            connector=self._program,
+            stage=_STAGES[error.part],
+            executing="serdes.console.consume.reading.FieldReader.text",
+            exception=f"{type(error).__module__}.{type(error).__qualname__}",
+            message=error.reason,
+            schema_id=error.schema_id,
+        )
+        headers: list[tuple[str, bytes | None]] = [
+            (name, value.encode() if isinstance(value, str) else value) for name, value in message.headers() or []
+        ]
+        kind, timestamp = message.timestamp()
+        key, value = (part.encode() if isinstance(part, str) else part for part in (message.key(), message.value()))
+        self._outbox.send(
+            self._topic, Record(key, value, headers + letter.headers(), timestamp=timestamp if kind else None)
+        )
+        # The group must not go on behind a record that is nowhere yet.
+        self._outbox.flush()
+        if self._outbox.failed:
+            raise Ended(NOT_DELIVERED, f"a record was not delivered to {self._topic}: {self._outbox.reason}")

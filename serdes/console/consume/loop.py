@@ -1,0 +1,272 @@
+"""Records in, lines out: the loop of the consuming tools."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from heapq import nlargest
+from threading import Thread
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message
+
+from serdes.console.consume.start import Cluster, Start, is_refusal
+from serdes.console.consume.undecodable import Undecodable
+from serdes.console.outcome import (
+    BAD_DATA,
+    EMPTY,
+    NOT_DELIVERED,
+    OK,
+    Ended,
+    flush_output,
+    tell,
+    write_output,
+)
+
+#: How often new partitions and topics are looked for, in seconds.
+_LOOK_AGAIN = 5.0
+_BATCH = 500
+_TICK = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which records, and how many.
+
+    Attributes:
+        topic: The topic; None where `include` is given.
+        include: A regular expression of topics.
+        partition: The only partition to read.
+        start: Where to begin; passed over where `group` has committed offsets.
+        group: Whether to join the consumer group, whose offsets are committed.
+        limit: After so many records, those that were skipped included, the tool ends.
+        idle_seconds: It ends after so long without a record.
+        until_end: It ends at what is the end of every partition.
+        last: The newest records of all partitions, so many, in the order of their time.
+    """
+
+    topic: str | None
+    include: str | None = None
+    partition: int | None = None
+    start: Start = field(default_factory=Start)
+    group: bool = False
+    limit: int | None = None
+    idle_seconds: float | None = None
+    until_end: bool = False
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """What becomes of records.
+
+    Attributes:
+        line: Makes a line of a record; raises Undecodable.
+        skip: Goes on after a record that has no line.
+        dead_letter: Takes such records, and makes the tool go on.
+        fail_if_empty: No record at all is an error.
+        quiet: The count of records is not told.
+    """
+
+    line: Callable[[Message], bytes]
+    skip: bool = False
+    dead_letter: Callable[[Message, Undecodable], None] | None = None
+    fail_if_empty: bool = False
+    quiet: bool = False
+
+
+class Records:
+    """The records of a consumer, until what is wanted has come."""
+
+    def __init__(self, program: str, config: Mapping[str, Any], wanted: Wanted, patience: float) -> None:
+        self._program = program
+        self._wanted = wanted
+        self._consumer = Consumer({**config, "error_cb": self._on_error})
+        self._cluster = Cluster(self._consumer, patience)
+        self._reading: set[tuple[str, int]] = set()
+        self._unfinished: set[tuple[str, int]] = set()
+        self._looked = 0.0
+        self._warned = False
+        self._down_since: float | None = None
+        self._begun: Future[None] = Future()
+
+    def begin(self) -> None:
+        """Finds the topics and asks for their records, in the background; the records' reader can be made meanwhile."""
+        # A daemon: what ends the tool need not wait for a broker that does not answer.
+        Thread(target=self._begin, daemon=True).start()
+
+    def _begin(self) -> None:
+        try:
+            self._look(None if self._wanted.last else self._wanted.start)
+        except Exception as error:  # noqa: BLE001  # raised again by whoever asks for the records
+            self._begun.set_exception(error)
+        else:
+            self._begun.set_result(None)
+
+    def __iter__(self) -> Iterator[list[Message]]:
+        """Batches of records, each as soon as there is one; an empty one now and then."""
+        self._begun.result()
+        while not (self._wanted.until_end and self._reading and not self._unfinished):
+            if time.monotonic() - self._looked > (_LOOK_AGAIN if self._reading else 1.0):
+                self._look(Start(OFFSET_BEGINNING))
+            first = self._consumer.poll(_TICK)
+            if first is None:
+                self._check_broker()
+                yield []
+                continue
+            yield [message for message in (first, *self._consumer.consume(_BATCH, 0)) if self._is_record(message)]
+
+    def newest(self, count: int) -> list[Message]:
+        """The newest records, in the order of their time."""
+        self._begun.result()
+        back = count
+        while True:
+            places = self._cluster.offsets(self._reading, Start(back=back))
+            bounds = {(each.topic, each.partition): self._cluster.bounds(each.topic, each.partition) for each in places}
+            self._unfinished = {(each.topic, each.partition) for each in places}
+            self._consumer.assign(places)
+            found: list[Message] = []
+            while self._unfinished:
+                message = self._consumer.poll(_TICK)
+                if message is None:
+                    self._check_broker()
+                elif self._is_record(message):
+                    found.append(message)
+            # Compaction and transactions leave gaps between offsets.
+            if len(found) >= count or all(each.offset <= bounds[each.topic, each.partition][0] for each in places):
+                break
+            back *= 4
+        newest = nlargest(count, found, key=_age)
+        return newest[::-1]
+
+    def done_with(self, message: Message) -> None:
+        """Notes that a record was shown, so that the group goes on behind it."""
+        if self._wanted.group:
+            self._consumer.store_offsets(message)
+
+    def close(self) -> None:
+        """Leaves the group, with its offsets committed."""
+        self._consumer.close()
+
+    def _look(self, start: Start | None) -> None:
+        """Finds topics and partitions; those that are new are read from `start`, or noted where there is none."""
+        self._looked = time.monotonic()
+        wanted = self._wanted
+        topics = [wanted.topic] if wanted.topic is not None else self._cluster.topics(wanted.include or "")
+        if wanted.group:
+            known = {topic for topic, _ in self._reading}
+            if set(topics) - known:
+                self._reading |= {(topic, -1) for topic in topics}
+                self._consumer.subscribe([str(topic) for topic in topics])
+            return
+        found: set[tuple[str, int]] = set()
+        for topic in map(str, topics):
+            partitions = self._cluster.partitions(topic)
+            if not partitions and not self._warned:
+                self._warned = True
+                tell(self._program, f"topic {topic} does not exist; waiting for it")
+            if wanted.partition is not None:
+                if partitions and wanted.partition not in partitions:
+                    raise Ended(NOT_DELIVERED, f"topic {topic} has no partition {wanted.partition}")
+                partitions = [wanted.partition] if partitions else []
+            found |= {(topic, partition) for partition in partitions}
+        new = found - self._reading
+        self._reading |= new
+        self._unfinished |= new
+        if new and start is not None:
+            self._consumer.incremental_assign(self._cluster.offsets(sorted(new), start))
+
+    def _is_record(self, message: Message) -> bool:
+        error = message.error()
+        place = (str(message.topic()), message.partition() if message.partition() is not None else -1)
+        if error is None:
+            self._down_since = None
+            self._unfinished.add(place)
+            return True
+        if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # librdkafka's own codes have such names
+            self._unfinished.discard(place)
+        elif error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            if not self._warned:
+                self._warned = True
+                tell(self._program, f"topic {message.topic()} does not exist; waiting for it")
+        elif is_refusal(error) or not error.retriable():
+            raise Ended(NOT_DELIVERED, f"{message.topic()}: {error.str()}")
+        return False
+
+    def _on_error(self, error: KafkaError) -> None:
+        self._cluster.error = error
+        if error.code() == KafkaError._ALL_BROKERS_DOWN and self._down_since is None:  # noqa: SLF001  # as above
+            self._down_since = time.monotonic()
+
+    def _check_broker(self) -> None:
+        error = self._cluster.error
+        if error is not None and is_refusal(error):
+            raise Ended(NOT_DELIVERED, f"the broker cannot be used: {error.str()}")
+        if self._down_since is not None and time.monotonic() - self._down_since > self._cluster.patience:
+            self._down_since = None
+            # Raises where it is still away.
+            self._cluster.topics("")
+
+
+def _age(message: Message) -> tuple[int, int, int]:
+    return (message.timestamp()[1], message.offset() or 0, message.partition() or 0)
+
+
+def consume(program: str, records: Records, wanted: Wanted, showing: Showing) -> int:
+    """Writes the wanted records' lines to stdout; returns the exit code.
+
+    Raises:
+        Ended: A record has no line, stdout cannot be written, the broker is out of reach, or there was no record and
+            there had to be one.
+    """
+    count = 0
+    try:
+        for batch in [records.newest(wanted.last)] if wanted.last else _timed(records, wanted):
+            shown: list[Message] = []
+            try:
+                for message in batch:
+                    if wanted.limit is not None and count >= wanted.limit:
+                        break
+                    count += 1
+                    _show(program, message, showing)
+                    shown.append(message)
+            finally:
+                # The group goes on only behind what was written.
+                if batch:
+                    flush_output()
+                for message in shown:
+                    records.done_with(message)
+            if wanted.limit is not None and count >= wanted.limit:
+                break
+    finally:
+        records.close()
+        if not showing.quiet:
+            sys.stderr.write(f"Processed a total of {count} messages\n")
+    if not count and showing.fail_if_empty:
+        raise Ended(EMPTY, "there was no record")
+    return OK
+
+
+def _timed(records: Records, wanted: Wanted) -> Iterator[list[Message]]:
+    since = time.monotonic()
+    for batch in records:
+        if batch:
+            yield batch
+            since = time.monotonic()
+        elif wanted.idle_seconds is not None and time.monotonic() - since >= wanted.idle_seconds:
+            return
+
+
+def _show(program: str, message: Message, showing: Showing) -> None:
+    try:
+        write_output(showing.line(message))
+    except Undecodable as error:
+        text = f"{message.topic()}-{message.partition()}@{message.offset()}: {error}"
+        if not showing.skip and showing.dead_letter is None:
+            raise Ended(BAD_DATA, text) from error
+        tell(program, text)
+        if showing.dead_letter is not None:
+            showing.dead_letter(message, error)

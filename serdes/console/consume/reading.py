@@ -1,0 +1,108 @@
+"""A record's key or value as text: framed by any schema type, by one type, or plain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from serdes.client.clients import RegistryClient
+from serdes.client.models import SchemaInfo
+from serdes.console.consume.undecodable import Undecodable
+from serdes.console.text import text_deserializer
+from serdes.error import SchemaNotFound, SerializationError
+from serdes.message import wire
+from serdes.message.json_bytes import dumps
+from serdes.serialization import SerializationContext
+from serdes.text import TextOptions
+
+Headers = list[tuple[str, bytes | None]] | None
+ToText = Callable[[bytes], str]
+
+
+@dataclass(slots=True)
+class FieldReader:
+    """Texts of keys or of values.
+
+    Attributes:
+        client: The registry's client.
+        part: `key` or `value`.
+        schema_type: The type that all schemas are of; None to go by each record's id.
+        conf: The deserializers' settings.
+        options: How texts are written.
+        plain: Instead of all these, what makes a text of bytes.
+        text_without_frame: Bytes that begin with no frame are text, shown as a JSON string.
+    """
+
+    client: RegistryClient | None
+    part: str
+    schema_type: str | None = None
+    conf: Mapping[str, Any] = field(default_factory=dict)
+    options: TextOptions = field(default_factory=TextOptions)
+    plain: ToText | None = None
+    text_without_frame: bool = False
+    _deserializers: dict[str, Any] = field(default_factory=dict)
+    _types: dict[object, str] = field(default_factory=dict)
+
+    def text(self, data: bytes, topic: str, headers: Headers) -> bytes:
+        """The text, in UTF-8.
+
+        Raises:
+            Undecodable: The bytes are no datum of a schema that the registry knows.
+            RegistryError, RegistryUnavailable: The registry refuses or does not answer.
+        """
+        try:
+            if self.plain is not None:
+                return self.plain(data).encode()
+            if not self.is_framed(data, headers):
+                return dumps(data.decode(errors="replace"))
+            context = SerializationContext(topic, self.part, headers)
+            deserialize = self._deserializer(self.schema_type or self._type(data, context))
+            text: bytes = deserialize(data, context)
+        except (SerializationError, SchemaNotFound) as error:
+            reason = error.message if isinstance(error, SchemaNotFound) else str(error)
+            raise Undecodable(self.part, reason, data, schema_id_of(data)) from error
+        return text
+
+    def is_framed(self, data: bytes, headers: Headers) -> bool:
+        """Whether the bytes are taken to name a schema."""
+        if self.plain is not None:
+            return False
+        if not self.text_without_frame or wire.find_header(headers, wire.header_name(is_key=self.part == "key")):
+            return True
+        return len(data) >= wire.V0_SIZE and data[0] in {wire.MAGIC_V0, wire.MAGIC_V1}
+
+    def schema_id(self, data: bytes, headers: Headers) -> str:
+        """The id in the frame, or the guid."""
+        frame = wire.read_dual(data, headers, is_key=self.part == "key")
+        return str(frame.guid if frame.schema_id is None else frame.schema_id)
+
+    def _deserializer(self, schema_type: str) -> Any:
+        known = self._deserializers.get(schema_type)
+        if known is None:
+            assert self.client is not None
+            known = text_deserializer(self.client, schema_type, self.conf, self.options)
+            self._deserializers[schema_type] = known
+        return known
+
+    def _type(self, data: bytes, context: SerializationContext) -> str:
+        frame = wire.read_dual(data, context.headers, is_key=self.part == "key")
+        key = (frame.schema_id, frame.guid)
+        known = self._types.get(key)
+        if known is None:
+            assert self.client is not None
+            info: SchemaInfo
+            if frame.schema_id is None:
+                info = self.client.schema_by_guid(str(frame.guid))
+            else:
+                info = self.client.schema_by_id(frame.schema_id, f"{context.topic}-{self.part}")
+            known = self._types[key] = info.schema.schema_type
+        return known
+
+
+def schema_id_of(data: bytes) -> int | None:
+    """The id in a record's prefix, where it has one."""
+    try:
+        return wire.read_prefix(data).schema_id
+    except SerializationError:
+        return None

@@ -1,0 +1,66 @@
+"""A field's serializer of texts, its schema settled before the first line is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from compat.schema import SchemaText
+from serdes.client.clients import RegistryClient
+from serdes.client.flow import Flow
+from serdes.client.models import RegisteredSchema, SchemaInfo
+from serdes.console.text import text_serializer
+from serdes.message.serializer import Serializer
+from serdes.schema import Schema
+from serdes.serialization import SerializationContext
+from serdes.text import TextOptions
+
+Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
+
+#: The guid of a schema that a dry run does not register.
+_NO_GUID = "00000000-0000-0000-0000-000000000000"
+
+
+class DrySerializer(Serializer):
+    """A serializer that neither registers its schema nor looks it up."""
+
+    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+        """The serializer's own schema as it is, or the version that a setting names."""
+        if own is None or self.names_schema:
+            return (yield from super().held(subject, own))
+        return RegisteredSchema(subject, 0, 0, _NO_GUID, own, None, self.rule_set)
+
+
+def writer(
+    client: RegistryClient,
+    own: Schema | None,
+    schema_type: str,
+    conf: Mapping[str, Any],
+    options: TextOptions,
+    topic: str,
+    field: str,
+    *,
+    dry_run: bool = False,
+) -> Serialize:
+    """The function from a text and the record's headers to the field's bytes.
+
+    Args:
+        client: The registry's client.
+        own: The schema to register or look up; None where the settings name one of the registry's.
+        schema_type: Its type.
+        conf: The serializer's settings.
+        options: What the schema does not say.
+        topic: What the schema is for.
+        field: `key` or `value`.
+        dry_run: Register nothing.
+
+    Raises:
+        SerdesError: The registry refuses the schema or does not answer, or the schema or a setting is wrong.
+    """
+    serializer = text_serializer(client, own, schema_type, conf, options, DrySerializer if dry_run else Serializer)
+    client.drive(serializer.chosen(SerializationContext(topic, field, [])))
+
+    def serialize(text: str, headers: list[tuple[str, bytes | None]]) -> bytes | None:
+        return serializer(text, SerializationContext(topic, field, headers))
+
+    return serialize

@@ -1,0 +1,1 @@
+"""Messages: between data and bytes, whatever the schema's type."""

@@ -1,0 +1,239 @@
+"""The settings of serializers and deserializers: their names, types and defaults, and nothing unknown among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from time import monotonic
+from typing import Any, Self, TypeVar
+
+from serdes.client.clients import BaseClient
+from serdes.error import ConfigError
+from serdes.message.parsers import boolean, guid, integer, number, one_of, pairs, schema_id, text
+from serdes.message.subject import (
+    SUBJECT_SETTINGS,
+    Naming,
+    ReferenceStrategy,
+    naming,
+    reference_strategy,
+    reference_subject_name_strategy,
+)
+
+PREFIX = "prefix"
+HEADER = "header"
+DUAL = "dual"
+CONFIG = "config"
+
+
+def setting(parse: Callable[[str, Any], Any], default: Any, *names: str) -> Any:
+    """A field of a configuration, its names in the order in which they are looked for."""
+    return field(default=default, metadata={"names": names, "parse": parse})
+
+
+_id_place = one_of(
+    prefix="prefix_schema_id_serializer PrefixSchemaIdSerializer",
+    header="header_schema_id_serializer HeaderSchemaIdSerializer",
+)
+_id_source = one_of(
+    dual="dual_schema_id_deserializer DualSchemaIdDeserializer",
+    prefix="prefix_schema_id_deserializer PrefixSchemaIdDeserializer",
+    config="ConfigSchemaIdDeserializer",
+)
+_dialect = one_of(draft_4="", draft_6="", draft_7="", draft_2019_09="", draft_2020_12="")
+
+
+@dataclass(frozen=True, slots=True)
+class CommonConfig:
+    """What serializers and deserializers of all types have in common."""
+
+    use_latest_version: bool = setting(boolean, False, "use.latest.version")
+    use_latest_with_metadata: dict[str, str] | None = setting(  # noqa: RUF009  # a field, as dataclasses.field is
+        pairs, None, "use.latest.with.metadata"
+    )
+    #: Seconds for which a latest version is believed; None: as long as the client believes it; -1: for ever.
+    latest_ttl: float | None = setting(number, None, "latest.cache.ttl.sec")
+    #: Topics and schemas whose codecs are kept; all are made anew when there are more.
+    capacity: int = setting(integer, 1000, "max.schemas.per.subject")
+    naming: Naming = field(default_factory=Naming)
+
+    @classmethod
+    def load(cls, conf: Mapping[str, Any] | None) -> Self:
+        """The configuration in a mapping of settings by name; those that are None count as absent.
+
+        Raises:
+            ConfigError: a name is unknown, or a value is not of its type.
+        """
+        given = {name: value for name, value in (conf or {}).items() if value is not None}
+        values: dict[str, Any] = {"naming": naming(given)}
+        for row in fields(cls):
+            for name in row.metadata.get("names", ()):
+                if name in given:
+                    values.setdefault(row.name, row.metadata["parse"](name, given.pop(name)))
+        if given:
+            raise _unknown(cls, sorted(given))
+        return cls(**values)
+
+    @property
+    def uses_latest(self) -> bool:
+        """True where a subject's latest version is asked for, which may change."""
+        return self.use_latest_version or self.use_latest_with_metadata is not None
+
+    def believed_until(self, client_ttl: float | None) -> float | None:
+        """The time, on the monotonic clock, until which what is known now may be used; None for ever."""
+        ttl = client_ttl if self.latest_ttl is None else self.latest_ttl
+        return None if not self.uses_latest or ttl is None or ttl < 0 else monotonic() + ttl
+
+
+@dataclass(frozen=True, slots=True)
+class SerializerConfig(CommonConfig):
+    """What serializers of all types have in common."""
+
+    #: None where it is not set: true, unless another setting says which schema to use.
+    auto_register: bool | None = setting(boolean, None, "auto.register.schemas", "auto.register")
+    normalize: bool = setting(boolean, False, "normalize.schemas")
+    use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
+    use_schema_guid: str | None = setting(guid, None, "use.schema.guid")
+    id_strict: bool = setting(boolean, True, "id.compatibility.strict")
+    latest_strict: bool = setting(boolean, True, "latest.compatibility.strict")
+    propagate_tags: bool = setting(boolean, False, "propagate.schema.tags")
+    schema_format: str | None = setting(text, None, "schema.format")
+    key_id_place: str | None = setting(_id_place, None, "key.schema.id.serializer")
+    value_id_place: str | None = setting(_id_place, None, "value.schema.id.serializer")
+    id_place: str = setting(_id_place, PREFIX, "schema.id.serializer")
+
+    def __post_init__(self) -> None:
+        chosen = [
+            name
+            for name, value in (
+                ("use.schema.id", self.use_schema_id),
+                ("use.schema.guid", self.use_schema_guid),
+                ("use.latest.with.metadata", self.use_latest_with_metadata),
+                ("use.latest.version", self.use_latest_version or None),
+            )
+            if value is not None
+        ]
+        if chosen and self.auto_register:
+            raise ConfigError("auto.register.schemas", f"cannot be true together with {chosen[0]}")
+
+    @property
+    def registers(self) -> bool:
+        """True where the serializer registers its own schema."""
+        if self.auto_register is not None:
+            return self.auto_register
+        return not self.names_schema
+
+    @property
+    def names_schema(self) -> bool:
+        """True where a setting says which of the registry's schemas to use."""
+        return self.uses_latest or self.use_schema_id is not None or self.use_schema_guid is not None
+
+    def in_header(self, *, is_key: bool) -> bool:
+        """True where the schema's guid goes into a header instead of its id before the payload."""
+        return ((self.key_id_place if is_key else self.value_id_place) or self.id_place) == HEADER
+
+
+@dataclass(frozen=True, slots=True)
+class DeserializerConfig(CommonConfig):
+    """What deserializers of all types have in common."""
+
+    key_id_source: str | None = setting(_id_source, None, "key.schema.id.deserializer")
+    value_id_source: str | None = setting(_id_source, None, "value.schema.id.deserializer")
+    id_source: str = setting(_id_source, DUAL, "schema.id.deserializer")
+    #: The schema of messages without a frame, where the source is `config`.
+    use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
+    use_schema_guid: str | None = setting(guid, None, "use.schema.guid")
+
+    def __post_init__(self) -> None:
+        sources = {self.key_id_source, self.value_id_source, self.id_source}
+        named = self.use_schema_id is not None or self.use_schema_guid is not None
+        if named != (CONFIG in sources):
+            raise ConfigError("use.schema.id", "and schema.id.deserializer=config need each other")
+
+    def source(self, *, is_key: bool) -> str:
+        """Where a message's schema is named: `dual` (header, else prefix), `prefix`, or `config`."""
+        return (self.key_id_source if is_key else self.value_id_source) or self.id_source
+
+
+@dataclass(frozen=True, slots=True)
+class AvroSerializerConfig(SerializerConfig):
+    """AvroSerializer's settings."""
+
+    validate_strict: bool = setting(boolean, False, "validate.strict")
+    validate_strict_allow_default: bool = setting(boolean, False, "validate.strict.allow.default")
+
+
+@dataclass(frozen=True, slots=True)
+class JSONSerializerConfig(SerializerConfig):
+    """JSONSerializer's settings."""
+
+    validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
+    #: The dialect of schemas that name none.
+    dialect: str = setting(_dialect, "draft_7", "json.schema.spec.version")
+
+
+@dataclass(frozen=True, slots=True)
+class JSONDeserializerConfig(DeserializerConfig):
+    """JSONDeserializer's settings."""
+
+    validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
+    #: The dialect of schemas that name none.
+    dialect: str = setting(_dialect, "draft_7", "json.schema.spec.version")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtobufSerializerConfig(SerializerConfig):
+    """ProtobufSerializer's settings."""
+
+    skip_known_types: bool = setting(boolean, True, "skip.known.types")
+    reference_lookup_only: bool = setting(boolean, False, "reference.lookup.only")
+    reference_naming: ReferenceStrategy = setting(  # noqa: RUF009  # a field, as dataclasses.field is
+        reference_strategy, reference_subject_name_strategy, "reference.subject.name.strategy"
+    )
+    plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtobufDeserializerConfig(DeserializerConfig):
+    """ProtobufDeserializer's settings."""
+
+    plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
+
+
+C = TypeVar("C", bound=BaseClient)
+
+
+def checked_client(client: object, kind: type[C]) -> C:
+    """The client, if it is of the kind that the serializer needs.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not isinstance(client, kind):
+        found = f"{type(client).__module__}.{type(client).__name__}"
+        raise TypeError(f"schema_registry_client must be a serdes.{kind.__name__} or of a kind of it, not {found}")
+    return client
+
+
+F = TypeVar("F", bound=Callable[..., Any] | None)
+
+
+def checked_function(name: str, function: F) -> F:
+    """The function, if it is one, or None.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    if function is not None and not callable(function):
+        raise ConfigError(name, f"must be a function of an object and its context, not {type(function).__name__}")
+    return function
+
+
+def _unknown(cls: type[CommonConfig], names: list[str]) -> ConfigError:
+    import difflib  # noqa: PLC0415  # only to help who made a mistake
+
+    known = [name for row in fields(cls) for name in row.metadata.get("names", ())]
+    known += SUBJECT_SETTINGS
+    close = difflib.get_close_matches(names[0], known, 1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    others = f" (nor are {', '.join(names[1:])})" if names[1:] else ""
+    return ConfigError(names[0], f"is no setting of {cls.__name__.removesuffix('Config')}{others}{hint}")

@@ -1,0 +1,77 @@
+"""JSON between text and Python, with integers of any size, and as deep as Python's stack."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+import orjson
+
+from compat.json.fault import fault_of
+
+#: orjson reads integers beyond 64 bits as floats; a text that may hold one is read by the standard library.
+_LARGE = re.compile(r"\d{19}")
+_is_json = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def loads(text: str) -> Any:
+    """The value of a text.
+
+    Raises:
+        json.JSONDecodeError: It is not JSON.
+    """
+    if not _LARGE.search(text):
+        return orjson.loads(text)
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        fault = fault_of(text, error)
+        raise json.JSONDecodeError(fault.detail, text, fault.offset) from None
+
+
+def dumps(value: Any) -> bytes:
+    """The compact text of a value, in UTF-8.
+
+    Raises:
+        TypeError, ValueError, RecursionError: It has none.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def compact(text: bytes) -> bytes:
+    """JSON text without the whitespace between its tokens; numbers and strings stay as they were written.
+
+    A text that is no JSON comes back as it is: its reader will say what is wrong with it.
+    """
+    if b" " in text or b"\n" in text or b"\t" in text or b"\r" in text:
+        try:
+            return msgspec.json.format(text, indent=-1)
+        except (ValueError, RecursionError):
+            return text
+    return text
+
+
+def compacted(text: bytes) -> bytes:
+    """The same of a text that must be JSON in UTF-8; no bytes are null.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    if not text:
+        return b"null"
+    try:
+        _is_json(text)
+        if not text.isascii():
+            text.decode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+    return compact(text)

@@ -1,0 +1,294 @@
+"""The one way from a datum to a message, whatever the schema's type: choose the schema, encode, frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Self
+
+from compat.schema import Dependencies, SchemaText
+from serdes.client.clients import AsyncRegistryClient, BaseClient, RegistryClient
+from serdes.client.flow import Flow, Later, called
+from serdes.client.models import RegisteredSchema, SchemaInfo
+from serdes.error import ConfigError, SerializationError, WrongSchemaType
+from serdes.message import wire
+from serdes.message.config import SerializerConfig, checked_client, checked_function
+from serdes.rules.seam import Ruled, before_encoding
+from serdes.schema import Schema
+from serdes.serialization import Context
+
+ToDict = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """How data of a schema are encoded.
+
+    Attributes:
+        encode: From a datum to its payload; for an asynchronous client also to a Later in its place.
+        indexes: Protobuf's message indexes as bytes.
+        covers: Whether so many data, of so many bytes of JSON together, surely give no Later but for what is refused;
+            None if there is never one.
+    """
+
+    encode: Callable[[Any], Any]
+    indexes: bytes = b""
+    covers: Callable[[int, int], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriterFormat:
+    """A schema type's part in serializing.
+
+    Attributes:
+        schema_type: The type's name on the wire.
+        record_name: What the record subject strategies use; None where the schema has none or there is no schema.
+        own: The serializer's own schema, with whatever it refers to registered; None where it has none.
+        encoder: Makes the encoder of a schema and what it refers to: its own, or one that the registry gave.
+        errors: What encoders raise.
+        explain: The exception for one of these and the datum.
+        needs: What the serializer's own schema refers to; None to ask the registry.
+    """
+
+    schema_type: str
+    record_name: str | None
+    own: Callable[[Context | None, str], Flow[SchemaText | None]]
+    encoder: Callable[[SchemaText, Dependencies], Encoder]
+    errors: tuple[type[Exception], ...]
+    explain: Callable[[Exception, Any], Exception]
+    needs: Callable[[], Dependencies] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The schema that a subject's messages are written with."""
+
+    id: int | None
+    guid: str | None
+    subject: str
+    encoder: Encoder
+
+    @property
+    def prefix(self) -> bytes:
+        """What stands before the payload, where the schema's id does: the id, and Protobuf's message indexes."""
+        assert self.id is not None
+        return wire.prefix(self.id) + self.encoder.indexes
+
+
+class Serializer:
+    """Serializes data of one schema; safe to share between threads.
+
+    The first message of a topic's key or value asks the registry, as the configuration says; later ones do not.
+    """
+
+    #: The clients that it takes.
+    client_type: type[BaseClient] = RegistryClient
+
+    def __init__(
+        self,
+        client: BaseClient,
+        form: WriterFormat,
+        config: SerializerConfig,
+        schema: Schema | None = None,
+        to_dict: ToDict | None = None,
+    ) -> None:
+        self.client = checked_client(client, self.client_type)
+        self._form = form
+        self._config = config
+        #: Whether a setting says which of the registry's schemas to use, and the serializer's own is not registered.
+        self.names_schema = config.names_schema and not config.registers
+        self._to_dict = checked_function("to_dict", to_dict)
+        self._metadata = schema.metadata_json if schema else None
+        #: The rules of the serializer's own schema, as the API has them.
+        self.rule_set = schema.rule_set_json if schema else None
+        #: What is needed for each message whose frame goes before the payload, by topic and field.
+        self._ready: dict[str, dict[str, tuple[bytes, Callable[[Any], bytes]]]] = {}
+        #: When the first of these must be asked for again, on the monotonic clock; None for never.
+        self._stale_at: float | None = None
+        #: The same for frames of any place, each with the time of its end.
+        self._chosen: dict[tuple[str | None, str | None], tuple[Chosen, float | None]] = {}
+
+    def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
+        """The message's bytes; None, a tombstone, stays None.
+
+        Args:
+            obj: The datum, or what `to_dict` makes one of.
+            ctx: Topic, field and headers of the message; may be None where the subject's name needs no topic.
+
+        Raises:
+            DatumMismatch: the datum does not fit the schema.
+            SerializationError: it cannot be serialized for another reason; see `serdes.error`.
+            RegistryError, RegistryUnavailable: the registry refuses the schema or does not answer.
+        """
+        if obj is None:
+            return None
+        if self._stale_at is not None and monotonic() >= self._stale_at:
+            self._forget_stale()
+        try:
+            prefix, encode = self._ready[ctx.topic][ctx.field]
+        except (KeyError, AttributeError):
+            pass
+        else:
+            if self._to_dict is not None:
+                obj = self._to_dict(obj, ctx)
+            try:
+                return prefix + encode(obj)
+            except self._form.errors as error:
+                raise self._form.explain(error, obj) from error
+        assert isinstance(self.client, RegistryClient)
+        return self.client.drive(self.message(obj, ctx))
+
+    def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
+        """The message's bytes, as of a call; asks the registry for what is not known yet."""
+        is_key = ctx is not None and ctx.field == "key"
+        chosen = yield from self.chosen(ctx)
+        in_header = self._config.in_header(is_key=is_key)
+        if in_header and (ctx is None or ctx.headers is None):
+            raise SerializationError("the schema's guid goes into a header: the context needs a list of headers")
+        if self._to_dict is not None:
+            obj = self._to_dict(obj, ctx)
+        try:
+            payload = chosen.encoder.encode(obj)
+            if isinstance(payload, Later):
+                payload = yield from called(payload.function)
+        except self._form.errors as error:
+            raise self._form.explain(error, obj) from error
+        assert isinstance(payload, bytes)
+        if not in_header:
+            return chosen.prefix + payload
+        if chosen.guid is None:
+            raise SerializationError("the registry gives no guid, which the header mode of the wire format needs")
+        assert ctx is not None
+        header = wire.guid_bytes(chosen.guid) + chosen.encoder.indexes
+        wire.write_header(ctx.headers, wire.header_name(is_key=is_key), header)
+        return payload
+
+    def chosen(self, ctx: Context | None) -> Flow[Chosen]:
+        """The schema of a topic's keys or values, settled as by the first message."""
+        key = (None, None) if ctx is None else (ctx.topic, ctx.field)
+        known = self._chosen.get(key)
+        if known is not None and (known[1] is None or monotonic() < known[1]):
+            return known[0]
+        if known is not None:
+            self.client.clear_latest_caches()
+        if len(self._chosen) >= self._config.capacity:
+            self._chosen.clear()
+            self._ready.clear()
+        chosen = yield from self._resolve(ctx)
+        end = self._config.believed_until(self.client.latest_ttl)
+        self._chosen[key] = (chosen, end)
+        if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
+            self._ready.setdefault(ctx.topic, {})[ctx.field] = (chosen.prefix, chosen.encoder.encode)
+            if end is not None:
+                self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
+        return chosen
+
+    def _forget_stale(self) -> None:
+        # In this order, so that what another thread adds meanwhile is forgotten or has its end noted.
+        self._stale_at = None
+        self._ready.clear()
+
+    def _resolve(self, ctx: Context | None) -> Flow[Chosen]:
+        endpoints, config = self.client.endpoints, self._config
+        subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
+        own = yield from self._form.own(ctx, subject)
+        used = None if self.names_schema else own
+        # Made first: what cannot be encoded is not registered.
+        encoder = (yield from self._encoder(used, subject, own)) if used is not None else None
+        held = yield from self.held(subject, own)
+        if used is None or encoder is None:
+            used = held.schema
+            encoder = yield from self._encoder(used, subject, own)
+        encoder = before_encoding(Ruled(_named(subject), used, held.rule_set), encoder)
+        schema_id = held.id
+        if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
+            schema_id = (yield from endpoints.lookup(subject, used)).id
+        return Chosen(schema_id, held.guid, subject, encoder)
+
+    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+        """The version that a subject's messages are written under: registered, looked up, or named by a setting."""
+        endpoints, config = self.client.endpoints, self._config
+        if self.names_schema:
+            return (yield from self._version(subject))
+        if own is None:
+            raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
+        if not config.registers:
+            return (yield from endpoints.lookup(subject, own, normalize=config.normalize, format=config.schema_format))
+        return (
+            yield from endpoints.register(
+                subject,
+                own,
+                normalize=config.normalize,
+                metadata=self._metadata,
+                rule_set=self.rule_set,
+                propagate_schema_tags=config.propagate_tags,
+                format=config.schema_format,
+            )
+        )
+
+    def _encoder(self, used: SchemaText, subject: str, own: SchemaText | None) -> Flow[Encoder]:
+        if used.schema_type != self._form.schema_type:
+            raise WrongSchemaType(_named(subject), used.schema_type, self._form.schema_type)
+        dependencies = yield from self._dependencies(used, subject, is_own=used is own)
+        if used is not own and own is not None and own != used:
+            yield from self._check(_named(subject), used, dependencies, own, subject)
+        return (yield from called(lambda: self._form.encoder(used, dependencies)))
+
+    def _version(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
+        endpoints, config = self.client.endpoints, self._config
+        if config.use_schema_id is not None:
+            return (yield from endpoints.schema_by_id(config.use_schema_id, subject))
+        if config.use_schema_guid is not None:
+            return (yield from endpoints.schema_by_guid(config.use_schema_guid))
+        if config.use_latest_with_metadata is not None:
+            return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata))
+        return (yield from endpoints.version(subject))
+
+    def _dependencies(self, schema: SchemaText, subject: str, *, is_own: bool) -> Flow[Dependencies]:
+        if is_own and self._form.needs is not None:
+            return self._form.needs()
+        return (yield from self.client.endpoints.dependencies(schema, subject))
+
+    def _check(
+        self, name: str, used: SchemaText, dependencies: Dependencies, own: SchemaText, subject: str
+    ) -> Flow[None]:
+        config = self._config
+        strict, setting = (
+            (config.latest_strict, "latest.compatibility.strict")
+            if config.uses_latest
+            else (config.id_strict, "id.compatibility.strict")
+        )
+        if strict:
+            from serdes.message.strict import assert_reads  # noqa: PLC0415  # most serializers never compare schemas
+
+            needed = yield from self._dependencies(own, subject, is_own=True)
+            assert_reads(name, setting, reader=(used, dependencies), writer=(own, needed))
+
+
+class AsyncSerializer:
+    """The twin of a serializer for an AsyncRegistryClient: made with the same arguments, its calls are to be awaited.
+
+    Where confluent-kafka's is made with `await`, so may this one be.
+    """
+
+    #: The serializer that does the work.
+    twin: type[Serializer]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._serializer = self.twin(*args, **kwargs)
+
+    def __await__(self) -> Generator[None, None, Self]:
+        yield from ()
+        return self
+
+    async def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
+        """The message's bytes; see Serializer."""
+        client = self._serializer.client
+        assert isinstance(client, AsyncRegistryClient)
+        return None if obj is None else await client.drive(self._serializer.message(obj, ctx))
+
+
+def _named(subject: str) -> str:
+    """What errors call the schema that a subject's messages are written with."""
+    return f"the schema of subject {subject}"

@@ -1,0 +1,208 @@
+"""Subject names: under which subject a message's schema is registered and looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compat.schema import Reference
+from serdes.client.endpoints import Endpoints
+from serdes.client.flow import Flow
+from serdes.error import ConfigError, RegistryError, SerializationError
+from serdes.serialization import Context
+
+#: A subject's name of a context and a record's full name, both of which may be missing.
+Strategy = Callable[[Context | None, str | None], str | None]
+#: The subject's name of a reference, of which only the name is known.
+ReferenceStrategy = Callable[[Context | None, Reference], str]
+
+
+def topic_subject_name_strategy(ctx: Context | None, record_name: str | None) -> str | None:  # noqa: ARG001
+    """`{topic}-key` or `{topic}-value`."""
+    if ctx is None:
+        raise SerializationError("the topic subject name strategy needs a SerializationContext")
+    return f"{ctx.topic}-{ctx.field}"
+
+
+def record_subject_name_strategy(ctx: Context | None, record_name: str | None) -> str | None:  # noqa: ARG001
+    """The record's full name."""
+    return record_name
+
+
+def topic_record_subject_name_strategy(ctx: Context | None, record_name: str | None) -> str | None:
+    """`{topic}-{full name of the record}`."""
+    if ctx is None:
+        raise SerializationError("the topic-record subject name strategy needs a SerializationContext")
+    return None if record_name is None else f"{ctx.topic}-{record_name}"
+
+
+def reference_subject_name_strategy(ctx: Context | None, schema_ref: Reference) -> str:  # noqa: ARG001
+    """The reference's name: for Protobuf the import's path."""
+    return schema_ref.name
+
+
+def qualified_reference_subject_name_strategy(ctx: Context | None, schema_ref: Reference) -> str:  # noqa: ARG001
+    """The reference's name with dots for slashes and without `.proto`."""
+    return schema_ref.name.removesuffix(".proto").replace("/", ".")
+
+
+#: Strategies by the name of Java's class and by confluent-kafka's `subject.name.strategy.type`.
+STRATEGIES: Mapping[str, Strategy] = {
+    "TopicNameStrategy": topic_subject_name_strategy,
+    "TOPIC": topic_subject_name_strategy,
+    "RecordNameStrategy": record_subject_name_strategy,
+    "RECORD": record_subject_name_strategy,
+    "TopicRecordNameStrategy": topic_record_subject_name_strategy,
+    "TOPIC_RECORD": topic_record_subject_name_strategy,
+}
+#: The settings that `naming` takes.
+SUBJECT_SETTINGS = (
+    "subject.name.strategy",
+    "subject.name.strategy.type",
+    "subject.name.strategy.conf",
+    "subject.name.strategy.fallback.type",
+    "subject.name.strategy.kafka.cluster.id",
+    "key.subject.name.strategy",
+    "value.subject.name.strategy",
+    "context.name.strategy",
+)
+ASSOCIATED = frozenset({"AssociatedNameStrategy", "ASSOCIATED"})
+NO_FALLBACK = "NONE"
+
+REFERENCE_STRATEGIES: Mapping[str, ReferenceStrategy] = {
+    "DefaultReferenceSubjectNameStrategy": reference_subject_name_strategy,
+    "QualifiedReferenceSubjectNameStrategy": qualified_reference_subject_name_strategy,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How subjects are named.
+
+    Attributes:
+        key, value: The strategies; None asks the registry for the topic's association and falls back on `fallback`.
+        fallback: None where there is none.
+        cluster: The Kafka cluster's id, the namespace of associations; `-` stands for any.
+        context: The registry's context of a topic: its name, or a function of the topic.
+    """
+
+    key: Strategy | None = None
+    value: Strategy | None = None
+    fallback: Strategy | None = topic_subject_name_strategy
+    cluster: str = "-"
+    context: str | Callable[[str], str | None] | None = None
+
+    def subject(self, endpoints: Endpoints, ctx: Context | None, record_name: str | None) -> Flow[str]:
+        """The subject of a message.
+
+        Raises:
+            SerializationError: the strategy needs a context or a record's name, and there is none.
+            RegistryError: the registry's answer about associations was neither yes nor 404.
+        """
+        strategy = self.key if ctx is not None and ctx.field == "key" else self.value
+        if strategy is None:
+            name = yield from self._associated(endpoints, ctx, record_name)
+        else:
+            name = strategy(ctx, record_name)
+        if not name:
+            raise SerializationError(
+                "the subject name strategy gives no subject: it needs a schema with a record's name, or a topic"
+            )
+        return self.in_context(ctx) + name
+
+    def _associated(self, endpoints: Endpoints, ctx: Context | None, record_name: str | None) -> Flow[str | None]:
+        if ctx is None:
+            raise SerializationError("the associated subject name strategy needs a SerializationContext")
+        try:
+            found = yield from endpoints.associations(
+                ctx.topic, self.cluster, resource_type="topic", association_types=[str(ctx.field)]
+            )
+        except RegistryError as error:
+            if error.status != 404:
+                raise
+            import logging  # noqa: PLC0415  # once a topic
+
+            logging.getLogger(__name__).debug("the registry knows no associations: %s", error)
+            found = []
+        if len(found) > 1:
+            raise SerializationError(f"topic {ctx.topic} has {len(found)} associated subjects for its {ctx.field}")
+        if found:
+            return str(found[0]["subject"])
+        if self.fallback is None:
+            raise SerializationError(f"topic {ctx.topic} has no associated subject for its {ctx.field}")
+        return self.fallback(ctx, record_name)
+
+    def in_context(self, ctx: Context | None) -> str:
+        """The prefix of a subject in the context of a topic; nothing for the default one."""
+        if self.context is None:
+            return ""
+        context = self.context(ctx.topic if ctx is not None else "") if callable(self.context) else self.context
+        if not context or context == ".":
+            return ""
+        return f":{context}:" if context.startswith(".") else f":.{context}:"
+
+
+def naming(conf: dict[str, Any]) -> Naming:
+    """The naming that settings ask for; they are taken out of the mapping.
+
+    Raises:
+        ConfigError: a strategy is unknown.
+    """
+    by_type = "subject.name.strategy.type"
+    options = {**(conf.pop("subject.name.strategy.conf", None) or {})}
+    for name in ("subject.name.strategy.fallback.type", "subject.name.strategy.kafka.cluster.id"):
+        if name in conf:
+            options[name] = conf.pop(name)
+    common = _strategy(by_type, str(getattr(conf[by_type], "value", conf[by_type]))) if by_type in conf else None
+    conf.pop(by_type, None)
+    if (given := conf.pop("subject.name.strategy", None)) is not None:
+        common = _strategy("subject.name.strategy", given)
+    by_field = {
+        field: _strategy(name, conf.pop(name))
+        for field in ("key", "value")
+        if (name := f"{field}.subject.name.strategy") in conf
+    }
+    fallback: Strategy | None = topic_subject_name_strategy
+    if (given := options.pop("subject.name.strategy.fallback.type", None)) is not None:
+        fallback = _fallback(str(getattr(given, "value", given)))
+    cluster = str(options.pop("subject.name.strategy.kafka.cluster.id", "-"))
+    if options:
+        raise ConfigError("subject.name.strategy.conf", f"unknown: {', '.join(sorted(options))}")
+    context = conf.pop("context.name.strategy", None)
+    if context is not None and not isinstance(context, str) and not callable(context):
+        raise ConfigError("context.name.strategy", "must be a context's name or a function of the topic")
+    return Naming(by_field.get("key", common), by_field.get("value", common), fallback, cluster, context)
+
+
+def reference_strategy(name: str, value: Any) -> ReferenceStrategy:
+    """A strategy for references' subjects: a function, or the name of one."""
+    if callable(value):
+        function: ReferenceStrategy = value
+        return function
+    known = REFERENCE_STRATEGIES.get(str(value).rpartition(".")[2])
+    if known is None:
+        raise ConfigError(name, f"must be a function or one of {', '.join(REFERENCE_STRATEGIES)}, not {value!r}")
+    return known
+
+
+def _strategy(name: str, value: Any) -> Strategy | None:
+    if callable(value):
+        function: Strategy = value
+        return function
+    short = str(value).rpartition(".")[2]
+    short = short if short in STRATEGIES or short in ASSOCIATED else short.upper()
+    if short in ASSOCIATED:
+        return None
+    if short not in STRATEGIES:
+        raise ConfigError(name, f"must be a function or one of {', '.join((*STRATEGIES, *ASSOCIATED))}, not {value!r}")
+    return STRATEGIES[short]
+
+
+def _fallback(value: str) -> Strategy | None:
+    if value.upper() == NO_FALLBACK:
+        return None
+    fallback = _strategy("subject.name.strategy.fallback.type", value)
+    if fallback is None:
+        raise ConfigError("subject.name.strategy.fallback.type", "ASSOCIATED cannot be its own fallback")
+    return fallback

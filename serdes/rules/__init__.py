@@ -1,0 +1,1 @@
+"""Rules and metadata that a registry attaches to schemas."""

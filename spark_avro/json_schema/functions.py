@@ -1,0 +1,176 @@
+"""Columns from and to Confluent-format JSON Schema: parsed by the JVM, validated by Python workers where asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+
+from compat.schema import JSON, SchemaText
+from serdes.message import wire
+from spark_avro.errors import PlanError
+from spark_avro.json_schema.types import json_schema_of, json_type
+from spark_avro.modes import FAILFAST, as_column, messages, present
+from spark_avro.plan.decoding import MALFORMED, Branch, Decoded, Decoding, reason, schema_id
+from spark_avro.plan.resolution import Resolved
+from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
+from spark_avro.selection import Selection, select_versions
+from spark_avro.workers.decoding import json_decoder
+from spark_avro.workers.udf import asked_by_workers, decoded_by
+
+_CORRUPT = "corrupt_"
+
+
+def from_confluent_json(
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    ids: Sequence[int] = (),
+    data_type: spark.DataType | str | None = None,
+    mode: str = FAILFAST,
+    position: Sequence[Any] = (),
+    is_key: bool = False,
+) -> Column:
+    """A column of Confluent-format JSON Schema messages as values; NULL stays NULL.
+
+    The JVM parses; nothing is validated beyond the types. `confluent_json_udf` validates.
+
+    Args:
+        column: Binary: magic byte, schema id, JSON text in UTF-8.
+        registry: The registry's URL, or a client of it.
+        subject: All versions of this subject are known; its latest gives the type.
+        topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
+        ids: Further ids that are known; without subject and topic, the first gives the type.
+        data_type: The Spark type in place of the schema's; also as DDL text.
+        mode: As in `from_confluent_avro`.
+        position: As in `from_confluent_avro`.
+        is_key: Whether `topic` stands for its key's subject.
+
+    Raises:
+        NoSubject, PlanError, UnsupportedSchema, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
+    """
+    payload = messages(column)
+    chosen = select_versions(
+        registry=registry,
+        schema_type=JSON,
+        subject=subject,
+        topic=topic,
+        ids=ids,
+        is_key=is_key,
+        as_written=data_type is not None,
+    )
+    readable = tuple(number for number, schema in chosen.known.items() if schema.refusal is None)
+    unreadable = {number: schema.refusal for number, schema in chosen.known.items() if schema.refusal is not None}
+    known = F.coalesce(schema_id(payload).isin(*readable), F.lit(False))
+    text = F.when(known, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
+    value, parsed = _parse(text, _kind(chosen, data_type))
+    sound = payload.isNull() | (known & F.coalesce(parsed, F.lit(False)))
+    text_type = {"type": "string"}
+    branch = Branch(readable, text_type, Resolved(text_type))
+    shape = Decoding(text_type, (branch,), unreadable, origin=chosen.origin)
+    return present(
+        Decoded(value, sound, reason(payload, shape), schema_id(payload)), payload, mode=mode, position=position
+    )
+
+
+def confluent_json_udf(
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    ids: Sequence[int] = (),
+    data_type: spark.DataType | str | None = None,
+    ask_registry: bool = False,
+    mode: str = FAILFAST,
+    position: Sequence[Any] = (),
+    is_key: bool = False,
+) -> Column:
+    """The same as `from_confluent_json`, each message validated by its schema in Python workers first.
+
+    `ask_registry` lets workers ask for ids that were not known when the query was planned; the other arguments and the
+    errors are those of `from_confluent_json`.
+    """
+    payload = messages(column)
+    chosen = select_versions(
+        registry=registry,
+        schema_type=JSON,
+        subject=subject,
+        topic=topic,
+        ids=ids,
+        is_key=is_key,
+        as_written=data_type is not None,
+    )
+    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
+    batch = json_decoder(chosen.known, chosen.origin, asked)
+    valid = decoded_by(batch, payload, spark.StringType())
+    value, parsed = _parse(valid.value, _kind(chosen, data_type))
+    sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
+    why = F.coalesce(valid.reason, F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
+    return present(Decoded(value, sound, why, valid.schema_id), payload, mode=mode, position=position)
+
+
+def to_confluent_json(
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    schema: str | SchemaText | None = None,
+    data: DataFrame | None = None,
+    title: str = "Row",
+    register: bool = True,
+    is_key: bool = False,
+) -> Column:
+    """A column of structs, arrays or maps as Confluent-format JSON; NULL stays NULL, and a NULL field is left out.
+
+    Args:
+        column: What to encode.
+        registry: The registry's URL, or a client of it.
+        subject: The subject to register under; in its place a topic names it.
+        topic: The topic that the column will be written to.
+        schema: The JSON Schema; without it one is derived from the column's type in `data`.
+        data: The frame that the column is of.
+        title: The title of a derived schema.
+        register: Whether a schema that the subject does not have yet is registered; else that is an error.
+        is_key: Whether `topic` stands for its key's subject.
+
+    Raises:
+        PlanError: arguments are missing, or JSON has no such type.
+        IncompatibleSchema: the subject's compatibility level refuses the schema.
+        RulesNotSupported: the schema has rules that a client must carry out.
+    """
+    payload = as_column(column)
+    if schema is None:
+        if data is None:
+            raise PlanError("give a schema, or the data whose column's type is to be the schema")
+        schema = json_schema_of(data.select(payload.alias("payload")).schema["payload"].dataType, title)
+    if subject is None and topic is None:
+        raise PlanError("give a subject or a topic")
+    text = SchemaText(JSON, schema) if isinstance(schema, str) else schema
+    name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
+    client = client_of(registry)
+    held = register_or_look_up(client, name, text, register=register)
+    return F.concat(F.lit(wire.prefix(held.id)), F.to_json(payload).cast("binary"))
+
+
+def _kind(chosen: Selection, data_type: spark.DataType | str | None) -> spark.DataType:
+    if data_type is None:
+        return json_type(chosen.reader.known)
+    return data_type if isinstance(data_type, spark.DataType) else spark._parse_datatype_string(data_type)  # noqa: SLF001 - pyspark has no other parser of DDL without a session
+
+
+def _parse(text: Column, kind: spark.DataType) -> tuple[Column, Column]:
+    """The value of a JSON text, and whether it has one: from_json takes no scalars, so all are put in an object."""
+    around = spark.StructType([spark.StructField("value", kind), spark.StructField(_CORRUPT, spark.StringType())])
+    whole = F.from_json(
+        F.concat(F.lit('{"value":'), text, F.lit("}")),
+        around,
+        {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT},
+    )
+    return whole["value"], whole.isNotNull() & whole[_CORRUPT].isNull()

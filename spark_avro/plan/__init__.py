@@ -1,0 +1,1 @@
+"""Columns of Avro by the JVM: planned on the driver."""

@@ -1,0 +1,144 @@
+"""The column that encodes: schema found or registered and column fitted on the driver, encoded by the JVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+from pyspark.sql.avro.functions import to_avro
+
+from compat.schema import AVRO, SchemaText
+from serdes.client.clients import LATEST, RegistryClient
+from serdes.error import SubjectNotFound, VersionNotFound
+from serdes.message import wire
+from serdes.message.subject import STRATEGIES
+from serdes.serialization import SerializationContext, SerializationError
+from spark_avro.errors import NoSubject, PlanError
+from spark_avro.plan import tree as trees
+from spark_avro.plan.column_fit import fit
+from spark_avro.plan.derive import derive
+from spark_avro.registry import Registry, client_of, parsed, register_or_look_up, writable
+
+#: A schema: its text, or a SchemaText where it refers to others.
+Schema = str | SchemaText
+
+
+def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    strategy: str = "TopicNameStrategy",
+    schema: Schema | None = None,
+    version: int | str | None = None,
+    data: DataFrame | None = None,
+    record_name: str = "topLevelRecord",
+    register: bool = True,
+    normalize: bool = False,
+    drop_extra: bool = False,
+    is_key: bool = False,
+) -> Column:
+    """A column as Confluent-format Avro: magic byte, schema id, payload; NULL stays NULL.
+
+    The schema is registered (or looked up) here, on the driver, once.
+
+    Args:
+        column: What to encode: a struct for a record; a column or its name.
+        registry: The registry's URL, or a `serdes.client.clients.RegistryClient`.
+        subject: The subject to register under; in its place a topic and a strategy name it.
+        topic: The topic that the column will be written to.
+        strategy: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy.
+        schema: The writer's schema; without it that of `version`, or else one derived from the column's type.
+        version: The subject's version to write with: a number, or `latest`.
+        data: The frame that the column is of. With it the column is fitted to the schema: cast where nothing is lost,
+            defaults filled in, fields reordered. Without it every field of the schema has to be there.
+        record_name: The full name of the record in a derived schema.
+        register: Whether a schema that the subject does not have yet is registered; else that is an error.
+        normalize: Whether the registry normalises the schema when it registers or looks it up.
+        drop_extra: Whether fields that the schema lacks are left out of what is written; else they are refused.
+        is_key: Whether the column will be a record's key, for the strategies with a topic.
+
+    Raises:
+        UnfitColumn: the column cannot be written with the schema without loss.
+        UnsupportedSchema: Spark cannot write the schema: a recursive one, a decimal of over 38 digits.
+        IncompatibleSchema: the subject's compatibility level refuses the schema.
+        RulesNotSupported: the schema has rules that a client must carry out.
+        NoSubject, PlanError: arguments contradict each other, or name what does not exist.
+        RegistryUnavailable: the registry does not answer.
+    """
+    client = client_of(registry)
+    payload = F.col(column) if isinstance(column, str) else column
+    source = None if data is None else data.select(payload.alias("payload")).schema["payload"].dataType
+    text = _given(schema, version, source, record_name)
+    name = _subject(client, text, subject, topic, strategy, is_key=is_key)
+    schema_id, text = _registered(client, name, text, version, register=register, normalize=normalize)
+    writer = trees.tree(parsed(client, text, name, f"schema id {schema_id}"), f"schema id {schema_id}", reader=True)
+    fitted = fit(payload, source, writer, drop_extra=drop_extra)
+    header = F.lit(wire.prefix(schema_id))
+    if writer == {"type": "bytes"}:
+        return F.concat(header, fitted)
+    # A NULL that the schema has no null for is named by Avro; to look for it here costs a tenth of the encoding.
+    return F.concat(header, to_avro(fitted, trees.text(writer)))
+
+
+def _given(
+    schema: Schema | None, version: int | str | None, source: spark.DataType | None, record_name: str
+) -> SchemaText | None:
+    if schema is not None and version is not None:
+        raise PlanError("give a schema or a version, not both")
+    if isinstance(schema, str):
+        return SchemaText(AVRO, schema)
+    if schema is None and version is None:
+        if source is None:
+            raise PlanError("give a schema, a version, or the data whose column's type is to be the schema")
+        return SchemaText(AVRO, derive(source, record_name))
+    return schema
+
+
+def _subject(
+    client: RegistryClient,
+    text: SchemaText | None,
+    subject: str | None,
+    topic: str | None,
+    strategy: str,
+    *,
+    is_key: bool,
+) -> str:
+    if subject is not None:
+        return subject
+    if strategy not in STRATEGIES:
+        raise PlanError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
+    context = None if topic is None else SerializationContext(topic, "key" if is_key else "value")
+    full_name = None if text is None else parsed(client, text, None, "the schema").full_name
+    try:
+        name = STRATEGIES[strategy](context, full_name)
+    except SerializationError:
+        name = None
+    if name is None:
+        raise PlanError(f"{strategy} needs {'a record as schema' if topic or strategy.startswith('R') else 'a topic'}")
+    return name
+
+
+def _registered(
+    client: RegistryClient,
+    subject: str,
+    text: SchemaText | None,
+    version: int | str | None,
+    *,
+    register: bool,
+    normalize: bool,
+) -> tuple[int, SchemaText]:
+    if text is None:
+        if version == LATEST:
+            client.clear_latest_caches()
+        try:
+            held = client.version(subject, LATEST if version is None else version)
+        except SubjectNotFound:
+            raise NoSubject(subject) from None
+        except VersionNotFound as error:
+            raise PlanError(f"subject {subject!r}: {error.message}") from error
+        return writable(held).id, held.schema
+    return register_or_look_up(client, subject, text, register=register, normalize=normalize).id, text

@@ -1,0 +1,108 @@
+"""Several record types in one topic: a struct with a field for each, of which one is set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from serdes.client.clients import RegistryClient
+from spark_avro.errors import NoSubject, PlanError
+from spark_avro.modes import FAILFAST, messages, present
+from spark_avro.plan import tree as trees
+from spark_avro.plan.decoding import Decoded, Decoding, decoded, decoding, reason, schema_id
+from spark_avro.registry import (
+    Registry,
+    Version,
+    client_of,
+    newest_first,
+    refuse_all,
+    versions_of,
+    with_refusals,
+)
+
+
+def from_confluent_avro_records(
+    column: Any,
+    *,
+    registry: Registry,
+    subjects: Sequence[str] = (),
+    topic: str | None = None,
+    mode: str = FAILFAST,
+    position: Sequence[Any] = (),
+) -> Column:
+    """A column of Confluent-format Avro records of several types: a struct with a field for each type.
+
+    The field of the record's type is set and the others are NULL. A field is called as its record is, without the
+    namespace where that is enough to tell them apart, and has the type of the newest version of that name.
+
+    Args:
+        column: Binary: magic byte, schema id, payload.
+        registry: The registry's URL, or a `serdes.client.clients.RegistryClient`.
+        subjects: The subjects whose versions are known, newest last where they share a record's name.
+        topic: In their place, a topic: all its subjects by the topic record name strategy, `{topic}-{full name}`.
+        mode: As in `from_confluent_avro`; the value is NULL where the record is broken.
+        position: As in `from_confluent_avro`.
+
+    Raises:
+        NoSubject: the registry does not have a subject, or none for the topic.
+        UnsupportedSchema: Spark has no faithful type for a schema.
+        RulesNotSupported: all schemas have rules that a client must carry out; if only some have, their records are
+            broken.
+        PlanError: a version is no record.
+    """
+    client = client_of(registry)
+    names = list(subjects) or _subjects_of(client, topic)
+    plans = plan_records(newest_first([version for name in names for version in versions_of(client, name)]), names)
+    payload = messages(column)
+    return present(_together(payload, plans), payload, mode=mode, position=position)
+
+
+def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mapping[str, Decoding]:
+    """How records of several types are read: one decoding for each, by the field's name."""
+    origin = f"subjects {', '.join(subjects)}"
+    by_name: dict[str, list[Version]] = {}
+    for version in versions:
+        if version.schema.full_name is None:
+            raise PlanError(f"{version.label} is no record, and only records have names to tell them apart by")
+        by_name.setdefault(version.schema.full_name, []).append(version)
+    by_name = {name: with_refusals(members, members[0].ruled) for name, members in by_name.items()}
+    refuse_all([version for members in by_name.values() for version in members])
+    short = [name.rpartition(".")[2].lower() for name in by_name]
+    plans = {}
+    for name, members in by_name.items():
+        last = name.rpartition(".")[2]
+        field = last if short.count(last.lower()) == 1 else name.replace(".", "_")
+        reader = trees.tree(members[0].schema, members[0].label, reader=True)
+        plans[field] = decoding(members, reader, origin)
+    # Newest first so far; the fields stand in the order in which the types came.
+    return dict(reversed(plans.items()))
+
+
+def _subjects_of(client: RegistryClient, topic: str | None) -> list[str]:
+    if topic is None:
+        raise PlanError("give subjects or a topic")
+    # Also there: `flights-value`, and `flights-late-Flight` of the topic flights-late. The record's name tells.
+    found = [
+        subject
+        for subject in client.subjects(f"{topic}-")
+        if versions_of(client, subject)[-1].schema.full_name == subject.removeprefix(f"{topic}-")
+    ]
+    if not found:
+        raise NoSubject(f"{topic}-*", f"the topic record name strategy's for topic {topic}")
+    return found
+
+
+def _together(payload: Column, plans: Mapping[str, Decoding]) -> Decoded:
+    parts = {field: decoded(payload, how) for field, how in plans.items()}
+    # A type's `sound` is true of its own records only, and its value is NULL for all others.
+    sound = F.greatest(payload.isNull(), *(part.sound for part in parts.values()))
+    together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
+    value = F.get(together, F.when(payload.isNotNull(), F.lit(0)))
+    how = next(iter(plans.values()))
+    branches = tuple(branch for plan in plans.values() for branch in plan.branches)
+    unreadable = {schema: problem for plan in plans.values() for schema, problem in plan.unreadable.items()}
+    whole = Decoding(how.reader, branches, unreadable, (), how.origin)
+    return Decoded(value, sound, reason(payload, whole), schema_id(payload))

@@ -1,0 +1,224 @@
+"""Avro schemas as trees of JSON values, for the few changes that a plan makes to them before Spark parses them.
+
+In a tree every mention of a named type is spelled out and every name is a full name, so that any part can be cut out or
+changed by itself; `text` puts each definition back where it is first mentioned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from compat.avro import AvroSchema
+from compat.avro.nodes import Array, Enum, Field, Fixed, Map, Node, Primitive, Record, Union
+from compat.avro.text.logical_types import has_logical_type
+from spark_avro.errors import UnsupportedSchema
+
+#: A type: `{"type": ...}` with what the type has, or the list of a union's branches.
+Tree = Any
+
+PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+NAMED = frozenset({"record", "enum", "fixed"})
+
+#: Digits that a Spark decimal holds.
+MAX_PRECISION = 38
+
+
+def tree(schema: AvroSchema, label: str, *, reader: bool) -> Tree:
+    """The tree of a schema.
+
+    Args:
+        schema: The parsed schema.
+        label: What the schema is called in errors, such as `schema id 3`.
+        reader: Whether defaults and aliases are kept; a writer's say nothing about its bytes.
+
+    Raises:
+        UnsupportedSchema: a type that contains itself, a decimal of more than 38 digits, or fields of one record whose
+            names differ in case only, which Spark takes for the same.
+    """
+    return _Builder(label, reader=reader).build(schema.root, "", ())
+
+
+class _Builder:
+    def __init__(self, label: str, *, reader: bool) -> None:
+        self._label = label
+        self._reader = reader
+
+    def build(self, node: Node, path: str, inside: tuple[Node, ...]) -> Tree:  # noqa: PLR0911 - one for each type
+        match node:
+            case Primitive():
+                return {"type": node.type, **self._logical(node, path)}
+            case Array():
+                return {"type": "array", "items": self.build(node.items, f"{path}[]", inside)}
+            case Map():
+                return {"type": "map", "values": self.build(node.values, f"{path}{{}}", inside)}
+            case Union():
+                return [self.build(branch, path, inside) for branch in node.branches]
+            case Fixed():
+                return {**self._named(node), "size": node.size, **self._logical(node, path)}
+            case Enum():
+                default = {"default": node.default} if self._reader and node.default is not None else {}
+                return {**self._named(node), "symbols": list(node.symbols), **default}
+            case Record():
+                return self._record(node, path, inside)
+
+    def _record(self, node: Record, path: str, inside: tuple[Node, ...]) -> Tree:
+        if any(node is outer for outer in inside):
+            raise UnsupportedSchema(
+                self._label,
+                path,
+                f"is of type {node.name.full}, which contains itself; Spark has no recursive types:"
+                " use confluent_avro_udf with a schema of the part you need",
+            )
+        seen: dict[str, str] = {}
+        for field in node.fields:
+            other = seen.setdefault(field.name.lower(), field.name)
+            if other is not field.name:
+                raise UnsupportedSchema(
+                    self._label, _join(path, field.name), f"differs from {other} in case only, which Spark does not see"
+                )
+        fields = [self._field(field, path, (*inside, node)) for field in node.fields]
+        return {**self._named(node), "fields": fields}
+
+    def _field(self, field: Field, path: str, inside: tuple[Node, ...]) -> Tree:
+        built = {"name": field.name, "type": self.build(field.type, _join(path, field.name), inside)}
+        if self._reader:
+            if field.has_default:
+                built["default"] = field.default
+            if field.aliases:
+                built["aliases"] = list(field.aliases)
+        return built
+
+    def _named(self, node: Record | Enum | Fixed) -> dict[str, Any]:
+        aliases = {"aliases": [alias.full for alias in node.aliases]} if self._reader and node.aliases else {}
+        return {"type": node.type, "name": node.name.full, **aliases}
+
+    def _logical(self, node: Primitive | Fixed, path: str) -> dict[str, Any]:
+        if not has_logical_type(node):
+            return {}
+        name = node.props["logicalType"]
+        if name != "decimal":
+            return {"logicalType": name}
+        precision = node.props["precision"]
+        if precision > MAX_PRECISION:
+            raise UnsupportedSchema(
+                self._label, path, f"is a decimal of {precision} digits; Spark has no more than {MAX_PRECISION}"
+            )
+        return {"logicalType": name, "precision": precision, "scale": node.props.get("scale", 0)}
+
+
+def text(schema: Tree) -> str:
+    """The JSON text of a tree.
+
+    Raises:
+        ValueError: one name stands for two types.
+    """
+    return json.dumps(_printable(schema, None, {}), separators=(",", ":"))
+
+
+def _printable(schema: Tree, space: str | None, known: dict[str, Tree]) -> Any:
+    if isinstance(schema, list):
+        return [_printable(branch, space, known) for branch in schema]
+    kind = schema["type"]
+    if kind == "array":
+        return {"type": kind, "items": _printable(schema["items"], space, known)}
+    if kind == "map":
+        return {"type": kind, "values": _printable(schema["values"], space, known)}
+    if kind not in NAMED:
+        return schema if len(schema) > 1 else kind
+    full = schema["name"]
+    name_space, _, name = full.rpartition(".")
+    if full in known:
+        if known[full] != schema:
+            raise ValueError(f"{full} stands for two types")
+        # A name without a dot would be looked for in the namespace around it; an empty one before the dot is none.
+        return full if name_space or not space else f".{full}"
+    known[full] = schema
+    out = {**schema, "name": name}
+    if name_space != (space or ""):
+        out["namespace"] = name_space
+    if kind == "record":
+        out["fields"] = [{**field, "type": _printable(field["type"], name_space, known)} for field in schema["fields"]]
+    return out
+
+
+def names(schema: Tree) -> Iterator[str]:
+    """The full names of all named types in a tree."""
+    if isinstance(schema, list):
+        for branch in schema:
+            yield from names(branch)
+        return
+    if "name" in schema:
+        yield schema["name"]
+    for part in (schema.get("items"), schema.get("values"), *(field["type"] for field in schema.get("fields", ()))):
+        if part is not None:
+            yield from names(part)
+
+
+def is_record(schema: Tree) -> bool:
+    """Whether a tree is a record, and not a union with one."""
+    return isinstance(schema, dict) and schema["type"] == "record"
+
+
+def is_nullable(schema: Tree) -> bool:
+    """Whether null is among a tree's values."""
+    return any(branch["type"] == "null" for branch in (schema if isinstance(schema, list) else [schema]))
+
+
+def describe(schema: Tree) -> str:
+    """A type in a message: its logical type, or kind and name."""
+    if isinstance(schema, list):
+        return f"a union of {', '.join(map(describe, schema))}"
+    if schema.get("logicalType") == "decimal":
+        return f"decimal({schema['precision']},{schema['scale']})"
+    return str(schema.get("logicalType") or " ".join(filter(None, (schema["type"], schema.get("name")))))
+
+
+def prune(schema: Tree, fields: list[str], label: str) -> Tree:
+    """The tree with the named fields only, in the schema's order.
+
+    Args:
+        schema: A record, or a union with one.
+        fields: Names; dots lead into records, also through unions, arrays and maps.
+        label: What the schema is called in errors.
+
+    Raises:
+        UnsupportedSchema: a field that the schema does not have.
+    """
+    wanted: dict[str, Any] = {}
+    for path in fields:
+        branch = wanted
+        for step in path.split("."):
+            branch = branch.setdefault(step, {})
+    return _prune(schema, wanted, label, "")
+
+
+def _prune(schema: Tree, wanted: dict[str, Any], label: str, path: str) -> Tree:
+    if not wanted:
+        return schema
+    if isinstance(schema, list):
+        return [
+            _prune(branch, wanted if branch["type"] in ("record", "array", "map") else {}, label, path)
+            for branch in schema
+        ]
+    kind = schema["type"]
+    if kind in ("array", "map"):
+        part = "items" if kind == "array" else "values"
+        return {**schema, part: _prune(schema[part], wanted, label, path)}
+    if kind != "record":
+        raise UnsupportedSchema(label, path, f"is of type {describe(schema)} and has no field {next(iter(wanted))}")
+    known = {field["name"] for field in schema["fields"]}
+    for name in wanted:
+        if name not in known:
+            raise UnsupportedSchema(label, path, f"has no field {name}; its fields are {', '.join(sorted(known))}")
+    kept = [
+        {**field, "type": _prune(field["type"], wanted[field["name"]], label, _join(path, field["name"]))}
+        for field in schema["fields"]
+        if field["name"] in wanted
+    ]
+    return {**schema, "fields": kept}
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

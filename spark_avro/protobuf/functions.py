@@ -1,0 +1,140 @@
+"""Columns from and to Confluent-format Protobuf, by Python workers on the protobuf runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from compat.schema import PROTOBUF, SchemaText
+from serdes.message import wire
+from spark_avro.errors import PlanError
+from spark_avro.modes import FAILFAST, as_column, messages, present
+from spark_avro.protobuf.types import message_class, message_type, parsed
+from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
+from spark_avro.selection import select_versions
+from spark_avro.workers.decoding import protobuf_decoder
+from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.udf import asked_by_workers, decoded_by
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def from_confluent_protobuf(
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    ids: Sequence[int] = (),
+    message: str | None = None,
+    ask_registry: bool = False,
+    mode: str = FAILFAST,
+    position: Sequence[Any] = (),
+    is_key: bool = False,
+) -> Column:
+    """A column of Confluent-format Protobuf messages as structs; NULL stays NULL.
+
+    Every message is read as the reader's, by the numbers of its fields. Fields that can be unset and are, are NULL;
+    enums are their names, unsigned numbers the next wider type, `Timestamp` a timestamp, wrappers what they wrap.
+
+    Args:
+        column: Binary: magic byte, schema id, message indexes, payload.
+        registry: The registry's URL, or a client of it.
+        subject: All versions of this subject are known; its latest is the reader's schema.
+        topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
+        ids: Further ids that are known; without subject and topic, the first is the reader's schema.
+        message: The full name of the reader's message; else the schema's first.
+        ask_registry: Whether workers ask the registry for ids that were not known when the query was planned.
+        mode: As in `from_confluent_avro`.
+        position: As in `from_confluent_avro`.
+        is_key: Whether `topic` stands for its key's subject.
+
+    Raises:
+        UnsupportedSchema: a recursive message, or none of that name.
+        NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
+    """
+    payload = messages(column)
+    chosen = select_versions(
+        registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key
+    )
+    reader = chosen.reader.known
+    name = message or parsed(reader).full_name
+    if name is None:
+        raise PlanError(f"the schema of {chosen.origin} has no message")
+    kind = message_type(message_class(reader, name).DESCRIPTOR)
+    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
+    batch = protobuf_decoder(chosen.known, reader, name, chosen.origin, asked)
+    return present(decoded_by(batch, payload, kind), payload, mode=mode, position=position)
+
+
+confluent_protobuf_udf = from_confluent_protobuf
+
+
+def to_confluent_protobuf(
+    column: Any,
+    *,
+    registry: Registry,
+    schema: str | SchemaText,
+    subject: str | None = None,
+    topic: str | None = None,
+    message: str | None = None,
+    register: bool = True,
+    is_key: bool = False,
+) -> Column:
+    """A column of structs as Confluent-format Protobuf; NULL stays NULL, and NULL fields are unset.
+
+    Args:
+        column: Structs whose fields are named as the message's.
+        registry: The registry's URL, or a client of it.
+        schema: The `.proto` text.
+        subject: The subject to register under; in its place a topic names it.
+        topic: The topic that the column will be written to.
+        message: The full name of the message; else the schema's first.
+        register: Whether a schema that the subject does not have yet is registered; else that is an error.
+        is_key: Whether `topic` stands for its key's subject.
+
+    Raises:
+        PlanError: there is neither subject nor topic, or no message.
+        UnsupportedSchema: the schema has no message of that name.
+        IncompatibleSchema: the subject's compatibility level refuses the schema.
+        RulesNotSupported: the schema has rules that a client must carry out.
+    """
+    if subject is None and topic is None:
+        raise PlanError("give a subject or a topic")
+    client = client_of(registry)
+    name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
+    text = SchemaText(PROTOBUF, schema) if isinstance(schema, str) else schema
+    known = Known(text, client.dependencies(text, name))
+    full_name = message or parsed(known).full_name
+    if full_name is None:
+        raise PlanError("the schema has no message")
+    message_class(known, full_name)
+    held = register_or_look_up(client, name, text, register=register)
+    prefix = wire.prefix(held.id) + wire.write_indexes(parsed(known).message_indexes(full_name))
+    # Protobuf's JSON mapping takes what to_json writes: base64 for bytes, RFC 3339 for timestamps.
+    texts = F.to_json(as_column(column), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"})
+    return F.pandas_udf(_encoder(known, full_name, prefix), "binary")(texts)  # type: ignore[call-overload,unused-ignore]
+
+
+def _encoder(known: Known, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:
+    import pandas as pd  # noqa: PLC0415 - only where a UDF is made
+
+    def encode(texts: pd.Series) -> pd.Series:
+        from google.protobuf import json_format  # noqa: PLC0415 - in the workers
+
+        made = message_class(known, full_name)
+        # No text is None in pandas 2, and nan in pandas 3.
+        return pd.Series(
+            [
+                prefix + json_format.Parse(text, made()).SerializeToString() if isinstance(text, str) else None
+                for text in texts
+            ],
+            dtype=object,
+        )
+
+    encode.__annotations__ = {"texts": pd.Series, "return": pd.Series}
+    return encode

@@ -1,0 +1,150 @@
+"""Protobuf messages as Spark's values: types from descriptors, and the functions between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from google.protobuf import message_factory
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from pyspark.sql import types as spark
+
+from compat.protobuf.schema import ProtobufSchema, parse
+from spark_avro.errors import UnsupportedSchema
+from spark_avro.workers.sent_schema import Known
+
+_T = FieldDescriptor
+
+_SCALARS: Mapping[int, spark.DataType] = {
+    **dict.fromkeys((_T.TYPE_INT32, _T.TYPE_SINT32, _T.TYPE_SFIXED32), spark.IntegerType()),
+    **dict.fromkeys((_T.TYPE_INT64, _T.TYPE_SINT64, _T.TYPE_SFIXED64), spark.LongType()),
+    # Spark has no unsigned numbers; the next wider type holds them.
+    **dict.fromkeys((_T.TYPE_UINT32, _T.TYPE_FIXED32), spark.LongType()),
+    **dict.fromkeys((_T.TYPE_UINT64, _T.TYPE_FIXED64), spark.DecimalType(20, 0)),
+    _T.TYPE_FLOAT: spark.FloatType(),
+    _T.TYPE_DOUBLE: spark.DoubleType(),
+    _T.TYPE_BOOL: spark.BooleanType(),
+    _T.TYPE_STRING: spark.StringType(),
+    _T.TYPE_BYTES: spark.BinaryType(),
+    _T.TYPE_ENUM: spark.StringType(),
+}
+
+_TIMESTAMP = "google.protobuf.Timestamp"
+_WRAPPERS = frozenset(
+    f"google.protobuf.{name}Value"
+    for name in ("Bool", "Bytes", "Double", "Float", "Int32", "Int64", "String", "UInt32", "UInt64")
+)
+
+Change = Callable[[Any], Any]
+
+
+@lru_cache(maxsize=256)
+def parsed(known: Known) -> ProtobufSchema:
+    """The parsed schema, once a process."""
+    return parse(known.schema, known.dependencies)
+
+
+@lru_cache(maxsize=256)
+def message_class(known: Known, full_name: str) -> Any:
+    """The class of a message, once a process.
+
+    Raises:
+        UnsupportedSchema: the schema has no such message.
+    """
+    _, pool = parsed(known).descriptor()
+    try:
+        found = pool.FindMessageTypeByName(full_name)
+    except KeyError:
+        raise UnsupportedSchema("the schema", "", f"has no message {full_name}") from None
+    return message_factory.GetMessageClass(found)
+
+
+def message_type(message: Descriptor, path: str = "", inside: tuple[str, ...] = ()) -> spark.StructType:
+    """The struct type of a message.
+
+    Raises:
+        UnsupportedSchema: a message that contains itself.
+    """
+    if message.full_name in inside:
+        raise UnsupportedSchema("the schema", path, f"is of type {message.full_name}, which contains itself")
+    inside = (*inside, message.full_name)
+    return spark.StructType(
+        [spark.StructField(field.name, _field_type(field, path, inside)) for field in message.fields]
+    )
+
+
+def _field_type(field: FieldDescriptor, path: str, inside: tuple[str, ...]) -> spark.DataType:
+    here = f"{path}.{field.name}" if path else field.name
+    entry = _map_entry(field)
+    if entry is not None:
+        key, value = entry.fields_by_name["key"], entry.fields_by_name["value"]
+        return spark.MapType(_one_type(key, here, inside), _one_type(value, here, inside))
+    one = _one_type(field, here, inside)
+    return spark.ArrayType(one) if _is_repeated(field) else one
+
+
+def _one_type(field: FieldDescriptor, path: str, inside: tuple[str, ...]) -> spark.DataType:
+    if field.message_type is None:
+        return _SCALARS[field.type]
+    name = field.message_type.full_name
+    if name == _TIMESTAMP:
+        return spark.TimestampType()
+    if name in _WRAPPERS:
+        return _SCALARS[field.message_type.fields_by_name["value"].type]
+    return message_type(field.message_type, path, inside)
+
+
+def to_spark(message: Descriptor) -> Change:
+    """The function from a message to a dict of Spark's values; a field that can be unset and is, is None."""
+    fields = [(field.name, _has_presence(field), _field_change(field)) for field in message.fields]
+
+    def change(value: Any) -> dict[str, Any]:
+        return {
+            name: None if optional and not value.HasField(name) else of_field(getattr(value, name))
+            for name, optional, of_field in fields
+        }
+
+    return change
+
+
+def _field_change(field: FieldDescriptor) -> Change:
+    entry = _map_entry(field)
+    if entry is not None:
+        inner = _one_change(entry.fields_by_name["value"])
+        return lambda entries: {key: inner(entries[key]) for key in entries}
+    one = _one_change(field)
+    return (lambda values: [one(value) for value in values]) if _is_repeated(field) else one
+
+
+def _one_change(field: FieldDescriptor) -> Change:
+    if field.enum_type is not None:
+        names = field.enum_type.values_by_number
+        return lambda number: names[number].name if number in names else str(number)
+    if field.type in (_T.TYPE_UINT64, _T.TYPE_FIXED64):
+        return Decimal
+    if field.message_type is None:
+        return lambda value: value
+    name = field.message_type.full_name
+    if name == _TIMESTAMP:
+        return lambda value: value.ToDatetime(tzinfo=UTC)
+    if name in _WRAPPERS:
+        inner = _one_change(field.message_type.fields_by_name["value"])
+        return lambda value: inner(value.value)
+    return to_spark(field.message_type)
+
+
+def _has_presence(field: FieldDescriptor) -> bool:
+    return bool(field.has_presence)
+
+
+def _is_repeated(field: FieldDescriptor) -> bool:
+    return bool(field.is_repeated)
+
+
+def _map_entry(field: FieldDescriptor) -> Descriptor | None:
+    """The message of a map's entries, or None where the field is no map."""
+    message = field.message_type
+    return message if message is not None and message.GetOptions().map_entry else None

@@ -1,0 +1,1 @@
+"""Streams that follow the schema."""

@@ -1,0 +1,95 @@
+"""Splitting decoded rows from dead letters: what comes in goes to one or the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from magicbyte.kit.dead_letter import CONNECT, OWN
+from serdes.message import wire
+from spark_avro.modes import PERMISSIVE, present
+from spark_avro.plan.decoding import MAGIC, Decoded, Decoding, decoded
+
+#: Columns of Spark's Kafka source.
+_KAFKA = ("topic", "partition", "offset", "timestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of a batch: `rows` came in, `decoded` went out, `dead` were dead-lettered."""
+
+    rows: int
+    decoded: int
+    dead: int
+
+
+def split(records: DataFrame, how: Decoding, column: str = "value", *, drop_raw: bool = True) -> DataFrame:
+    """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of reason, id and raw).
+
+    A record whose schema is named in its headers (V1) is not read: where there are `headers`, its error says so.
+
+    Args:
+        records: Rows of Spark's Kafka source, or any with a binary column.
+        how: The plan that decodes them.
+        column: The column that is decoded.
+        drop_raw: Whether that column is left out, since `error.raw` has it where it is needed.
+    """
+    payload = F.col(column)
+    parts = decoded(payload, how)
+    if "headers" in records.columns:
+        parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key"))
+    result = present(parts, payload, mode=PERMISSIVE)
+    kept = [F.col(f"`{name}`") for name in records.columns if name != column or not drop_raw]
+    return records.select(*kept, result.alias("result_")).select(
+        *kept, F.col("result_.value").alias("decoded"), F.col("result_.error").alias("error")
+    )
+
+
+def _not_by_header(parts: Decoded, payload: Column, name: str) -> Decoded:
+    """The parts, broken where the header of this name has the schema's guid."""
+    named = F.coalesce(F.exists("headers", lambda header: header["key"] == name), F.lit(False)) & payload.isNotNull()
+    reason = F.when(named, F.lit(f"{MAGIC}: none, but a guid in the header {name} (V1), which is not read"))
+    schema_id = F.when(~named, parts.schema_id)
+    return replace(parts, sound=parts.sound & ~named, reason=F.coalesce(reason, parts.reason), schema_id=schema_id)
+
+
+def to_dead_letters(
+    rows: DataFrame, name: str, *, stage: str = "VALUE_CONVERTER", subject: str | None = None
+) -> DataFrame:
+    """Rows of `split` that failed, as Spark's Kafka sink takes them: key, the original bytes, and headers.
+
+    The headers are those of `magicbyte.kit.dead_letter`, after the record's own where the source was read with
+    `includeHeaders`.
+
+    Args:
+        rows: Rows with an `error`.
+        name: The application's name, for the header `connector.name`.
+        stage: VALUE_CONVERTER or KEY_CONVERTER.
+        subject: The subject that was decoded, for the header.
+    """
+    failed = rows.where(F.col("error").isNotNull())
+    texts: Mapping[str, Any] = {
+        **{f"{CONNECT}{part}": F.col(part).cast("string") for part in _KAFKA[:3] if part in rows.columns},
+        f"{CONNECT}connector.name": F.lit(name),
+        f"{CONNECT}task.id": F.spark_partition_id().cast("string"),
+        f"{CONNECT}stage": F.lit(stage),
+        f"{CONNECT}class.name": F.lit("spark_avro.from_confluent_avro"),
+        f"{CONNECT}exception.class.name": F.lit("spark_avro.BrokenRecord"),
+        f"{CONNECT}exception.message": F.col("error.reason"),
+        f"{CONNECT}exception.stacktrace": F.lit(""),
+        f"{OWN}schema.id": F.col("error.id").cast("string"),
+        **({f"{OWN}schema.subject": F.lit(subject)} if subject else {}),
+    }
+    added = F.array(
+        *(F.struct(F.lit(key).alias("key"), text.cast("binary").alias("value")) for key, text in texts.items())
+    )
+    # The id is in no header where the record has none.
+    known = F.filter(added, lambda header: header["value"].isNotNull())
+    own = F.coalesce(F.col("headers"), F.slice(added, 1, 0)) if "headers" in rows.columns else None
+    headers = known if own is None else F.concat(own, known)
+    key = [F.col("key")] if "key" in rows.columns else []
+    return failed.select(*key, F.col("error.raw").alias("value"), headers.alias("headers"))

@@ -1,0 +1,1 @@
+"""Columns by Python workers."""

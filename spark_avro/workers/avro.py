@@ -1,0 +1,100 @@
+"""Avro decoded in Python workers by our own codecs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import types as spark
+
+from compat.schema import AVRO, SchemaText
+from spark_avro.modes import FAILFAST, messages, present
+from spark_avro.plan import tree as trees
+from spark_avro.plan.decoding import Decoded
+from spark_avro.plan.tree import Tree
+from spark_avro.plan.types import spark_type
+from spark_avro.registry import Registry
+from spark_avro.selection import Selection, select_versions
+from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
+from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.spark_form import reader_text
+from spark_avro.workers.udf import asked_by_workers, decoded_by
+
+
+def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    ids: Sequence[int] = (),
+    reader_schema: str | None = None,
+    as_json: bool = False,
+    ask_registry: bool = False,
+    mode: str = FAILFAST,
+    position: Sequence[Any] = (),
+    is_key: bool = False,
+) -> Column:
+    """A column of Confluent-format Avro decoded in Python workers: slower than `from_confluent_avro`, and more able.
+
+    Args:
+        column: Binary: magic byte, schema id, payload.
+        registry: The registry's URL, or a client of it.
+        subject: As in `from_confluent_avro`.
+        topic: As in `from_confluent_avro`.
+        ids: As in `from_confluent_avro`.
+        reader_schema: As in `from_confluent_avro`; of recursive data, the part that Spark has a type for.
+        as_json: Whether the value is the text of its Avro JSON, which recursive schemas have too.
+        ask_registry: Whether workers ask the registry for ids that were not known when the query was planned.
+        mode: As in `from_confluent_avro`.
+        position: As in `from_confluent_avro`.
+        is_key: As in `from_confluent_avro`.
+
+    Raises:
+        UnsupportedSchema: a recursive reader's schema without `as_json`, or a decimal of over 38 digits.
+        NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
+    """
+    payload = messages(column)
+    chosen = select_versions(
+        registry=registry,
+        subject=subject,
+        topic=topic,
+        ids=ids,
+        reader_schema=reader_schema,
+        is_key=is_key,
+        as_written=as_json,
+    )
+    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
+    decode = decoded_as_json if as_json else decoded_in_python
+    return present(decode(payload, chosen, asked=asked), payload, mode=mode, position=position)
+
+
+def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
+    """The parts of a column whose values are the texts of their Avro JSON."""
+    reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
+    batch = avro_json_decoder(_known(chosen), reader, chosen.origin, asked)
+    return decoded_by(batch, payload, spark.StringType())
+
+
+def decoded_in_python(
+    payload: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
+) -> Decoded:
+    """The parts of a column that workers decode.
+
+    Args:
+        payload: The messages.
+        chosen: The schemas.
+        reader: The tree of the reader's schema, if a part of it.
+        asked: The registry to ask for other ids; None if these are errors.
+    """
+    tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
+    batch = avro_decoder(_known(chosen), reader_text(tree), chosen.origin, asked)
+    return decoded_by(batch, payload, spark_type(tree))
+
+
+def _known(chosen: Selection) -> Mapping[int, Known]:
+    return {
+        version.id: Known(SchemaText(AVRO, version.schema.rendered("resolved")), refusal=version.refusal)
+        for version in chosen.versions
+    }

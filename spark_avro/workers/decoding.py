@@ -1,0 +1,287 @@
+"""What runs in Spark's Python workers: batches of messages decoded by our own codecs, as columns for Arrow.
+
+Codecs are compiled once per process. No worker asks the registry, but for ids that were unknown when the query was
+planned, where that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import orjson
+
+from compat.schema import AVRO, JSON, PROTOBUF
+from serdes.client.clients import RegistryClient
+from serdes.error import RulesNotSupported, SerdesError
+from serdes.message import wire
+from serdes.rules.seam import Ruled, refusal
+from spark_avro.workers.sent_schema import GUID, Known
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from serdes.codec.decode.plan import Plan
+    from spark_avro.columns import Outcome, Read
+
+Decode = Callable[[bytes], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The registry that workers ask for ids that were unknown when the query was planned.
+
+    Attributes:
+        url: The registry's URLs, with commas between.
+        reader: The registry's schema that values are presented as; None if it is none of the registry's.
+    """
+
+    url: str
+    reader: Ruled | None
+
+
+class Batch(Protocol):
+    """Decodes messages; made on the driver and pickled."""
+
+    def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
+        """The values of binary messages as an array of the type, and what is wrong with each; null is not broken."""
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Decodes messages by the schema id before each payload.
+
+    Attributes:
+        schema_type: AVRO, JSON or PROTOBUF.
+        known: The schemas by id.
+        make: Makes the function from a message to its value, of a schema.
+        errors: What that function raises for a broken payload.
+        origin: What the query was planned for.
+        asked: The registry to ask for other ids; None if these are errors.
+        make_columns: Makes what reads the payloads of a schema in columns of a type, where that can be.
+    """
+
+    schema_type: str
+    known: Mapping[int, Known]
+    make: Callable[[Known], Decode]
+    errors: tuple[type[Exception], ...]
+    origin: str
+    asked: Asked | None = None
+    make_columns: Callable[[Known, pa.DataType], Read | None] | None = None
+    _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
+    _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to a worker: all but the functions made here."""
+        return {**self.__dict__, "_ready": {}, "_columns": {}}
+
+    def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
+        """The values of binary messages as an array of the type, and what is wrong with each."""
+        from spark_avro.columns import decode_batch  # noqa: PLC0415 - the driver has no use for it
+
+        return decode_batch(messages, kind, self._one, lambda schema_id: self._in_columns(schema_id, kind))
+
+    def _in_columns(self, schema_id: int, kind: pa.DataType) -> Read | None:
+        """What reads the payloads of an id in columns; what is wrong with an id is said of each message, by `_one`."""
+        if self.make_columns is None:
+            return None
+        if schema_id not in self._columns:
+            try:
+                self._columns[schema_id] = self.make_columns(self._schema(schema_id), kind)
+            except LookupError:
+                # The registry may know it later.
+                return None
+            except self.errors:
+                self._columns[schema_id] = None
+        return self._columns[schema_id]
+
+    def _one(self, message: bytes | None) -> Outcome:
+        if message is None:
+            return None, None
+        if message[:1] != b"\x00" or len(message) < wire.V0_SIZE:
+            return None, _no_header(message)
+        schema_id = int.from_bytes(message[1 : wire.V0_SIZE], "big")
+        decode = self._ready.get(schema_id)
+        try:
+            if decode is None:
+                decode = self._ready[schema_id] = self.make(self._schema(schema_id))
+            return decode(message), None
+        except LookupError as error:
+            return None, str(error.args[0]) if error.args else repr(error)
+        except self.errors as error:
+            shown = f"{schema_id} (0x{schema_id:08X})"
+            size = len(message) - wire.V0_SIZE
+            return None, f"malformed payload: the {size} bytes after the header are no value of id {shown}: {error}"
+
+    def _schema(self, schema_id: int) -> Known:
+        known = self.known.get(schema_id) or self._ask(schema_id)
+        if known.refusal is not None:
+            raise LookupError(f"unreadable schema: id {schema_id} (0x{schema_id:08X}): {known.refusal}")
+        return known
+
+    def _ask(self, schema_id: int) -> Known:
+        shown = f"unknown schema id: {schema_id} (0x{schema_id:08X})"
+        if self.asked is None:
+            raise LookupError(f"{shown} is not among those of {self.origin} when the query was planned")
+        try:
+            known = _known(self.asked, schema_id)
+        except SerdesError as error:
+            raise LookupError(f"{shown}: {error}") from error
+        if known.schema.schema_type != self.schema_type:
+            raise LookupError(f"{shown} is of type {known.schema.schema_type}, not {self.schema_type}")
+        return known
+
+
+def _no_header(message: bytes) -> str:
+    if message[:1] == b"\x01":
+        return f"wrong magic byte: {GUID}"
+    if message and message[0]:
+        return f"wrong magic byte: 0x{message[0]:02X} where a schema id's message has 0x00"
+    return f"payload too short: {len(message)} bytes, the header alone has {wire.V0_SIZE}"
+
+
+@lru_cache(maxsize=8)
+def _client(url: str) -> RegistryClient:
+    return RegistryClient(url)
+
+
+def _known(asked: Asked, schema_id: int) -> Known:
+    client = _client(asked.url)
+    info = client.schema_by_id(schema_id)
+    writer = Ruled(f"schema id {schema_id}", info.schema, info.rule_set)
+    return Known(info.schema, client.dependencies(info.schema), refusal(writer, asked.reader))
+
+
+@dataclass(frozen=True)
+class AvroMaker:
+    """Makes Avro decoders to Spark's values.
+
+    Attributes:
+        reader: The reader's schema, which refers to nothing.
+    """
+
+    reader: str
+
+    def __call__(self, known: Known) -> Decode:
+        """The decoder of a writer's schema."""
+        from spark_avro.workers.spark_form import decoder_of  # noqa: PLC0415 - the driver has no use for it
+
+        skip = wire.V0_SIZE
+        if self._is_raw(known):
+            return lambda message: bytes(message[skip:])
+        decode = decoder_of(self._plan(known))
+        return lambda message: decode(message, skip)
+
+    def columns(self, known: Known, kind: pa.DataType) -> Read | None:
+        """What reads a writer's payloads in columns, if they can be."""
+        from spark_avro.columns import column_reader  # noqa: PLC0415 - the driver has no use for it
+
+        return None if self._is_raw(known) else column_reader(self._plan(known), kind)
+
+    def _is_raw(self, known: Known) -> bool:
+        """Whether the payload is the value: a top-level `bytes` has no length (wire format, Avro payloads)."""
+        return known.schema.text == '"bytes"' and self.reader == '"bytes"'
+
+    def _plan(self, known: Known) -> Plan:
+        from spark_avro.workers.spark_form import plan_of  # noqa: PLC0415 - the driver has no use for it
+
+        return plan_of(known.schema.text, tuple(dependency.text for dependency in known.dependencies), self.reader)
+
+
+@dataclass(frozen=True)
+class AvroJsonMaker:
+    """Makes Avro decoders to the text of Avro JSON.
+
+    Attributes:
+        reader: The reader's schema, which refers to nothing; None for that of each message.
+    """
+
+    reader: str | None
+
+    def __call__(self, known: Known) -> Decode:
+        """The decoder of a writer's schema."""
+        from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
+
+        named = [dependency.text for dependency in known.dependencies]
+        show = compile_codec(known.schema.text, self.reader, named, reader_named=()).avro_to_json_bytes
+        return lambda message: show(message, wire.V0_SIZE).decode()
+
+
+def avro_decoder(known: Mapping[int, Known], reader: str, origin: str, asked: Asked | None) -> Decoder:
+    """A decoder of Avro messages to Spark's values."""
+    maker = AvroMaker(reader)
+    return Decoder(AVRO, known, maker, _avro_errors(), origin, asked, maker.columns)
+
+
+def avro_json_decoder(known: Mapping[int, Known], reader: str | None, origin: str, asked: Asked | None) -> Decoder:
+    """A decoder of Avro messages to the text of their Avro JSON."""
+    return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, asked)
+
+
+def _avro_errors() -> tuple[type[Exception], ...]:
+    from serdes.codec import DecodeError, SchemaError  # noqa: PLC0415
+
+    return DecodeError, SchemaError, ValueError, OverflowError
+
+
+@dataclass(frozen=True)
+class JsonMaker:
+    """Makes JSON Schema decoders: the payload's text, once the schema has accepted it."""
+
+    def __call__(self, known: Known) -> Decode:
+        """The decoder of a schema."""
+        from serdes.validation import JsonValidator  # noqa: PLC0415 - the driver has no use for it
+
+        validator = JsonValidator(known.schema.text, known.dependencies)
+
+        def decode(message: bytes) -> str:
+            payload = message[wire.V0_SIZE :]
+            validator.check(orjson.loads(payload), payload)
+            return payload.decode()
+
+        return decode
+
+
+def json_decoder(known: Mapping[int, Known], origin: str, asked: Asked | None) -> Decoder:
+    """A decoder of JSON Schema messages, validating."""
+    # Not ValidationUnavailable: the message may be fine, so the task fails.
+    errors = (ValueError, RecursionError, RulesNotSupported)
+    return Decoder(JSON, known, JsonMaker(), errors, origin, asked)
+
+
+@dataclass(frozen=True)
+class ProtobufMaker:
+    """Makes Protobuf decoders: messages as dicts of the fields of the reader's message.
+
+    Attributes:
+        reader: The schema whose fields are wanted; the writer's fields of the same numbers are read as its.
+        message: The full name of the reader's message.
+    """
+
+    reader: Known
+    message: str
+
+    def __call__(self, known: Known) -> Decode:  # noqa: ARG002 - what was written is read by the numbers of its fields
+        """The decoder of a writer's schema."""
+        from spark_avro.protobuf.types import message_class, to_spark  # noqa: PLC0415
+
+        wanted = message_class(self.reader, self.message)
+        change = to_spark(wanted.DESCRIPTOR)
+
+        def decode(message: bytes) -> Any:
+            _, start = wire.read_indexes(message, wire.V0_SIZE)
+            return change(wanted.FromString(bytes(message[start:])))
+
+        return decode
+
+
+def protobuf_decoder(
+    known: Mapping[int, Known], reader: Known, message: str, origin: str, asked: Asked | None
+) -> Decoder:
+    """A decoder of Protobuf messages."""
+    from google.protobuf.message import DecodeError  # noqa: PLC0415
+
+    errors = (DecodeError, SerdesError)
+    return Decoder(PROTOBUF, known, ProtobufMaker(reader, message), errors, origin, asked)

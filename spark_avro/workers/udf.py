@@ -1,0 +1,76 @@
+"""Columns decoded in Python workers: for what the JVM cannot do, and for ids that were unknown when it was planned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+
+from serdes.rules.seam import Ruled
+from spark_avro.plan.decoding import Decoded, schema_id
+from spark_avro.registry import Registry, client_of
+from spark_avro.workers.decoding import Asked, Batch
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+_VALUE, _REASON = "value", "reason"
+
+
+def decoded_by(batch: Batch, payload: Column, kind: spark.DataType) -> Decoded:
+    """The parts of a column that Python workers decode, all of them from one call for a batch of rows.
+
+    Args:
+        batch: What decodes.
+        payload: The messages.
+        kind: The Spark type of the values.
+    """
+    fields = [spark.StructField(_VALUE, kind), spark.StructField(_REASON, spark.StringType())]
+    whole = _vectorized(batch, spark.StructType(fields))(payload)
+    return Decoded(whole[_VALUE], whole[_REASON].isNull(), whole[_REASON], schema_id(payload))
+
+
+def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
+    """The seam between Spark's two ways to hand Arrow to Python: `arrow_udf` where there is one, from 4.1 on."""
+    from spark_avro.workers.arrow_type import arrow_type  # noqa: PLC0415 - only where a UDF is made
+
+    kind = arrow_type(returns[_VALUE].dataType)
+    arrow_udf = getattr(F, "arrow_udf", None)
+    if arrow_udf is not None:
+
+        def decode_arrow(messages: pa.Array) -> pa.Array:
+            import pyarrow as pa  # noqa: PLC0415 - in the workers
+
+            return pa.StructArray.from_arrays(batch(messages, kind), names=returns.names)
+
+        return arrow_udf(_typed(decode_arrow, "pa.Array"), returns)
+
+    def decode_pandas(messages: pd.Series) -> pd.DataFrame:
+        import pandas as pd  # noqa: PLC0415 - in the workers
+        import pyarrow as pa  # noqa: PLC0415
+
+        from spark_avro.columns.series import arrow_series  # noqa: PLC0415
+
+        arrays = batch(pa.array(messages, pa.large_binary()), kind)
+        return pd.DataFrame(dict(zip(returns.names, map(arrow_series, arrays), strict=True)))
+
+    return F.pandas_udf(_typed(decode_pandas, "pd.DataFrame"), returns)  # type: ignore[call-overload,unused-ignore]
+
+
+def _typed(function: Any, result: str) -> Any:
+    """The function with its type hints as objects, which pyspark reads and which `annotations` made texts."""
+    import pandas as pd  # noqa: PLC0415 - only where a UDF is made
+    import pyarrow as pa  # noqa: PLC0415
+
+    named = {"pa.Array": (pa.Array, pa.Array), "pd.DataFrame": (pd.Series, pd.DataFrame)}
+    takes, gives = named[result]
+    function.__annotations__ = {"messages": takes, "return": gives}
+    return function
+
+
+def asked_by_workers(registry: Registry, reader: Ruled | None) -> Asked:
+    """The registry as workers ask it; `reader` is its schema that values are presented as, if it is one of its."""
+    return Asked(",".join(client_of(registry).urls), reader)
