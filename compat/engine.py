@@ -6,9 +6,8 @@ The order and the texts of the messages are those of Confluent's Schema Registry
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from compat.budget import Budget, TooMuchWork
 from compat.difference import NEVER, Difference, Incomparable, Rule
@@ -42,7 +41,6 @@ NOT_COMPARABLE = Rule(
 _CHARACTERS_A_STEP = 8
 
 _log = logging.getLogger(__name__)
-_Version = TypeVar("_Version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,19 +218,6 @@ def reserved_field_messages(new: ParsedSchema, reserved: str | None, previous_re
             if name in fields
         ),
     ]
-
-
-def same_group(
-    versions: Iterable[_Version], group: str | None, group_of: Callable[[_Version], str | None]
-) -> list[_Version]:
-    """The versions of a new schema's compatibility group, in their order.
-
-    Args:
-        versions: The versions of the subject.
-        group: The new schema's value of the metadata property that `compatibilityGroup` names; None where it has none.
-        group_of: A version's value of that property.
-    """
-    return [version for version in versions if group_of(version) == group]
 
 
 def _compare(

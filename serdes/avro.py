@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from compat.avro.nodes import PRIMITIVE_TYPES
-from compat.json.text import InvalidJson, loads
+from compat.json.json_text import InvalidJson, loads
 from compat.schema import AVRO, Dependencies, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow

@@ -38,7 +38,7 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
 
     Args:
         column: Binary: magic byte, schema id, payload.
-        registry: The registry's URL, or a `serdes.client.clients.RegistryClient`.
+        registry: The registry's URL, or a `serdes.RegistryClient`.
         subject: All versions of this subject are known; its latest is the reader's schema.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Further ids that are known; without subject and topic, the first is the reader's schema.

@@ -13,7 +13,7 @@ from compat.avro.text.parser import Parser
 from compat.avro.text.printing import print_node
 from compat.budget import Budget
 from compat.difference import Difference
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.schema import AVRO, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 
 

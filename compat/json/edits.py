@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compat.edits import TextEdit, indent_of
-from compat.json.text import lexemes, quote, unquoted
+from compat.json.json_text import lexemes, quote, unquoted
 from compat.schema import Pointer
 
 _CLOSING = {"[": "]", "{": "}"}

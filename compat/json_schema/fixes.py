@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from compat.difference import Difference
 from compat.edits import Fix
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json.edits import append_element, remove, replace_value, set_member, spans
 from compat.json_schema.schema import JsonSchema
 from compat.schema import ParsedSchema, Pointer

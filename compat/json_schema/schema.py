@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.model.dialects import Dialect, dialect_of
 from compat.json_schema.model.loading import load
 from compat.json_schema.model.nodes import Combined, Node, Object, follow

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.schema import ParsedSchema
 from registry.tags.entity import FIELD, RECORD, Listing, SchemaEntity, Tags, edited, require_known
 

@@ -18,7 +18,7 @@ from rest_proxy.consume.consumer import PolledConsumer
 from rest_proxy.consume.instances import Instance
 from rest_proxy.consume.patterns import to_posix
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
-from rest_proxy.http import bodies as requests
+from rest_proxy.http import bodies
 from rest_proxy.http.access import require_topics, rights_of
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
 from rest_proxy.http.dialect import V1
@@ -26,11 +26,11 @@ from rest_proxy.http.negotiation import json_bytes, spoken
 from rest_proxy.http.urls import base_url
 from rest_proxy.proxy import Proxy
 
-_CONFIG = requests.reader_of(requests.ConsumerConfig | None)
-_SUBSCRIPTION = requests.reader_of(requests.Subscription)
-_OFFSETS = requests.reader_of(requests.Offsets)
-_POSITIONS = requests.reader_of(requests.Positions)
-_PLACES = requests.reader_of(requests.Places)
+_CONFIG = bodies.reader_of(bodies.ConsumerConfig | None)
+_SUBSCRIPTION = bodies.reader_of(bodies.Subscription)
+_OFFSETS = bodies.reader_of(bodies.Offsets)
+_POSITIONS = bodies.reader_of(bodies.Positions)
+_PLACES = bodies.reader_of(bodies.Places)
 _MAX_OFFSET = 2**63 - 1
 
 
@@ -38,9 +38,7 @@ async def create(request: Request) -> Response:
     """Make an instance; it joins its group when it is subscribed."""
     dialect = spoken(request).dialect
     proxy = proxy_of(request)
-    asked: requests.ConsumerConfig = (
-        requests.read(_CONFIG, await request.body() or b"null") or requests.ConsumerConfig()
-    )
+    asked: bodies.ConsumerConfig = bodies.read(_CONFIG, await request.body() or b"null") or bodies.ConsumerConfig()
     group_id = segment(request, "group")
     if not may_be_group(group_id):
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
@@ -76,7 +74,7 @@ async def delete(request: Request) -> Response:
 
 async def subscribe(request: Request) -> Response:
     """Subscribe to topics or to a pattern; to neither does nothing, and topics win, as in the reference."""
-    wanted = requests.read(_SUBSCRIPTION, await request.body())
+    wanted = bodies.read(_SUBSCRIPTION, await request.body())
     found = instance_of(request)
     if wanted.topics:
         topics = list(dict.fromkeys(wanted.topics))
@@ -135,7 +133,7 @@ async def commit(request: Request) -> Response:
     """Commit the records of these offsets, or all that were delivered; `async=true` does not wait for the brokers."""
     dialect = spoken(request).dialect
     body = await request.body()
-    asked = None if requests.is_null(body) else requests.read(_OFFSETS, body).offsets
+    asked = None if bodies.is_null(body) else bodies.read(_OFFSETS, body).offsets
     require_topics(request, "READ", *(one.topic for one in asked or ()))
     found = instance_of(request)
     if dialect is V1:
@@ -150,9 +148,9 @@ async def commit(request: Request) -> Response:
 async def committed(request: Request) -> Response:
     """The committed offsets of the partitions in the body; those never committed are left out."""
     body = await request.body()
-    if requests.is_null(body):
+    if bodies.is_null(body):
         raise PARTITION_NOT_FOUND()
-    places = _places(requests.read(_PLACES, body))
+    places = _places(bodies.read(_PLACES, body))
     require_topics(request, "READ", *(topic for topic, _ in places))
     found = instance_of(request)
     offsets = [
@@ -164,7 +162,7 @@ async def committed(request: Request) -> Response:
 
 async def seek(request: Request) -> Response:
     """Continue at these offsets and times."""
-    asked = requests.read(_POSITIONS, await request.body())
+    asked = bodies.read(_POSITIONS, await request.body())
     positions = [_position(one) for one in asked.offsets or ()]
     instants = [_instant(one) for one in asked.timestamps or ()]
     require_topics(request, "READ", *(one.topic for one in (*positions, *instants)))
@@ -195,7 +193,7 @@ async def _with_places(
     request: Request,
     operation: Callable[[PolledConsumer, list[Place]], Awaitable[None]],
 ) -> Response:
-    places = _places(requests.read(_PLACES, await request.body()))
+    places = _places(bodies.read(_PLACES, await request.body()))
     require_topics(request, "READ", *(topic for topic, _ in places))
     await instance_of(request).in_turn(lambda consumer: operation(consumer, places))
     return no_content()
@@ -235,21 +233,21 @@ def shorter(asked: int | None, bound: int) -> int:
     return bound if asked is None or asked <= 0 else min(asked, bound)
 
 
-def _places(asked: requests.Places) -> list[Place]:
+def _places(asked: bodies.Places) -> list[Place]:
     places = list(dict.fromkeys((one.topic, one.partition) for one in asked.partitions or ()))
     for topic, partition in places:
         _check(topic, partition)
     return places
 
 
-def _position(asked: requests.OffsetPlace, after: int = 0) -> Position:
+def _position(asked: bodies.OffsetPlace, after: int = 0) -> Position:
     _check(asked.topic, asked.partition)
     if not 0 <= asked.offset < _MAX_OFFSET:
         raise INVALID_ENTITY(detail=f"offset must be between 0 and {_MAX_OFFSET - 1} (was {asked.offset})")
     return Position(asked.topic, asked.partition, asked.offset + after, asked.metadata or "")
 
 
-def _instant(asked: requests.TimestampPlace) -> Position:
+def _instant(asked: bodies.TimestampPlace) -> Position:
     _check(asked.topic, asked.partition)
     return Position(asked.topic, asked.partition, milliseconds_of(asked.timestamp))
 

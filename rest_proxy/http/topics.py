@@ -11,7 +11,7 @@ from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.cluster import Partition, partition_body
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
-from rest_proxy.http import bodies as requests
+from rest_proxy.http import bodies
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import json_response, partition_segment, proxy_of, segment
 from rest_proxy.http.dialect import V1
@@ -19,7 +19,7 @@ from rest_proxy.http.negotiation import json_bytes, spoken
 
 T = TypeVar("T")
 
-_STRING_MAP = requests.reader_of(dict[str, str] | None)
+_STRING_MAP = bodies.reader_of(dict[str, str] | None)
 
 
 async def root(request: Request) -> Response:
@@ -29,7 +29,7 @@ async def root(request: Request) -> Response:
 
 async def post_root(request: Request) -> Response:
     """Answer that the proxy is there, whatever string map is sent."""
-    requests.read(_STRING_MAP, await request.body() or b"null")
+    bodies.read(_STRING_MAP, await request.body() or b"null")
     return json_response(request, b"{}")
 
 

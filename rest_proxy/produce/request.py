@@ -26,7 +26,7 @@ from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
 from rest_proxy.formats.schemas import Schemas, Side, Source
 from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
-from rest_proxy.http import bodies as requests
+from rest_proxy.http import bodies
 from rest_proxy.http.dialect import Dialect
 from rest_proxy.http.rights import ProxyRights
 from rest_proxy.produce.encoding import Beside, in_time
@@ -34,9 +34,9 @@ from rest_proxy.produce.producers import Outcome, Producers, Record, Sending, un
 from serdes.error import SchemaCompileError, ValidationUnavailable
 
 #: Takes nothing but what it says: to a lenient one "null", which is base64, would be null.
-_BYTES_REQUEST = Decoder(requests.BytesProduceRequest)
-_RAW_REQUEST: Decoder[requests.RawProduceRequest] = requests.reader_of(requests.RawProduceRequest)
-_DATA_REQUEST: Decoder[requests.DataProduceRequest] = requests.reader_of(requests.DataProduceRequest)
+_BYTES_REQUEST = Decoder(bodies.BytesProduceRequest)
+_RAW_REQUEST: Decoder[bodies.RawProduceRequest] = bodies.reader_of(bodies.RawProduceRequest)
+_DATA_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(bodies.DataProduceRequest)
 _MAX_PARTITION = 2**31 - 1
 
 
@@ -81,7 +81,7 @@ class Producing:
             raise INVALID_ENTITY(detail=f"records must not be empty (was {'[]' if records is not None else 'null'})")
         await self._check_partitions(request, records)
         ids: tuple[int | None, int | None] = (None, None)
-        if isinstance(parsed, requests.BytesProduceRequest):
+        if isinstance(parsed, bodies.BytesProduceRequest):
             encoded = _as_they_are(request, records)
         elif request.form.encode is not None:
             encoded = _encode(request, records, request.form.encode, request.form.encode)
@@ -140,7 +140,7 @@ class Producing:
             await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
 
     async def _writers(
-        self, request: Produce, parsed: requests.ProduceRequest, records: Sequence[Any]
+        self, request: Produce, parsed: bodies.ProduceRequest, records: Sequence[Any]
     ) -> tuple[Writer | None, Writer | None]:
         key = _source(parsed.key_schema, parsed.key_schema_id, parsed.key_schema_references, "key")
         value = _source(parsed.value_schema, parsed.value_schema_id, parsed.value_schema_references, "value")
@@ -158,21 +158,21 @@ class Producing:
 
 def _parse(
     form: EmbeddedFormat, body: bytes
-) -> requests.BytesProduceRequest | requests.RawProduceRequest | requests.DataProduceRequest:
+) -> bodies.BytesProduceRequest | bodies.RawProduceRequest | bodies.DataProduceRequest:
     if form.base64:
         try:
             return _BYTES_REQUEST.decode(body)
         except (ValueError, RecursionError):
             pass  # padding is left out, or something is wrong: the longer way knows what
     if form.encode is None:
-        return requests.read(_DATA_REQUEST, body)
-    return requests.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
+        return bodies.read(_DATA_REQUEST, body)
+    return bodies.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
 
 
 def _source(
     text: str | None,
     schema_id: int | None,
-    references: Sequence[requests.SchemaReference] | None,
+    references: Sequence[bodies.SchemaReference] | None,
     side: str,
 ) -> Source | None:
     if text is not None and schema_id is not None:
@@ -195,7 +195,7 @@ def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
 def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode_value: Encode) -> list[Record]:
     # This loop is most of what a large request costs; what it does once a record is bare.
     raw = request.form.encode is not None
-    missing = requests.MISSING if raw else None
+    missing = bodies.MISSING if raw else None
     path_partition = -1 if request.partition is None else request.partition
     encoded: list[Record] = []
     append = encoded.append

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from compat.json.text import loads
+from compat.json.json_text import loads
 from serdes.codec.decode import walk as decode_walk
 from serdes.codec.decode.plan import Plan, resolve
 from serdes.codec.encode import walk as encode_walk
@@ -74,10 +74,6 @@ class AvroCodec:
     def encode(self) -> Callable[..., bytes]:
         """The function from a Python datum to its bytes."""
         return _encoder(self.schema, self._data)
-
-    def encode_into(self, out: bytearray, datum: Any) -> None:
-        """Append a datum's bytes to `out`, which stays as it is where an EncodeError is raised."""
-        out += self.encode(datum)
 
     @cached_property
     def decode(self) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.model.dialects import (
     DRAFT_4,
     DRAFT_6,

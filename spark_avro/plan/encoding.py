@@ -47,7 +47,7 @@ def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
 
     Args:
         column: What to encode: a struct for a record; a column or its name.
-        registry: The registry's URL, or a `serdes.client.clients.RegistryClient`.
+        registry: The registry's URL, or a `serdes.RegistryClient`.
         subject: The subject to register under; in its place a topic and a strategy name it.
         topic: The topic that the column will be written to.
         strategy: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy.

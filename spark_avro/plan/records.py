@@ -40,7 +40,7 @@ def from_confluent_avro_records(
 
     Args:
         column: Binary: magic byte, schema id, payload.
-        registry: The registry's URL, or a `serdes.client.clients.RegistryClient`.
+        registry: The registry's URL, or a `serdes.RegistryClient`.
         subjects: The subjects whose versions are known, newest last where they share a record's name.
         topic: In their place, a topic: all its subjects by the topic record name strategy, `{topic}-{full name}`.
         mode: As in `from_confluent_avro`; the value is NULL where the record is broken.

@@ -11,7 +11,7 @@ import pytest
 
 from compat import engine
 from compat.difference import STRICT_AND_LENIENT, Difference, Rule, SchemaFormat
-from compat.engine import Previous, check, reserved_field_messages, same_group
+from compat.engine import Previous, check, reserved_field_messages
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Policy
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, Position, SchemaText
@@ -253,13 +253,6 @@ def test_reserved_fields(fields: list[str], reserved: str | None, before: str | 
     verdict = check(new, [], LEVELS["BACKWARD"], validate_fields=True, reserved_messages=messages)
     ending = [last("BACKWARD", validate_fields="true")] if messages else []
     assert list(verdict.messages) == messages + ending
-
-
-def test_versions_of_a_group():
-    groups = {1: None, 2: "1", 3: None, 4: "2", 5: "1"}
-    assert same_group([1, 2, 3, 4, 5], "1", groups.get) == [2, 5]
-    assert same_group([1, 2, 3, 4, 5], None, groups.get) == [1, 3]
-    assert same_group([1, 2, 3], "3", groups.get) == []
 
 
 NEW = """{

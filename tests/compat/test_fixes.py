@@ -20,7 +20,7 @@ from compat.edits import Fix, TextEdit, apply_edits
 from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
 from compat.json.edits import append_element, remove, set_member, spans, value_text
-from compat.json.text import loads
+from compat.json.json_text import loads
 from compat.level import LEVELS
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from tests.compat.test_avro_soundness import evolutions

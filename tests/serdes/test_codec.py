@@ -237,14 +237,6 @@ def test_a_datum_that_does_not_fit(schema: Any, datum: Any, path: str, value_typ
     assert text in str(caught.value)
 
 
-def test_encode_into_leaves_the_buffer_as_it_was_where_it_fails() -> None:
-    out = bytearray(b"head")
-    with pytest.raises(EncodeError):
-        compiled("int").encode_into(out, "x")
-    compiled("int").encode_into(out, 1)
-    assert out == b"head\x02"
-
-
 @pytest.mark.parametrize(
     ("writer", "reader", "content", "datum"),
     [

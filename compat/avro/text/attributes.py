@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from compat.avro.nodes import Props
-from compat.json.text import dumps
+from compat.json.json_text import dumps
 from compat.schema import Pointer
 
 NO_PROPS: Props = {}

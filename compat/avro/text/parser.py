@@ -24,7 +24,7 @@ from compat.avro.nodes import (
 from compat.avro.text.attributes import NO_PROPS, Refused, alias_texts, name_fault, pointer_to, props_of, text_of
 from compat.avro.text.defaults import double_default, is_default
 from compat.avro.text.printing import print_node
-from compat.json.text import InvalidJson, dumps, loads, locate
+from compat.json.json_text import InvalidJson, dumps, loads, locate
 from compat.schema import AVRO, InvalidSchema
 
 _SCHEMA_RESERVED = frozenset(

@@ -31,7 +31,7 @@ from compat.avro.nodes import (
 from compat.avro.text.defaults import is_default
 from compat.avro.text.logical_types import has_logical_type
 from compat.avro.text.stackless import run
-from compat.json.text import dumps, java_order, upper_case_escapes
+from compat.json.json_text import dumps, java_order, upper_case_escapes
 
 #: What is still to be printed: text as it stands, or a type and the namespace around it.
 _Part = str | tuple[Node, str | None]

@@ -12,7 +12,7 @@ from typing import Any
 
 from compat.avro.nodes import Array, Enum, Fixed, Map, Node, Primitive, Record, Union, branch_name, children
 from compat.budget import Budget, TooMuchWork
-from compat.json import text as json_text
+from compat.json import json_text
 
 #: The way from a type to a place in its data: a record's field, a union's branch, an enum's symbol, the one element of
 #: an array or of a map, or a value of a primitive type.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.model.resources import Resource
 from compat.schema import Pointer
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.model.dialects import Dialect, dialect_of
 from compat.schema import Dependencies, Pointer
 

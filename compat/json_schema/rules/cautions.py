@@ -12,7 +12,7 @@ from typing import Any
 
 from compat.budget import Budget
 from compat.difference import STRICT_AND_LENIENT, Difference, Rule
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.model import nodes as model
 from compat.json_schema.model.nodes import Node, follow

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import unquote, urljoin
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.model.dialects import DRAFT_7, Dialect, dialect_of
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.validate.work import Work, work_of

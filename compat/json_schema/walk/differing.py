@@ -8,7 +8,7 @@ from typing import Any
 
 from compat.budget import Budget
 from compat.difference import Difference, Rule
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.judges.judging import Found, Route
 from compat.json_schema.model.reading import shown
 from compat.json_schema.rules.table import RULES

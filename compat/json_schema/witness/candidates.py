@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import chain, islice
 from typing import Any
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.model import nodes as model
 from compat.json_schema.model.nodes import Node, follow

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from compat.budget import Budget
 from compat.difference import Witness
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.validate.validators import bounded_work, first_error, validator

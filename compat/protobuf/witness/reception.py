@@ -6,7 +6,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.protobuf.descriptor.undescribe import is_repeated
 from compat.protobuf.witness.data import Field, is_map
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from compat.budget import Budget, TooMuchWork
 from compat.difference import Difference, Witness
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.protobuf.rules import table as rules
 from compat.protobuf.rules.judges import ProtobufDifference
 from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair, TypePair

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from compat.budget import Budget
 from compat.difference import Witness
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.witness.data import NoData, fill, settings
 from compat.protobuf.witness.reception import effect, json_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compat.formats import FORMATS, parse
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, Pointer
 from magicbyte.cli.check.baselines.baseline import Earlier
 from magicbyte.cli.check.config.config import Config

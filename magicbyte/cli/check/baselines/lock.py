@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compat.json import text as json_text
+from compat.json import json_text
 from compat.level import LEVELS, Policy
 from compat.schema import AVRO, Dependencies, Dependency, Reference, SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Properties, Terms

@@ -54,7 +54,7 @@ def read_contents(schema_type: str, text: str) -> Contents:
 
 
 def _json_value(schema_type: str, text: str, *, comments: bool) -> Any:
-    from compat.json import text as json_text  # noqa: PLC0415 - Protobuf does without
+    from compat.json import json_text  # noqa: PLC0415 - Protobuf does without
 
     try:
         return json_text.loads(text, comments=comments)
@@ -63,7 +63,7 @@ def _json_value(schema_type: str, text: str, *, comments: bool) -> Any:
 
 
 def _locate_json(text: str, pointer: Pointer) -> Position | None:
-    from compat.json import text as json_text  # noqa: PLC0415 - as above
+    from compat.json import json_text  # noqa: PLC0415 - as above
 
     return json_text.locate(text, pointer)
 
