@@ -1,4 +1,4 @@
-"""Data contracts: the metadata and rule sets of schemas and configs; stored and checked here, executed by clients."""
+"""Data contracts: the metadata and rule sets of schemas and configs. The registry checks them; clients run them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-#: Holds the version number of the schema that carries it; set by the server.
+#: The property that holds the schema's version number; the server sets it.
 VERSION_PROPERTY = "confluent:version"
-#: Names of fields, separated by commas, that later versions may not use or forget.
+#: The property that lists reserved field names, separated by commas: later versions may not use or drop them.
 RESERVED_PROPERTY = "confluent:reserved"
 
 
 class InvalidRuleSet(ValueError):
-    """A rule set that breaks a rule of its own; the text is the reference's message."""
+    """A malformed rule set; the text is the reference's message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Metadata:
         """Read metadata; None stays None.
 
         Raises:
-            TypeError: The value is not of metadata's shape.
+            TypeError: The value does not have the shape of metadata.
         """
         if value is None:
             return None
@@ -55,7 +55,7 @@ class Metadata:
         )
 
     def merged(self, over: Metadata | None) -> Metadata:
-        """This metadata with another's tags, properties and sensitive names added; the other's properties win."""
+        """This metadata plus the tags, properties and sensitive names of `over`, whose properties win."""
         if over is None:
             return self
         tags = {
@@ -70,8 +70,8 @@ class Metadata:
 
     def without_property(self, name: str) -> Metadata:
         """The same metadata without one property."""
-        kept = {key: value for key, value in self.properties.items() if key != name}
-        return Metadata(self.tags, kept, self.sensitive)
+        properties = {key: value for key, value in self.properties.items() if key != name}
+        return Metadata(self.tags, properties, self.sensitive)
 
     def update(self, digest: hashlib._Hash) -> None:
         """Feed the metadata to an identity digest, in the reference's order."""
@@ -87,7 +87,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of a rule set; None is not set."""
+    """One rule of a rule set; None means not set."""
 
     name: str | None
     doc: str | None = None
@@ -120,10 +120,10 @@ class Rule:
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Read a rule; unknown fields are passed over.
+        """Read a rule; unknown fields are ignored.
 
         Raises:
-            TypeError: The value is not of a rule's shape.
+            TypeError: The value does not have the shape of a rule.
         """
         _require(isinstance(value, dict), "a rule must be an object")
         params, disabled = value.get("params") or {}, value.get("disabled")
@@ -172,7 +172,7 @@ _NAME_MAX = 256
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Migration, domain and encoding rules, and where they are to be executed."""
+    """Migration, domain and encoding rules, and the place that runs them."""
 
     migration_rules: tuple[Rule, ...] = ()
     domain_rules: tuple[Rule, ...] = ()
@@ -198,7 +198,7 @@ class RuleSet:
         """Read a rule set; None stays None.
 
         Raises:
-            TypeError: The value is not of a rule set's shape.
+            TypeError: The value does not have the shape of a rule set.
         """
         if value is None:
             return None
@@ -211,20 +211,20 @@ class RuleSet:
         return cls(lists[0], lists[1], lists[2], _optional(value.get("enableAt"), "ruleSet.enableAt"))
 
     def validate(self) -> None:
-        """Check names, types, kinds and modes, and where the rules are to be executed.
+        """Check the rules' names, types, kinds and modes, and the place that runs them.
 
         Raises:
-            InvalidRuleSet: A rule is wrong.
+            InvalidRuleSet: A rule or the place is invalid.
         """
         if self.enable_at is not None and self.enable_at not in PLACES:
             raise InvalidRuleSet(f"Rules can only be enabled at {', '.join(PLACES)}")
-        seen: set[str | None] = set()
+        names: set[str | None] = set()
         for list_name, rules, modes in self.groups:
             for rule in rules:
                 _check_name(rule.name)
-                if rule.name in seen:
+                if rule.name in names:
                     raise InvalidRuleSet(f"Found rule with duplicate name '{rule.name}'")
-                seen.add(rule.name)
+                names.add(rule.name)
                 if not rule.type:
                     raise InvalidRuleSet("Missing rule type")
                 if rule.kind is not None and rule.kind not in KINDS:
@@ -238,20 +238,19 @@ class RuleSet:
                     raise InvalidRuleSet("Multiple actions only valid with WRITEREAD and UPDOWN")
 
     def merged(self, over: RuleSet | None) -> RuleSet:
-        """This rule set with another's rules added; of two with one name the other's wins."""
+        """This rule set plus the rules of `over`, which replace those of the same name."""
         if over is None:
             return self
-        mine, others = self.groups, over.groups
         lists = [
-            (*(rule for rule in rules if rule.name not in {each.name for each in added}), *added)
-            for (_, rules, _), (_, added, _) in zip(mine, others, strict=True)
+            (*(rule for rule in rules if rule.name not in {new_rule.name for new_rule in added}), *added)
+            for (_, rules, _), (_, added, _) in zip(self.groups, over.groups, strict=True)
         ]
         return RuleSet(lists[0], lists[1], lists[2], over.enable_at or self.enable_at)
 
     def without(self, names: Iterable[str]) -> RuleSet:
         """The same rule set without the named rules."""
-        gone = frozenset(names)
-        lists = [tuple(rule for rule in rules if rule.name not in gone) for _, rules, _ in self.groups]
+        removed = frozenset(names)
+        lists = [tuple(rule for rule in rules if rule.name not in removed) for _, rules, _ in self.groups]
         return RuleSet(lists[0], lists[1], lists[2], self.enable_at)
 
     def update(self, digest: hashlib._Hash) -> None:

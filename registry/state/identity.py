@@ -1,4 +1,4 @@
-"""When two schemas are the same: the MD5 of a content, and the guid that is its public form."""
+"""The identity of schemas: the MD5 of a content, and the guid, which is its public form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from registry.state.model import Content
 
 
 def digest_of(content: Content) -> bytes:
-    """The 16-byte MD5 over text, references, metadata and rules, without separators; the type is not part of it."""
+    """The 16-byte MD5 of text, references, metadata and rules, without separators. It leaves out the type."""
     digest = hashlib.md5(content.text.encode("utf-8", "surrogatepass"), usedforsecurity=False)
     for reference in content.references:
         digest.update(reference.name.encode() + reference.subject.encode())
@@ -22,12 +22,12 @@ def digest_of(content: Content) -> bytes:
     return digest.digest()
 
 
-def same_identity(one: Content, other: Content) -> bool:
-    """Tell whether two contents are the same schema: equal, or only different in what the digest counts alike."""
-    return one.schema_type == other.schema_type and (one == other or digest_of(one) == digest_of(other))
+def same_identity(left: Content, right: Content) -> bool:
+    """Tell whether two contents are the same schema: they have one type, and are equal or have one digest."""
+    return left.schema_type == right.schema_type and (left == right or digest_of(left) == digest_of(right))
 
 
 def guid_of(content: Content) -> str:
-    """The digest as a UUID in lower case."""
+    """The digest as a UUID in lowercase."""
     digits = digest_of(content).hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -1,4 +1,4 @@
-"""JSON as orjson reads it, but for a lack of memory, which orjson calls a fault of the text."""
+"""Reading JSON with orjson. Lack of memory, which orjson reports as a fault in the text, is a MemoryError here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-#: How orjson's message about memory begins, from 3.11 on and before; it needs about twelve times a text's size.
+#: How orjson's message about memory begins, since 3.11 and before. It needs about twelve times the size of the text.
 _NO_MEMORY = ("Not enough memory", "memory allocation failed")
 
 
@@ -15,7 +15,7 @@ def load_json(text: bytes | str) -> Any:
 
     Raises:
         orjson.JSONDecodeError: The text is not JSON.
-        MemoryError: There is not enough memory to tell.
+        MemoryError: There is not enough memory to read it.
     """
     try:
         return orjson.loads(text)

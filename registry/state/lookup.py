@@ -1,4 +1,4 @@
-"""Finding versions: by number, and by what they hold."""
+"""Finding versions by number and by content."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from registry.state.view import View
 
 
 def find_version(view: View, subject: str, number: int | None, *, include_deleted: bool) -> Version:
-    """One version of a subject; None means the latest live one.
+    """Return one version of a subject; the number None means the latest live version.
 
     Raises:
-        ApiError: 40401, 40402.
+        ApiError: 40401 for the subject, 40402 for the version.
     """
     versions = view.versions(subject)
     if not (versions if include_deleted else view.live_versions(subject)):
@@ -26,34 +26,36 @@ def find_version(view: View, subject: str, number: int | None, *, include_delete
 
 
 def with_other_contexts(view: View, subject: str) -> Iterator[str]:
-    """A subject, and where it names no context the same name in every other, where it is looked for next."""
+    """Yield a subject; then, if it names no context, the same name in every other context: the order of a look-up."""
     yield subject
     context, name = parse_subject(subject)
     if context == DEFAULT_CONTEXT and name:
-        for other in view.contexts():
-            elsewhere = in_context(other, name)
-            if view.may_see(elsewhere):
-                yield elsewhere
+        for other_context in view.contexts():
+            candidate = in_context(other_context, name)
+            if view.may_see(candidate):
+                yield candidate
 
 
 def find_registered(view: View, subject: str, content: Content, *, include_deleted: bool = False) -> Version | None:
-    """The version of a subject that holds a content: by identity, else by the looser test, newest first."""
+    """The version of a subject that has a content: the newest with its id, else the newest that is loosely the same."""
     if not view.has_text(content.text):
         return None
-    holding = [
-        each for each in view.versions(subject) if each.text == content.text and (include_deleted or not each.deleted)
+    same_text = [
+        version
+        for version in view.versions(subject)
+        if version.text == content.text and (include_deleted or not version.deleted)
     ]
-    if not holding:
+    if not same_text:
         return None
     schema_id = view.id_of(context_of(subject), content)
-    wanted = [each for each in holding if each.schema_id == schema_id]
-    if wanted:
-        return max(wanted, key=lambda version: (not version.deleted, version.number))
-    return next((each for each in reversed(holding) if loosely_same(each, content)), None)
+    same_id = [version for version in same_text if version.schema_id == schema_id]
+    if same_id:
+        return max(same_id, key=lambda version: (not version.deleted, version.number))
+    return next((version for version in reversed(same_text) if loosely_same(version, content)), None)
 
 
 def loosely_same(stored: Version, content: Content) -> bool:
-    """Equal text, metadata and rules; and equal references, or none where the client put them into the text."""
+    """Tell whether all is equal, or all but the references, which a client may have put into the text instead."""
     if stored.text != content.text:
         return False
     references = stored.references
@@ -63,23 +65,23 @@ def loosely_same(stored: Version, content: Content) -> bool:
 
 
 def same_besides_text(stored: Version, content: Content) -> bool:
-    """Tell whether a content has the type, the metadata and the rules of a version."""
-    kept = stored.content
+    """Tell whether a content has the type, metadata and rules of a version."""
+    stored_content = stored.content
     return (
-        kept.schema_type == content.schema_type
+        stored_content.schema_type == content.schema_type
         and _same_metadata(stored, content.metadata)
-        and kept.rule_set == content.rule_set
+        and stored_content.rule_set == content.rule_set
     )
 
 
 def _same_metadata(stored: Version, metadata: Metadata | None) -> bool:
-    """Equal but for the version property, which the server sets; a client's must name the stored version."""
-    asked = metadata.properties.get(VERSION_PROPERTY) if metadata else None
-    mine = stored.content.metadata
-    number = mine.properties.get(VERSION_PROPERTY) if mine else None
-    if asked is not None and asked != (str(stored.number) if number is None else number):
+    """Compare metadata. The server sets the version property; a client may omit it or must name the stored version."""
+    client_number = metadata.properties.get(VERSION_PROPERTY) if metadata else None
+    stored_metadata = stored.content.metadata
+    number = stored_metadata.properties.get(VERSION_PROPERTY) if stored_metadata else None
+    if client_number is not None and client_number != (str(stored.number) if number is None else number):
         return False
-    return _without_version(mine) == _without_version(metadata)
+    return _without_version(stored_metadata) == _without_version(metadata)
 
 
 def _without_version(metadata: Metadata | None) -> Metadata | None:

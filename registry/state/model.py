@@ -1,4 +1,4 @@
-"""What the registry holds: subjects and contexts, contents and versions, configs and modes."""
+"""The registry's data types: subjects and contexts, contents and versions, configs and modes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from registry.state.contract import Metadata, RuleSet
 
 DEFAULT_CONTEXT = "."
 GLOBAL_CONTEXT = ".__GLOBAL"
-#: As a subjectPrefix: the subjects of every context.
+#: The subjectPrefix of all subjects in every context.
 ALL_CONTEXTS = ":*:"
 
 LATEST = -1
-#: The largest id and the largest version; both begin at 1.
+#: The largest id and version number; both start at 1.
 MAX_VERSION = 2**31 - 1
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_NAMES = frozenset({"__GLOBAL", "__EMPTY"})
-#: As in the reference, the colon behind a context may be left out if no name follows.
+#: As in the reference, the colon after a context may be missing if no name follows.
 _QUALIFIED = re.compile(r":(\.[^:]*)(?::(.*))?", re.DOTALL)
 
 
@@ -38,21 +38,21 @@ class SubjectName(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        """The subject as it stands on the wire: qualified outside the default context."""
+        """The subject in wire form: qualified unless it is in the default context."""
         return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
 
 
 def parse_subject(text: str) -> SubjectName:
-    """Split a subject into context and name; `:.:name` is `name`, and what is not qualified is a name."""
+    """Split a subject into context and name; `:.:name` and an unqualified `name` are in the default context."""
     match = _QUALIFIED.fullmatch(text)
     return SubjectName(match[1], match[2] or "") if match else SubjectName(DEFAULT_CONTEXT, text)
 
 
 def may_be_subject(subject: str, *, of_settings: bool) -> bool:
-    """Tell whether a subject in wire form may be: the global context has settings, but no schemas."""
+    """Tell whether a subject in wire form is valid, for schemas or for settings: only they allow the global context."""
     context, name = parse_subject(subject)
-    kept = name in _RESERVED_NAMES or (context == GLOBAL_CONTEXT and not of_settings)
-    return not kept and not _CONTROL.search(subject)
+    reserved = name in _RESERVED_NAMES or (context == GLOBAL_CONTEXT and not of_settings)
+    return not reserved and not _CONTROL.search(subject)
 
 
 def context_of(subject: str) -> str:
@@ -61,17 +61,17 @@ def context_of(subject: str) -> str:
 
 
 def in_context(context: str, name: str) -> str:
-    """The wire form of a name in a context; a name that is qualified already stays as it is."""
+    """The wire form of a name in a context; a qualified name stays as it is."""
     return name if _QUALIFIED.fullmatch(name) else str(SubjectName(context, name))
 
 
 def subject_in(context: str, name: str) -> str:
-    """The subject that a name means within a context, in its one wire form."""
+    """As `in_context`, in canonical form: without the qualifier of the default context."""
     return str(parse_subject(in_context(context, name)))
 
 
 class Content(Struct, frozen=True):
-    """What a schema id stands for: the text and all else that identity is computed from."""
+    """What a schema id stands for: the text and everything else that identifies a schema."""
 
     schema_type: str
     text: str
@@ -86,7 +86,7 @@ class Content(Struct, frozen=True):
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether there is no text, which means that the latest version's is wanted."""
+        """Tell whether there is no text: such a request means the text of the latest version."""
         return not self.text or self.text.isspace()
 
     def with_text(self, text: str) -> Content:
@@ -94,12 +94,12 @@ class Content(Struct, frozen=True):
         return Content(self.schema_type, text, self.references, self.metadata, self.rule_set)
 
 
-#: A content as it is kept: a plain Avro schema, as most are, is its text alone, which takes half the room beside it.
+#: A content in memory. Most are plain Avro schemas; these are kept as text alone, which halves the memory around it.
 Kept = Content | str
 
 
 def kept_form(content: Content) -> Kept:
-    """The form in which a content is kept."""
+    """The form that a content has in memory."""
     return content.text if content == Content(AVRO, content.text) else content
 
 
@@ -110,7 +110,7 @@ class Version(Struct, frozen=True, gc=False):
         subject: The subject in wire form.
         number: From 1.
         schema_id: The id within the subject's context.
-        kept: The content, in the form that `kept_form` gives it.
+        kept: The content, in the form that `kept_form` returns.
         deleted: True after a soft delete.
         timestamp: When the record was written, in ms since the epoch.
     """
@@ -145,7 +145,7 @@ class Version(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The settings of a subject, a context or everything; None is not set."""
+    """The settings of a subject, of a context, or global ones; None means not set."""
 
     alias: str | None = None
     alias_for_deks: str | None = None
@@ -162,7 +162,7 @@ class Config:
     override_rule_set: RuleSet | None = None
 
     def or_else(self, other: Config, *names: str) -> Config:
-        """This config with what it does not set taken from another, for the named fields or for all."""
+        """This config with the fields it does not set taken from `other`: the named fields, or all."""
         missing = {
             field.name: getattr(other, field.name)
             for field in fields(self)
@@ -172,11 +172,11 @@ class Config:
 
     @property
     def edits_contents(self) -> bool:
-        """Tell whether registration merges metadata or rules from this config into schemas."""
+        """Tell whether a registration merges metadata or rules of this config into the schema."""
         return any((self.default_metadata, self.override_metadata, self.default_rule_set, self.override_rule_set))
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are set, by the names of GET answers and of the log."""
+        """The fields that are set, by their names in GET answers and in the log."""
         return {
             name: value.to_json() if isinstance(value, Metadata | RuleSet) else value
             for field, name in CONFIG_NAMES.items()
@@ -185,13 +185,13 @@ class Config:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        """Read a config as the log has it; unknown fields are passed over."""
-        read: dict[str, Any] = {field: value.get(name) for field, name in CONFIG_NAMES.items()}
+        """Read a config from its form in the log; unknown fields are ignored."""
+        settings: dict[str, Any] = {field: value.get(name) for field, name in CONFIG_NAMES.items()}
         for field in ("default_metadata", "override_metadata"):
-            read[field] = Metadata.from_json(read[field])
+            settings[field] = Metadata.from_json(settings[field])
         for field in ("default_rule_set", "override_rule_set"):
-            read[field] = RuleSet.from_json(read[field])
-        return cls(**read)
+            settings[field] = RuleSet.from_json(settings[field])
+        return cls(**settings)
 
 
 #: Field -> name in GET answers and in the log, in the reference's order.
@@ -212,25 +212,25 @@ CONFIG_NAMES = {
 }
 
 
-#: A policy of the reference that this registry does not have; where it is stored, STRICT holds.
+#: A compatibility policy of the reference that this registry does not have; if it is stored, STRICT applies.
 LOGICAL_POLICY = "LOGICAL"
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What a mode lets clients do with the subjects it holds for."""
+    """A mode: what clients may do with the subjects in it."""
 
     name: str
     #: Nothing may be written.
     read_only: bool = False
-    #: Only registers with an explicit id are taken, unchecked.
+    #: Only registrations with an explicit id are accepted, and they are not checked.
     imports: bool = False
-    #: It may be set on the global context alone.
+    #: It may be set only on the global context.
     global_only: bool = False
 
     @property
     def takes_registrations(self) -> bool:
-        """Tell whether ordinary registrations are taken."""
+        """Tell whether ordinary registrations are accepted."""
         return not (self.read_only or self.imports)
 
 
@@ -245,13 +245,13 @@ MODES = {
     )
 }
 READWRITE = MODES["READWRITE"]
-#: Set globally, it holds whatever is set for subjects and contexts.
+#: Set globally, it overrides the modes of all subjects and contexts.
 READONLY_OVERRIDE = MODES["READONLY_OVERRIDE"]
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Up to where changes were posted, by which node, and where in the log it says so."""
+    """A mark of posted changes: the node, the offset it has posted up to, and the mark's own offset in the log."""
 
     node: str
     offset: int

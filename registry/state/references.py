@@ -1,4 +1,4 @@
-"""What references may not do where `reference.versions.strict` is set: give one name two versions."""
+"""The check behind `reference.versions.strict`: references may not give one name two versions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from registry.state.view import View
 
 
 def require_one_version(view: View, context: str, schema: SchemaText) -> None:
-    """Refuse references that, directly or through others, give one name two versions.
+    """Check that references, direct and indirect, give no name two versions.
 
     Raises:
-        InvalidSchema: Names the name and both versions.
+        InvalidSchema: They do, or a reference leads nowhere.
     """
     versions: dict[str, int] = {}
     waiting = [(context, schema.references)]
@@ -22,13 +22,13 @@ def require_one_version(view: View, context: str, schema: SchemaText) -> None:
             target = reference_target(view, within, reference, allow_deleted=True)
             if target is None:
                 raise InvalidSchema(schema.schema_type, missing_reference(reference))
-            known = versions.get(reference.name)
-            if known is None:
+            earlier_version = versions.get(reference.name)
+            if earlier_version is None:
                 versions[reference.name] = target.number
                 waiting.append((context_of(target.subject), target.content.references))
-            elif known != target.number:
+            elif earlier_version != target.number:
                 raise InvalidSchema(
                     schema.schema_type,
                     f'Conflicting reference versions for "{reference.name}": '
-                    f"version {known} and version {target.number}",
+                    f"version {earlier_version} and version {target.number}",
                 )

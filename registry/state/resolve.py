@@ -1,4 +1,4 @@
-"""What holds for a subject: its config and mode through the levels, its alias, and the schemas it refers to."""
+"""Resolving what a subject leaves to others: inherited config and mode, aliases, and references."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from registry.state.model import (
 )
 from registry.state.view import View
 
-#: What a subject with a config of its own still takes from the global one where it does not set it.
+#: The settings that a subject's config takes from the global config if it does not set them.
 _INHERITED = (
     "normalize",
     "validate_fields",
@@ -35,39 +35,39 @@ _INHERITED = (
     "compatibility_group",
 )
 _GLOBAL_SUBJECT = str(SubjectName(GLOBAL_CONTEXT, ""))
-#: How many texts a schema may pull in through references.
+#: How many references a schema may have, direct and indirect.
 MOST_DEPENDENCIES = 10_000
 
 
 class TooManyReferences(InvalidSchema):
-    """A schema that pulls more texts in through references than it may."""
+    """A schema with too many references, direct and indirect."""
 
 
 def settings_key(subject: str) -> str | None:
-    """Under which key the config or mode of a subject or context is kept; None is the global one's."""
+    """The key of the config and mode of a subject or context; None is the key of the global ones."""
     return None if subject in ("", f":{DEFAULT_CONTEXT}:") else subject
 
 
 def context_key(subject: str) -> str | None:
-    """The key of the settings of a subject's context; the default context's are the global ones."""
+    """The key of the settings of a subject's context; the default context has the global settings."""
     context = context_of(subject)
     return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
 
 
 def effective_config(view: View, subject: str | None, default_level: str) -> Config:
-    """The config that holds for a subject: its own, its context's, the global context's or none.
+    """The config in effect for a subject: the subject's, else its context's, else the global context's, else empty.
 
-    None asks for the global config, which, as in the reference, takes nothing from the global context. A level that
-    nobody has set is the server's default.
+    For the subject None it is the global config, which, as in the reference, takes nothing from the global context.
+    If no compatibility level is set, `default_level` applies.
     """
-    own = view.config(subject)
-    if own is not None:
+    config = view.config(subject)
+    if config is not None:
         inherited = view.config(None) if subject is not None else None
-        return _with_level(own.or_else(inherited, *_INHERITED) if inherited else own, default_level)
+        return _with_level(config.or_else(inherited, *_INHERITED) if inherited else config, default_level)
     for key in (context_key(subject), _GLOBAL_SUBJECT) if subject is not None else ():
-        found = view.config(key)
-        if found is not None:
-            return _with_level(found, default_level)
+        config = view.config(key)
+        if config is not None:
+            return _with_level(config, default_level)
     return _server_config(default_level)
 
 
@@ -81,11 +81,10 @@ def _server_config(default_level: str) -> Config:
 
 
 def effective_mode(view: View, subject: str | None) -> Mode:
-    """The mode that holds for a subject, or globally for None: its own, its context's, the global context's."""
+    """The mode in effect for a subject, or globally for None: the subject's, its context's or the global context's."""
     if view.mode(None) == READONLY_OVERRIDE.name:
         return READONLY_OVERRIDE
-    levels = [subject, *([context_key(subject)] if subject is not None else []), _GLOBAL_SUBJECT]
-    for key in levels:
+    for key in (subject, *([context_key(subject)] if subject is not None else []), _GLOBAL_SUBJECT):
         name = view.mode(key)
         if name is not None:
             return MODES[name]
@@ -93,7 +92,7 @@ def effective_mode(view: View, subject: str | None) -> Mode:
 
 
 def resolve_alias(view: View, subject: str) -> str:
-    """The subject that a subject's config names as its alias, else the subject itself."""
+    """The subject that a subject is an alias for, as its config says; else the subject itself."""
     config = view.config(subject)
     if config is None or not config.alias:
         return subject
@@ -101,7 +100,7 @@ def resolve_alias(view: View, subject: str) -> str:
 
 
 def reference_target(view: View, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
-    """The version that a reference from a context means."""
+    """The version that a reference leads to from a context; None if there is none."""
     subject = subject_in(context, reference.subject)
     if reference.version == LATEST:
         return view.latest(subject)
@@ -117,10 +116,10 @@ def pin_references(
     *,
     allow_deleted: bool,
 ) -> tuple[Reference, ...]:
-    """The references with `latest` made the number that it means now.
+    """The references with `latest` replaced by the number of the latest version.
 
     Raises:
-        InvalidSchema: A reference has no name or subject, or leads nowhere.
+        InvalidSchema: A reference has no name, subject or version, or leads nowhere.
     """
     pinned = []
     for reference in references:
@@ -134,43 +133,43 @@ def pin_references(
 
 
 def dependencies(view: View, context: str, schema: SchemaText, *, at_most: int = MOST_DEPENDENCIES) -> Dependencies:
-    """The texts that a schema needs, depth-first; the first definition of a name wins.
+    """The texts that a schema refers to, depth-first; the first definition of a name wins.
 
     Raises:
-        TooManyReferences: There are more than `at_most`.
+        TooManyReferences: There are more than `at_most` references.
         InvalidSchema: A reference leads nowhere.
     """
     if not schema.references:
         return ()
-    found: dict[str, Dependency] = {}
+    collected: dict[str, Dependency] = {}
     visited: set[tuple[str, str, int]] = set()
-    # Each frame is a content's context and the references of it that are still to be visited; a frame that is done
-    # adds its own text, so that whatever it needs stands before it. No recursion: a chain may be long.
+    # A frame is a context, the references still to visit, and the text that has them. The text is added when its frame
+    # is done, after all that it needs. There is no recursion because a chain may be long.
     stack: list[tuple[str, list[Reference], Dependency | None]] = [(context, list(schema.references[::-1]), None)]
     while stack:
-        frame_context, pending, own = stack[-1]
+        frame_context, pending, dependency = stack[-1]
         if not pending:
             stack.pop()
-            if own is not None:
-                found.setdefault(own.name, own)
+            if dependency is not None:
+                collected.setdefault(dependency.name, dependency)
             continue
         reference = pending.pop()
         target = reference_target(view, frame_context, reference, allow_deleted=True)
         if target is None:
             raise InvalidSchema(schema.schema_type, missing_reference(reference))
         identity = (reference.name, target.subject, target.number)
-        if reference.name in found or identity in visited:
+        if reference.name in collected or identity in visited:
             continue
         visited.add(identity)
         if len(visited) > at_most:
             raise TooManyReferences(schema.schema_type, f"more than {at_most} references")
         inner = list(target.content.references[::-1])
         stack.append((context_of(target.subject), inner, Dependency(reference.name, target.content.text)))
-    return tuple(found.values())
+    return tuple(collected.values())
 
 
 def referred_subjects(view: View, version: Version) -> set[str]:
-    """The subjects whose texts a version needs, directly or through others."""
+    """The subjects that a version refers to, directly or indirectly."""
     visited: set[tuple[str, int]] = set()
     waiting = [version]
     while waiting:
@@ -184,7 +183,7 @@ def referred_subjects(view: View, version: Version) -> set[str]:
 
 
 def refers_to(view: View, context: str, content: Content, subject: str, number: int) -> bool:
-    """Tell whether a content refers to a version of a subject, directly or through others."""
+    """Tell whether a content refers to a version of a subject, directly or indirectly."""
     visited: set[tuple[str, int]] = set()
     waiting = [(context, reference) for reference in content.references]
     while waiting:
@@ -200,16 +199,16 @@ def refers_to(view: View, context: str, content: Content, subject: str, number: 
 
 
 def missing_reference(reference: Reference) -> str:
-    """The sentence about a reference that leads nowhere."""
+    """The error text about a reference that leads nowhere."""
     return f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
 
 
 def describe(reference: Reference) -> str:
-    """A reference as the reference implementation prints one."""
+    """A reference as the reference implementation prints it."""
     return f"{{name='{reference.name}', subject='{reference.subject}', version={reference.version}}}"
 
 
 def qualified_context(subject: str) -> str:
-    """The context of a subject as messages print it: empty for the default one."""
+    """The context of a subject as error texts print it: empty for the default context."""
     context = parse_subject(subject).context
     return "" if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))

@@ -1,4 +1,4 @@
-"""What a view looks things up in."""
+"""The tables of a view."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from registry.state.records import Key
 
 #: A subject and a version number.
 SubjectVersion = tuple[str, int]
-#: An id, with its context where that is not the default one: most are, and there are many.
+#: An id, with its context unless that is the default one. Ids are many, and a bare number costs least memory.
 Identity = int | tuple[str, int]
-#: What a table of versions has under a key: mostly one, and a tuple of one would cost half as much as the version.
+#: The versions under a key. Usually there is one, kept bare: a tuple around it would cost half as much as the version.
 Held = Version | tuple[Version, ...]
-#: Ids to a page of `ById`: few enough that one id alone costs less than its schema.
+#: How many ids a page of `ById` holds: so few that a page with a single id costs less than its schema.
 _PAGE = 64
 
 
 class ById(Table[Identity, Held]):
-    """A table by id that takes little more than a pointer an entry where ids follow one another, as they mostly do."""
+    """A table by id that takes little more than a pointer per entry if ids are consecutive, as they usually are."""
 
     def __init__(self) -> None:
         self._pages: dict[int, list[Held | None]] = {}
@@ -31,13 +31,13 @@ class ById(Table[Identity, Held]):
     @overload
     def get(self, key: Identity, default: Held, /) -> Held: ...
     def get(self, key: Identity, default: Held | None = None, /) -> Held | None:
-        """What is held under an id."""
+        """The versions with an id."""
         if isinstance(key, int):
             page = self._pages.get(key // _PAGE)
-            found = None if page is None else page[key % _PAGE]
+            held = None if page is None else page[key % _PAGE]
         else:
-            found = self._qualified.get(key)
-        return default if found is None else found
+            held = self._qualified.get(key)
+        return default if held is None else held
 
     def __setitem__(self, key: Identity, value: Held, /) -> None:
         if isinstance(key, int):
@@ -58,24 +58,24 @@ class ById(Table[Identity, Held]):
 
     def pop(self, key: Identity, default: None, /) -> Held | None:
         """Remove an id; its page stays."""
-        found = self.get(key)
+        held = self.get(key)
         if isinstance(key, int):
-            if found is not None:
+            if held is not None:
                 self._pages[key // _PAGE][key % _PAGE] = None
         else:
             self._qualified.pop(key, None)
-        return default if found is None else found
+        return default if held is None else held
 
 
 class Tables:
-    """A view's tables; laid over those of another view, or empty."""
+    """A view's tables: layers over the tables of another view, or empty."""
 
     def __init__(self, base: Tables | None = None) -> None:
         self.subjects: Table[str, list[Version]] = layer_over(base.subjects if base else None)
         self.ids: Table[Identity, Held] = Layer(base.ids) if base else ById()
         #: The ids that records have claimed for two contents.
         self.contested: Table[Identity, bool] = layer_over(base.contested if base else None)
-        #: The versions that have a text, in any context. The text itself is the key, so that no digest need be kept.
+        #: The versions by text, in any context. The text itself is the key, which saves keeping a digest.
         self.texts: Table[str, Held] = layer_over(base.texts if base else None)
         self.highest_ids: Table[str, int] = layer_over(base.highest_ids if base else None)
         self.referrers: Table[SubjectVersion, tuple[SubjectVersion, ...]] = layer_over(base.referrers if base else None)

@@ -1,4 +1,4 @@
-"""The versions of all subjects, and what finds them: number, id, content, digest and referrer."""
+"""The versions of all subjects, found by number, id, content, digest and referrer."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ K = TypeVar("K")
 
 
 class Versions:
-    """The versions of all subjects, soft-deleted ones included; the part of a view that has most to find.
+    """The versions of all subjects, soft-deleted ones included: the largest part of a view.
 
-    Reads may run in other threads than changes: each is a look-up of a table, or copies its keys in one step.
+    Other threads may read while one changes: a read is a look-up in a table, or copies the table's keys in one step.
     """
 
     def __init__(self, base: Tables | None = None) -> None:
         self._below = base
         self.tables = Tables(base)
-        #: Grows whenever a version that others refer to comes, goes, or becomes another.
+        #: Grows whenever a version that others refer to is added, removed or replaced.
         self.references_moved = 0
         self._digests: dict[bytes, tuple[Identity, ...]] | None = None
         self._digesting = threading.Lock()
@@ -34,7 +34,7 @@ class Versions:
     # Reads
 
     def subjects(self) -> list[str]:
-        """All subjects that have a version, in no order."""
+        """All subjects that have a version, unordered."""
         return [name for name in list(self.tables.subjects) if self.tables.subjects.get(name)]
 
     def versions(self, subject: str) -> Sequence[Version]:
@@ -42,15 +42,15 @@ class Versions:
         return self.tables.subjects.get(subject, [])
 
     def version(self, subject: str, number: int) -> Version | None:
-        """One version, soft deleted or not."""
+        """One version, soft-deleted or not."""
         versions = self.versions(subject)
         if not versions or versions[-1].number < number:
             return None
         try:
-            found = versions[bisect_left(versions, number, key=_number)]
+            candidate = versions[bisect_left(versions, number, key=_number)]
         except IndexError:  # beyond the end, or the list shrank in another thread
             return None
-        return found if found.number == number else None
+        return candidate if candidate.number == number else None
 
     def live_versions(self, subject: str) -> list[Version]:
         """The versions of a subject that are not deleted, by number."""
@@ -59,26 +59,26 @@ class Versions:
     def latest(self, subject: str) -> Version | None:
         """The newest version that is not deleted."""
         versions = self.versions(subject)
-        # Mostly it is the last. A slice, since the list may shrink in another thread.
+        # Usually it is the last one. This is a slice because the list may shrink in another thread.
         for version in versions[-1:]:
             if not version.deleted:
                 return version
         return next((version for version in reversed(versions) if not version.deleted), None)
 
     def next_number(self, subject: str) -> int:
-        """The number that a subject's next version gets: after all that it has, soft-deleted ones included."""
+        """The number of a subject's next version: one more than its highest, soft-deleted versions included."""
         versions = self.versions(subject)
         return 1 + (versions[-1].number if versions else 0)
 
     def with_id(self, context: str, schema_id: int) -> tuple[Version, ...]:
-        """All versions that carry an id of a context and have the content that the id stands for."""
+        """All versions with an id of a context; without those that claim it for another content."""
         return self._with_identity(_identity(context, schema_id))
 
     def _with_identity(self, identity: Identity) -> tuple[Version, ...]:
-        """As `with_id`. If records claim an id for two contents, it stands for that of the oldest record in the log.
+        """As `with_id`. If records claim an id for two contents, it stands for the one in the log's oldest record.
 
-        Compaction keeps the last record of each key and the order of those that it keeps, so every node comes to the
-        same result, whenever it has read the log.
+        Compaction keeps the last record of each key and the order of these records, so all nodes get the same result,
+        whenever they read the log.
         """
         held = self.tables.ids.get(identity)
         if not isinstance(held, tuple) or identity not in self.tables.contested:
@@ -87,16 +87,16 @@ class Versions:
         return tuple(version for version in held if same_identity(version.content, content))
 
     def content_with_id(self, context: str, schema_id: int) -> Content | None:
-        """What an id of a context stands for."""
+        """The content that an id of a context stands for."""
         versions = self.with_id(context, schema_id)
         return versions[0].content if versions else None
 
     def has_text(self, text: str) -> bool:
-        """Tell whether any version of any subject has a text."""
+        """Tell whether any version of any subject has this text."""
         return self.tables.texts.get(text) is not None
 
     def id_of(self, context: str, content: Content) -> int | None:
-        """The id that a context has given to a content last, if any version still carries it."""
+        """The id that a context gave to a content last, if a version still has it."""
         for version in reversed(_all(self.tables.texts.get(content.text))):
             if (
                 context_of(version.subject) == context
@@ -107,7 +107,7 @@ class Versions:
         return None
 
     def with_digest(self, context: str, digest: bytes) -> tuple[Version, ...]:
-        """All versions of a context whose content has a digest, under the id that it was given last."""
+        """All versions of a context whose content has a digest and whose id is the last that this content was given."""
         self.index_digests()
         assert self._digests is not None
         for identity in reversed(self._digests.get(digest, ())):
@@ -117,40 +117,40 @@ class Versions:
         return ()
 
     def index_digests(self) -> None:
-        """Make the index of digests unless it is there: few ask by digest, so a start does not wait for it."""
+        """Build the index of digests unless it exists. Look-ups by digest are rare, so a start does not wait for it."""
         with self._digesting:
             if self._digests is None:
-                # What is put from here on adds itself, once the lock is free.
+                # From here on, each new version adds itself once the lock is free.
                 self._digests = {}
                 for identity in list(self.tables.ids):
                     self._index_digest(identity)
 
     def _index_digest(self, identity: Identity) -> None:
         assert self._digests is not None
-        # A contested id has several digests: each may be the one that it stands for when another record is removed.
+        # A contested id has several digests: removing a record may change which of the contents the id stands for.
         for digest in dict.fromkeys(digest_of(version.content) for version in _all(self.tables.ids.get(identity))):
-            identities = self._digests.get(digest, ())
-            self._digests[digest] = (*(other for other in identities if other != identity), identity)
+            earlier = (indexed for indexed in self._digests.get(digest, ()) if indexed != identity)
+            self._digests[digest] = (*earlier, identity)
 
     def highest_id(self, context: str) -> int:
-        """The highest id ever given in a context, 0 where none was."""
+        """The highest id ever given in a context, 0 if there is none."""
         return self.tables.highest_ids.get(context, 0)
 
     def referrers(self, subject: str, number: int) -> list[Version]:
         """The versions that refer to a version."""
-        found = (self.version(*each) for each in self.tables.referrers.get((subject, number), ()))
-        return [version for version in found if version is not None]
+        referrers = (self.version(*referrer) for referrer in self.tables.referrers.get((subject, number), ()))
+        return [version for version in referrers if version is not None]
 
-    # Changes, which the view makes as its records say
+    # Changes, made by the view as it applies records
 
     def _shared(self, version: Version) -> Version:
-        """The version with a text that is held already, if it is, so that each text is kept once."""
+        """The version, sharing its text with the stored versions that have it, so that each text is kept once."""
         held = self.tables.texts.get(version.text)
         if held is None:
             return version
-        known = _all(held)[0]
-        same = known.kept == version.kept
-        return replace(version, kept=known.kept if same else kept_form(version.content.with_text(known.text)))
+        stored = _all(held)[0]
+        same = stored.kept == version.kept
+        return replace(version, kept=stored.kept if same else kept_form(version.content.with_text(stored.text)))
 
     def _contradicted(self, version: Version) -> bool:
         """Tell whether a version's id stands for another content."""
@@ -160,7 +160,7 @@ class Versions:
         return not same_identity(self._with_identity(identity)[0].content, version.content)
 
     def _contest(self, version: Version) -> bool:
-        """Note whether a version that is to be added claims an id that stands for another content."""
+        """Return whether a new version claims an id that stands for another content; mark such an id as contested."""
         identity = _identity(context_of(version.subject), version.schema_id)
         held = self.tables.ids.get(identity)
         if held is None or same_identity(_all(held)[0].content, version.content):
@@ -169,7 +169,7 @@ class Versions:
         return True
 
     def _put(self, version: Version) -> None:
-        """Add a version; its subject has none of that number."""
+        """Add a version; its subject must not have one with that number."""
         context = context_of(version.subject)
         identity = _identity(context, version.schema_id)
         text = version.text
@@ -189,7 +189,7 @@ class Versions:
             versions.insert(bisect_left(versions, version.number, key=_number), version)
 
     def _note_reference(self, subject: str, number: int) -> None:
-        # Old topics hold references to the latest version, and not to its number.
+        # In old topics a reference may be to the latest version instead of a number.
         if self.tables.referrers.get((subject, number)) or self.tables.referrers.get((subject, LATEST)):
             self.references_moved += 1
 
@@ -199,13 +199,13 @@ class Versions:
             self.tables.highest_ids[context] = schema_id
 
     def _refer(self, version: Version) -> None:
-        mine = (version.subject, version.number)
+        referrer = (version.subject, version.number)
         for target in _targets(version):
-            if mine not in (present := self.tables.referrers.get(target, ())):
-                self.tables.referrers[target] = (*present, mine)
+            if referrer not in (present := self.tables.referrers.get(target, ())):
+                self.tables.referrers[target] = (*present, referrer)
 
     def _remove(self, subject: str, number: int) -> None:
-        """Take a version out, if it is there."""
+        """Remove a version if it exists."""
         version = self.version(subject, number)
         if version is None:
             return
@@ -214,7 +214,7 @@ class Versions:
         _take_out(self.tables.texts, version.text, version)
         for target in _targets(version):
             self.tables.referrers[target] = tuple(
-                each for each in self.tables.referrers.get(target, ()) if each != (subject, number)
+                referrer for referrer in self.tables.referrers.get(target, ()) if referrer != (subject, number)
             )
         versions = self._writable(subject)
         del versions[bisect_left(versions, number, key=_number)]
@@ -222,7 +222,7 @@ class Versions:
             self.tables.subjects.pop(subject, None)
 
     def _replace(self, old: Version, new: Version) -> None:
-        """Put a version in the place of one with the same subject, number, id and text."""
+        """Replace a version by one with the same subject, number, id and text."""
         self._note_reference(old.subject, old.number)
         _swap(self.tables.ids, _identity(context_of(old.subject), old.schema_id), old, new)
         _swap(self.tables.texts, old.text, old, new)
@@ -230,7 +230,7 @@ class Versions:
         versions[bisect_left(versions, old.number, key=_number)] = new
 
     def _writable(self, subject: str) -> list[Version]:
-        """The list of a subject's versions that belongs to these tables alone."""
+        """The list of a subject's versions, copied into these tables if it is still that of the base."""
         versions = self.tables.subjects.get(subject)
         if versions is None or (self._below is not None and versions is self._below.subjects.get(subject)):
             versions = list(versions or ())
@@ -253,7 +253,7 @@ def _plus(held: Held | None, version: Version) -> Held:
 
 
 def _take_out(table: Table[K, Held], key: K, version: Version) -> None:
-    remaining = tuple(each for each in _all(table.get(key)) if each is not version)
+    remaining = tuple(stored for stored in _all(table.get(key)) if stored is not version)
     if remaining:
         table[key] = remaining[0] if len(remaining) == 1 else remaining
     else:
@@ -261,17 +261,17 @@ def _take_out(table: Table[K, Held], key: K, version: Version) -> None:
 
 
 def _swap(table: Table[K, Held], key: K, old: Version, new: Version) -> None:
-    held = tuple(new if each is old else each for each in _all(table.get(key)))
-    table[key] = held[0] if len(held) == 1 else held
+    versions = tuple(new if version is old else version for version in _all(table.get(key)))
+    table[key] = versions[0] if len(versions) == 1 else versions
 
 
 def _targets(version: Version) -> list[SubjectVersion]:
-    """The versions that a version refers to, within its own context where a reference names none."""
+    """The versions that a version refers to; a reference that names no context is to the version's own."""
     references = version.references
     if not references:
         return []
     context = context_of(version.subject)
-    return [(subject_in(context, each.subject), each.version) for each in references]
+    return [(subject_in(context, reference.subject), reference.version) for reference in references]
 
 
 def _number(version: Version) -> int:
