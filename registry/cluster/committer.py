@@ -1,4 +1,4 @@
-"""The committer: one thread that decides the commands that wait, appends what they decided at once, and answers."""
+"""The committer: a thread that decides queued commands, appends their records in one batch, and returns results."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ log = logging.getLogger("magicbyte.registry.committer")
 
 T = TypeVar("T")
 
-#: An append that takes less than this, in seconds, is not worth waiting to share.
+#: If an append takes less than this, in seconds, the committer does not wait for more commands to share it.
 _SHORT_APPEND = 0.0005
-#: How long a batch waits for companions at the most, in seconds, however long an append takes.
+#: The longest wait for more commands, in seconds, however long an append takes.
 _LONGEST_WAIT = 0.005
 
-#: Decides on a view at a time in ms since the epoch; raises what the command is to be answered with.
+#: Decides on a view at a time in ms since the epoch; raises the error to return to the client.
 Command = Callable[[View, int], Decision[T]]
 
 
@@ -43,7 +43,7 @@ class _Decided(Struct, frozen=True):
     error: Exception | None = None
 
     def answer(self) -> None:
-        """Tell the one who waits."""
+        """Complete the caller's future."""
         if self.error is not None:
             self.waiting.future.set_exception(self.error)
         else:
@@ -51,7 +51,7 @@ class _Decided(Struct, frozen=True):
 
 
 class Applying:
-    """A lock around each change of the view; memory that runs out meanwhile ends the process."""
+    """A lock around changes of the view; a MemoryError in it ends the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -66,11 +66,11 @@ class Applying:
 
 
 class Committer:
-    """Group commit over a log: each command is decided on the view and on what the batch decided before it.
+    """Group commit over a log: each command is decided on the view plus the earlier decisions of its batch.
 
-    One `append` takes the records of a batch. Where it fails none of the batch happened and all are told; where the
-    log has grown in between, the view is brought up to date and all are decided again. Nobody is answered before the
-    records that the answer rests on are in the log.
+    One `append` writes the records of a batch. If it fails, no command has taken effect and all get the error. If the
+    log has grown meanwhile, the view catches up and all are decided again. No result is returned before the records
+    that it depends on are in the log.
     """
 
     def __init__(
@@ -83,16 +83,16 @@ class Committer:
         most_in_batch: int = 256,
         most_attempts: int = 100,
     ) -> None:
-        """Make a committer that is not running yet.
+        """Make a committer; `start` runs it.
 
         Args:
             store: The log.
             view: The state that the log's entries are applied to.
-            epoch: The leader epoch now; appends name the one that their records were decided in.
-            on_failure: Called with what an append raised and with its epoch. When it returns, reading the log tells
-                what came of the append; it may raise a LogError of its own.
-            most_in_batch: How many commands are committed at once, at the most.
-            most_attempts: How often a batch is decided again because others wrote, at the most.
+            epoch: Returns the current leader epoch; an append names the epoch in which its records were decided.
+            on_failure: Called with the error and the epoch of a failed append. Once it returns, reading the log shows
+                whether the append happened. It may raise a LogError.
+            most_in_batch: How many commands are committed at once, at most.
+            most_attempts: How often a batch is decided, at most, if others write meanwhile.
         """
         self._log = store
         self._view = view
@@ -101,12 +101,12 @@ class Committer:
         self._most_in_batch = most_in_batch
         self._most_attempts = most_attempts
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
-        #: How many commands were under way when the last batch was answered, and how long its append took, in seconds.
-        self._together = 1
+        #: How many commands were in the last batch or queued behind it, and how long its append took, in seconds.
+        self._last_load = 1
         self._append_seconds = 0.0
-        #: How many commands in the queue are awaited, and set once they are there.
-        self._awaited = sys.maxsize
-        self._enough = threading.Event()
+        #: The queue length to wait for, and the event that is set when it is reached.
+        self._awaited_length = sys.maxsize
+        self._length_reached = threading.Event()
         self._thread = threading.Thread(target=self._run, name="committer", daemon=True)
         #: Held while the view is changed.
         self.applying = Applying()
@@ -116,7 +116,7 @@ class Committer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish what waits and end the thread, if it was started."""
+        """Finish the queued commands and end the thread, if it was started."""
         self._queue.put(None)
         if self._thread.is_alive():
             self._thread.join()
@@ -125,13 +125,13 @@ class Committer:
         """Queue a command.
 
         Returns:
-            A future that has the decision's result once its records are in the log, or what the command or the log
-            raised.
+            A future with the decision's result once its records are in the log, or with the error of the command or
+            the log.
         """
         future: Future[T] = Future()
         self._queue.put(_Waiting(command, future))
-        if self._queue.qsize() >= self._awaited:
-            self._enough.set()
+        if self._queue.qsize() >= self._awaited_length:
+            self._length_reached.set()
         return future
 
     def catch_up(self) -> None:
@@ -145,7 +145,7 @@ class Committer:
                 self._apply(entry)
 
     def _apply(self, entry: LogEntry) -> None:
-        """Apply an entry that nobody has applied yet; `applying` is held."""
+        """Apply an entry unless the view has it; the caller holds `applying`."""
         if entry.offset > self._view.offset:
             self._view.apply(entry)
 
@@ -153,7 +153,7 @@ class Committer:
         stopping = False
         while not stopping:
             first = self._queue.get()
-            self._await_companions()
+            self._wait_for_more()
             batch = [first] if first is not None else []
             stopping = first is None
             while not self._queue.empty() and len(batch) < self._most_in_batch:
@@ -162,26 +162,26 @@ class Committer:
                     stopping = True
                 else:
                     batch.append(following)
-            # A caller that gave up before its command was decided gets no effect.
+            # Skip commands that were cancelled before they were decided.
             batch = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
             if batch:
                 self._commit(batch)
-                self._together = len(batch) + self._queue.qsize()
+                self._last_load = len(batch) + self._queue.qsize()
 
-    def _await_companions(self) -> None:
-        """Let those catch up who were answered with the last batch: they mostly come back at once.
+    def _wait_for_more(self) -> None:
+        """Wait briefly for the clients of the last batch, which usually send their next request at the same time.
 
-        Without it the writers fall into two groups that wait for each other's append. Nobody waits for longer than an
-        append takes, and a writer who is alone does not wait.
+        Without the wait, writers split into two groups that wait for each other's appends. The wait is never longer
+        than an append, and a single writer does not wait.
         """
-        missing = self._together - 1
+        missing = self._last_load - 1
         if self._append_seconds < _SHORT_APPEND or self._queue.qsize() >= missing:
             return
-        self._enough.clear()
-        self._awaited = missing
+        self._length_reached.clear()
+        self._awaited_length = missing
         if self._queue.qsize() < missing:
-            self._enough.wait(min(self._append_seconds, _LONGEST_WAIT))
-        self._awaited = sys.maxsize
+            self._length_reached.wait(min(self._append_seconds, _LONGEST_WAIT))
+        self._awaited_length = sys.maxsize
 
     def _commit(self, batch: Sequence[_Waiting]) -> None:
         try:
@@ -191,15 +191,15 @@ class Committer:
             if len(batch) == 1:
                 self._refuse(batch, error)
                 return
-            # One of them is at fault; the others need not suffer for it.
+            # Only one command is at fault: commit them one by one, so that the others succeed.
             for waiting in batch:
                 self._commit([waiting])
         except LogError as error:
             self._refuse(batch, error)
         except MemoryError as error:
-            # It may have come after the append, which the view then lacks.
+            # The append may have happened, and the view then lacks its records.
             end_process(error)
-        except Exception as error:  # a defect must not end the thread that everybody waits for
+        except Exception as error:  # a defect must not end the thread that all writes wait for
             log.exception("a batch of %d commands failed", len(batch))
             self._refuse(batch, error)
 
@@ -213,7 +213,7 @@ class Committer:
             epoch, after = self._epoch(), self._view.offset
             decided, records = self._decide(batch, int(time.time() * 1000))
             if self._view.offset != after:
-                # A reader caught up meanwhile: what was decided, and what was refused, rests on a view that moved.
+                # A reader caught up meanwhile, so these decisions and refusals are based on an outdated view.
                 continue
             if not records:
                 return decided
@@ -228,8 +228,8 @@ class Committer:
                     continue
                 if not isinstance(error, OutcomeUnknown):
                     raise
-                # The log knows: either all of the batch stands behind `after` now, or none of it.
-                if self._found(records, after):
+                # The log shows the outcome: after the offset `after` stands either the whole batch or nothing of it.
+                if self._was_appended(records, after):
                     return decided
                 continue
             self.apply(records, last)
@@ -247,16 +247,16 @@ class Committer:
                     if len(record.key) + len(record.value or b"") > self._log.max_record_bytes:
                         raise RecordTooLarge(f"a record has over {self._log.max_record_bytes} bytes")  # noqa: TRY301
             except (ApiError, Unanswered) as error:
-                # Where it was raised interests nobody; its tracebacks would keep the overlay until the next collection.
+                # Drop the traceback: it would keep the overlay alive until the next collection.
                 error.__traceback__ = error.__context__ = None
                 decided.append(_Decided(waiting, error=error))
                 continue
-            except Exception as error:  # noqa: BLE001  whatever it is belongs to the one who waits
+            except Exception as error:  # noqa: BLE001  any error goes to the caller of this command
                 decided.append(_Decided(waiting, error=error))
                 continue
             for record in decision.records:
-                # Nobody is decided after the last command; but what must be decoded shows here if memory is short, and
-                # not after the append.
+                # No command is decided after the last one. But if its record must be decoded, a lack of memory shows
+                # here and not after the append.
                 if waiting is not batch[-1] or record.decoded is None:
                     overlay.apply_record(record)
             records.extend(decision.records)
@@ -264,18 +264,18 @@ class Committer:
         return decided, records
 
     def apply(self, records: Sequence[Record], last: int) -> None:
-        """Apply records that have just been appended, the last of them at an offset."""
+        """Apply records that have just been appended; `last` is the offset of the last one."""
         first = last - len(records) + 1
         with self.applying:
             for index, record in enumerate(records):
                 if first + index > self._view.offset:
                     self._view.apply_record(record, first + index)
 
-    def _found(self, records: Sequence[Record], after: int) -> bool:
-        """Bring the view up to date and tell whether the records were the first that came."""
-        came: list[tuple[bytes | None, bytes | None]] = []
+    def _was_appended(self, records: Sequence[Record], after: int) -> bool:
+        """Bring the view up to date and tell whether the records are the first after an offset."""
+        entries: list[tuple[bytes | None, bytes | None]] = []
         with self.applying:
             for entry in self._log.read(after):
                 self._apply(entry)
-                came.append((entry.key, entry.value))
-        return came[: len(records)] == [(record.key, record.value) for record in records]
+                entries.append((entry.key, entry.value))
+        return entries[: len(records)] == [(record.key, record.value) for record in records]

@@ -1,4 +1,4 @@
-"""The election: the node that owns the schemas topic's partition in the nodes' consumer group leads."""
+"""The election: the leader is the node that owns the schemas topic's partition in the nodes' consumer group."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ log = logging.getLogger("magicbyte.registry.leader")
 
 _POLL_SECONDS = 0.1
 _REQUEST_SECONDS = 5.0
-#: How old an answer about who leads may be.
+#: How long the leader's URL is cached.
 _FRESH_SECONDS = 0.5
 _RETRY_SECONDS = 1.0
-#: How often a node that does not lead compares its own idea of the group with the coordinator's.
+#: How often a node that does not lead compares its consumer's view of the group with the coordinator's.
 _COMPARE_SECONDS = 1.0
-#: How long a node that leaves goes on talking to the group; less was seen not to reach it.
+#: How long a leaving node keeps polling, so that the coordinator hears of it; a shorter time was not always enough.
 _LEAVE_SECONDS = 0.6
-#: The group protocol of Confluent's nodes, whose leader is not fenced by ours.
+#: The group protocol of Confluent's nodes; our leader cannot fence theirs.
 _FOREIGN_PROTOCOL = "sr"
 #: A consumer that reports one of these never works again. librdkafka does not mark all of them as fatal.
 _DEAD = frozenset({KafkaError._FATAL, KafkaError.FENCED_INSTANCE_ID})  # noqa: SLF001  public names for local errors
@@ -37,11 +37,11 @@ _DEAD = frozenset({KafkaError._FATAL, KafkaError.FENCED_INSTANCE_ID})  # noqa: S
 class Election:
     """A node's place in the consumer group of its cluster.
 
-    The group's one partition belongs to one node at a time. That node's URL is its client id, so the description of the
-    group names the leader to everybody. Static membership (`group.instance.id`) gives a node that comes back within the
-    session timeout its partition back at once.
+    The topic's only partition belongs to one node at a time. A node's client id is its URL, so the description of the
+    group names the leader. With static membership (`group.instance.id`), a node that returns within the session timeout
+    gets its partition back at once.
 
-    The callbacks of `start` run in the election's own thread, one at a time.
+    The callbacks passed to `start` run in the election's thread, one at a time.
     """
 
     def __init__(
@@ -80,37 +80,37 @@ class Election:
         """Join the group.
 
         Args:
-            on_elected: Called when this node owns the partition and does not lead; again after a LogError.
-            on_deposed: Called when this node has lost the partition.
+            on_elected: Called while this node owns the partition but does not lead; called again after a LogError.
+            on_deposed: Called when this node loses the partition.
         """
         self._on_elected, self._on_deposed = on_elected, on_deposed
         self._thread.start()
 
     def stop(self) -> None:
-        """Leave the group, so that another node may lead at once."""
+        """Leave the group, so that another node can lead at once."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
 
     @property
     def is_alive(self) -> bool:
-        """Whether the election's thread runs."""
+        """Whether the election's thread is running."""
         return self._thread.is_alive()
 
     def membership(self) -> Any:
-        """The group metadata of this node's membership, for a transaction that only a member may commit.
+        """The group metadata of this node, for a transaction that only a member of the group can commit.
 
         Raises:
-            LogError: This node is no member now.
+            LogError: This node is not a member now.
         """
         if self._membership is None:
             raise LogError("this node is no member of the group now")
         return self._membership
 
     def leader_url(self) -> str | None:
-        """The leader's URL, half a second old at the most; None if no node leads, or the group does not answer."""
-        asked_at, url = self._leader
-        if time.monotonic() - asked_at >= _FRESH_SECONDS:
+        """The leader's URL, at most half a second old; None if no node leads or the coordinator does not answer."""
+        fetched_at, url = self._leader
+        if time.monotonic() - fetched_at >= _FRESH_SECONDS:
             url = self.group.owner()
             self._leader = (time.monotonic(), url)
         return url
@@ -125,7 +125,7 @@ class Election:
                 self._take_part()
             except MemoryError as error:
                 end_process(error)
-            except Exception as error:  # a node whose election ended would be read-only, and silent about it
+            except Exception as error:  # if this thread ended, the node would silently become read-only
                 self.problem = str(error)
                 expected = isinstance(error, KafkaException | LogError)
                 log.warning("no part in the election: %s; trying again", error, exc_info=not expected)
@@ -142,9 +142,9 @@ class Election:
                 )
 
     def _refuse_second_user(self) -> None:
-        """Stay out of the group while another node is in it under this node's id: each would fence the other for ever.
+        """Stay out of the group while another node uses this node's id: the two would fence each other forever.
 
-        Only a node that was fenced asks. A restarted node may find itself in the group under a former URL.
+        This asks only after this node was fenced: a restarted node may still be in the group with a former URL.
         """
         if not self._fenced:
             return
@@ -165,7 +165,7 @@ class Election:
                 "group.instance.id": self._node_id,
                 "session.timeout.ms": self._session_timeout_ms,
                 "heartbeat.interval.ms": max(1, self._session_timeout_ms // 4),
-                # Taking over may take long; the session's heartbeats go on meanwhile.
+                # A takeover may take long; heartbeats continue meanwhile.
                 "max.poll.interval.ms": 86_400_000,
                 "partition.assignment.strategy": "cooperative-sticky",
                 "enable.auto.commit": False,
@@ -178,7 +178,7 @@ class Election:
             self._agreed_at = time.monotonic()
             while not self._stopping.is_set():
                 self._poll(consumer)
-                # Asked for here, because a consumer does not answer another thread while this one polls it.
+                # Fetched here because a consumer does not answer other threads while this one polls it.
                 self._membership = consumer.consumer_group_metadata() if self._owned else None
                 if self._leadership.standing.role is Role.FOLLOWING:
                     self._stand_for_election()
@@ -196,13 +196,13 @@ class Election:
             raise LogError(f"this node's membership has ended: {error.str()}")
 
     def _stand_for_election(self) -> None:
-        """Take over if the coordinator, too, takes this node for the owner.
+        """Take over if the coordinator agrees that this node owns the partition.
 
-        A node that was stopped for a while still believes that it owns the partition. If it took over, it would fence
-        the leader that has replaced it.
+        A node that was suspended for a while still believes that it owns the partition. If it took over, it would fence
+        the leader that replaced it.
 
         Raises:
-            LogError: This consumer and the coordinator have disagreed for longer than two sessions.
+            LogError: This consumer and the coordinator have disagreed for more than two session timeouts.
         """
         now = time.monotonic()
         if not self._owned and now - self._compared_at < _COMPARE_SECONDS:
@@ -218,7 +218,7 @@ class Election:
             raise LogError(f"the group names {owner} as its leader, and this node's membership is of another opinion")
 
     def _leave(self, consumer: Consumer) -> None:
-        """Give the partition up now: a static member that only closes keeps it until its session times out."""
+        """Give up the partition now; a static member that only closes keeps it until its session times out."""
         consumer.unsubscribe()
         deadline = time.monotonic() + _LEAVE_SECONDS
         while time.monotonic() < deadline:
@@ -226,7 +226,7 @@ class Election:
 
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         consumer.incremental_assign(partitions)
-        # The consumer is here for the ownership; the topic is read elsewhere.
+        # This consumer exists only for ownership; another one reads the topic.
         consumer.pause(partitions)
         self._owned = self._owned or bool(partitions)
 

@@ -1,4 +1,4 @@
-"""Passing a write on to the leader, and its answer back."""
+"""Forwarding a write to the leader, and the leader's answer to the client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("magicbyte.registry.forward")
 
-#: Marks a request as passed on once; it is not passed on again.
+#: Marks a forwarded request, which is not forwarded again.
 FORWARDED = "X-Forward"
 _TOKEN = OFFSET_HEADER.decode()
 _PASSED_ON = ("content-type", "accept", "if-match", "x-request-id", "traceparent", _TOKEN)
@@ -38,7 +38,7 @@ _RETRY_SECONDS = 0.1
 
 
 class Forwarder:
-    """Sends a request to whoever leads, again to the next leader where the first is gone before it answered."""
+    """Sends a request to the leader; if the leader is lost before it answers, to the next one."""
 
     def __init__(
         self, leader_url: SharedCall[str | None], settings: RegistrySettings, guard: Guard | None = None
@@ -58,7 +58,7 @@ class Forwarder:
         await self._client.aclose()
 
     async def __call__(self, request: Request, error: Exception) -> Response:
-        """Answer a request that this node can't take, as NotLeader says."""
+        """Answer a request that this node can't take; see `forward`."""
         return await self.forward(request, error)
 
     async def forward(self, request: Request, error: Exception, body: SpooledBody | None = None) -> Response:
@@ -66,11 +66,11 @@ class Forwarder:
 
         Args:
             request: The request.
-            error: The NotLeader that it ran into.
-            body: Its body, if it was spooled; the leader then may take as long as it needs.
+            error: The NotLeader error that it raised.
+            body: Its body, if it was spooled; there is then no read timeout.
 
         Raises:
-            ApiError: 50003, 50004.
+            ApiError: 50003 if forwarding failed, 50004 if there is no leader.
         """
         if FORWARDED in request.headers:
             raise _no_leader(request)
@@ -82,7 +82,7 @@ class Forwarder:
             url = await self._trusted_leader(request)
             if url is not None:
                 try:
-                    answered = await self._send(request, url, body)
+                    answer = await self._send(request, url, body)
                 except httpx.ConnectError:
                     failure = _failed(request)
                 except (httpx.HTTPError, _LeaderChanged) as lost:
@@ -91,16 +91,16 @@ class Forwarder:
                     if not _may_repeat(request):
                         break
                 else:
-                    if answered.status_code != 500 or b'"error_code":50004' not in answered.content:
-                        return _relayed(answered)
+                    if answer.status_code != 500 or b'"error_code":50004' not in answer.content:
+                        return _relayed(answer)
             await asyncio.sleep(_RETRY_SECONDS)
         raise failure
 
     async def _trusted_leader(self, request: Request) -> str | None:
-        """The leader's URL, if there is one; whoever may join the nodes' group in Kafka can claim to lead.
+        """The leader's URL, if there is one. Any client that may join the nodes' group in Kafka can claim to lead.
 
         Raises:
-            ApiError: 50003 if the settings list the nodes, and this is none of them.
+            ApiError: 50003 if the settings list the nodes and the leader is not in the list.
         """
         url = await self._leader_url()
         if url is not None and self._allowed_urls and url not in self._allowed_urls:
@@ -138,12 +138,12 @@ class Forwarder:
 
 
 def _may_repeat(request: Request) -> bool:
-    """Whether a request that may have taken effect already has the same answer when it is sent again."""
+    """Whether sending a request again, which may have taken effect already, gives the same answer."""
     return write_of(request).is_repeatable and "if-match" not in request.headers
 
 
 class _LeaderChanged(Exception):
-    """Another node leads now: the answer that is waited for will not come, or not hold."""
+    """Another node leads now: the former leader's answer will not arrive or not be valid."""
 
 
 def _no_leader(request: Request) -> ApiError:
@@ -154,6 +154,6 @@ def _failed(request: Request) -> ApiError:
     return errors.FORWARDING_FAILED(operation=write_of(request).forwarded)
 
 
-def _relayed(answered: httpx.Response) -> Response:
-    headers = {name: answered.headers[name] for name in _RELAYED if name in answered.headers}
-    return LeadersAnswer(answered.content, answered.status_code, headers=headers)
+def _relayed(answer: httpx.Response) -> Response:
+    headers = {name: answer.headers[name] for name in _RELAYED if name in answer.headers}
+    return LeadersAnswer(answer.content, answer.status_code, headers=headers)

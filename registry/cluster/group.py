@@ -1,4 +1,4 @@
-"""What the coordinator says about the nodes' consumer group: who leads, and how many nodes there are."""
+"""Questions to the coordinator of the nodes' consumer group: which node leads, and how many nodes there are."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from magicbyte.kit.kafka import Config
 from registry.log.port import LogError
 
 _ANSWER_SECONDS = 5.0
-#: librdkafka's longest. librdkafka 2.16 aborts the process if the coordinator is reached after a request to it has
-#: timed out, so requests do not time out: this node stops waiting, and gives the client up.
+#: librdkafka's maximum. librdkafka 2.16 aborts the process if it reaches the coordinator after a request to it has
+#: timed out. So requests do not time out; this node stops waiting and replaces the client instead.
 _REQUEST_SECONDS = 3600.0
-#: How old an answer about how many nodes there are may be before the coordinator is asked again.
+#: How long the number of members is cached.
 _COUNT_SECONDS = 2.0
 
 
@@ -24,7 +24,7 @@ class GroupDescriber:
     """Asks the group's coordinator about the group; safe for several threads."""
 
     def __init__(self, client: Config, group_id: str) -> None:
-        """Make the client; nothing is asked of the broker yet.
+        """Make the client, without a request to the broker.
 
         Args:
             client: librdkafka's configuration.
@@ -40,9 +40,9 @@ class GroupDescriber:
         except KafkaException as error:
             raise LogError(f"kafkastore.*: {error.args[0].str()}") from None
         self._lock = threading.Lock()
-        #: How many members the group had when it was last asked, and when that was.
+        #: The last number of members, and when it was received.
         self._members, self._counted_at = 0, float("-inf")
-        #: The request whose answer about the members is awaited, and since when.
+        #: The pending request for the number of members, and when it was sent.
         self._counting: tuple[Future[ConsumerGroupDescription], float] | None = None
 
     def owner(self) -> str | None:
@@ -64,7 +64,7 @@ class GroupDescriber:
             return None
 
     def member_count(self) -> int:
-        """Return how many members there were when it was last asked; asks again, and does not wait for the answer."""
+        """Return the last number of members; sends a new request if it is old, and does not wait for the answer."""
         now = time.monotonic()
         with self._lock:
             if self._counting is not None:
@@ -75,11 +75,11 @@ class GroupDescriber:
             elif now - self._counted_at < _COUNT_SECONDS:
                 return self._members
             try:
-                asked = self._ask(self._admin)
+                pending = self._ask(self._admin)
             except KafkaException:
                 return self._members
-            self._counting = asked, now
-        asked.add_done_callback(self._counted)
+            self._counting = pending, now
+        pending.add_done_callback(self._counted)
         return self._members
 
     def _counted(self, description: Future[ConsumerGroupDescription]) -> None:
@@ -91,11 +91,11 @@ class GroupDescriber:
                 self._members = len(description.result().members)
 
     def _ask(self, admin: AdminClient) -> Future[ConsumerGroupDescription]:
-        asked = admin.describe_consumer_groups([self.group_id], request_timeout=_REQUEST_SECONDS)
-        description: Future[ConsumerGroupDescription] = asked[self.group_id]
+        descriptions = admin.describe_consumer_groups([self.group_id], request_timeout=_REQUEST_SECONDS)
+        description: Future[ConsumerGroupDescription] = descriptions[self.group_id]
         return description
 
     def _replace(self, admin: AdminClient) -> None:
-        # A client that asked while the broker was killed was seen to get no answer ever after.
+        # A client whose request was pending when the broker was killed may never get an answer again.
         if self._admin is admin:
             self._admin = AdminClient(self._client)

@@ -1,4 +1,4 @@
-"""From the committer's thread to the event loop: what is decided together is handed over with one wake-up."""
+"""Results from the committer's thread to the event loop: one wake-up for all results of a batch."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ T = TypeVar("T")
 class Handover:
     """Awaits futures of other threads.
 
-    A batch ends many futures one right after another. Waking the event loop for each costs more than deciding it, so
-    those that ended before the loop has come are settled in one go.
+    A batch completes many futures in a row. Waking the event loop for each one costs more than deciding it, so all
+    that complete before the loop wakes up are settled at once.
     """
 
     def __init__(self) -> None:
         self._inbox: _Inbox | None = None
 
     async def wait(self, submitted: Future[T], seconds: float) -> T:
-        """What a future ends with.
+        """Return a future's result, or raise its error.
 
-        A wait that is given up leaves the other thread alone: the outcome is unknown then, never undone.
+        A timeout does not affect the other thread: the outcome is then unknown, and the command may still take effect.
 
         Raises:
-            TimeoutError: It took too long.
+            TimeoutError: The future is not done within `seconds`.
         """
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[T] = loop.create_future()
+        waiter: asyncio.Future[T] = loop.create_future()
         inbox = self._inbox
         if inbox is None or inbox.loop is not loop:
             inbox = self._inbox = _Inbox(loop)
-        # A future keeps its callbacks: one that held the future itself would leave a cycle behind every write.
-        submitted.add_done_callback(partial(inbox.put, answered))
-        # asyncio.timeout does the same for any wait, and takes five times as long.
-        timer = loop.call_later(seconds, _give_up, answered)
+        # A future keeps its callbacks, so a callback must not hold the future: every write would leave a cycle.
+        submitted.add_done_callback(partial(inbox.put, waiter))
+        # asyncio.timeout would do the same, but takes five times as long.
+        timer = loop.call_later(seconds, _give_up, waiter)
         try:
-            return await answered
+            return await waiter
         finally:
             timer.cancel()
-            # They hold the error that leaves here, and its traceback holds this frame.
-            del submitted, answered
+            # Break a cycle: the futures hold the error that is raised here, and its traceback holds this frame.
+            del submitted, waiter
 
 
 class _Inbox:
-    """What has ended in other threads, for an event loop to tell those who wait."""
+    """Futures of other threads that are done, and the event loop that passes their outcomes on."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self._ended: deque[tuple[asyncio.Future[Any], Future[Any]]] = deque()
         self._called = False
 
-    def put(self, answered: asyncio.Future[T], ended: Future[T]) -> None:
-        """Have the loop pass an outcome on; it is called unless it has been and has not come yet."""
-        self._ended.append((answered, ended))
-        # Whoever finds this set has appended before `_empty` looks at what waits.
+    def put(self, waiter: asyncio.Future[T], ended: Future[T]) -> None:
+        """Have the loop pass an outcome on; wakes the loop unless a wake-up is pending."""
+        self._ended.append((waiter, ended))
+        # If this is set, `_empty` has not looked at the queue yet and will see the outcome just appended.
         if not self._called:
             self._called = True
-            with suppress(RuntimeError):  # the loop has ended, and nobody waits
+            with suppress(RuntimeError):  # the loop has ended, so nothing waits
                 self.loop.call_soon_threadsafe(self._empty)
 
     def _empty(self) -> None:
@@ -70,16 +70,16 @@ class _Inbox:
             _settle(*self._ended.popleft())
 
 
-def _settle(answered: asyncio.Future[T], ended: Future[T]) -> None:
-    if answered.done():
+def _settle(waiter: asyncio.Future[T], ended: Future[T]) -> None:
+    if waiter.done():
         return
     error = ended.exception()
     if error is not None:
-        answered.set_exception(error)
+        waiter.set_exception(error)
     else:
-        answered.set_result(ended.result())
+        waiter.set_result(ended.result())
 
 
-def _give_up(answered: asyncio.Future[Any]) -> None:
-    if not answered.done():
-        answered.set_exception(TimeoutError())
+def _give_up(waiter: asyncio.Future[Any]) -> None:
+    if not waiter.done():
+        waiter.set_exception(TimeoutError())

@@ -1,4 +1,4 @@
-"""A node of a cluster on Kafka: it follows the log, and writes it while it leads."""
+"""A node of a cluster on Kafka: it follows the log, and writes to it while it leads."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ T = TypeVar("T")
 
 _FOLLOW_SECONDS = 0.2
 _SYNC_SECONDS = 5.0
-#: A probe must not wait as long as a request may.
+#: A health probe must not wait as long as a request may.
 _STATUS_SECONDS = 2.0
-#: How often a takeover starts again because other programs wrote meanwhile.
+#: How often a takeover reads the log again if other programs write meanwhile.
 _SETTLE_ATTEMPTS = 20
 
 
 class KafkaNode:
-    """Follows the topic in a thread of its own; once elected, takes over and lets the committer write.
+    """Follows the topic in its own thread; once elected, takes over and lets the committer write.
 
-    While the node follows, the log's thread changes the view. While it leads, the committer does, and the log's thread
-    looks for records of other programs.
+    While the node follows, the log's thread changes the view. While it leads, the committer changes the view, and the
+    log's thread looks for records of other programs.
     """
 
     def __init__(
@@ -63,16 +63,16 @@ class KafkaNode:
         prepare: Callable[[], None],
         eligible: bool = True,
     ) -> None:
-        """Make a node that is not running yet.
+        """Make a node; `start` runs it.
 
         Args:
             store: The topic.
-            url: Where other nodes reach this one.
-            election: Its place in the cluster.
-            leadership: Its standing, which the election reads.
-            watch: Tells whether the topic is still the one that was read.
-            prepare: Makes sure of the topic, at the start.
-            eligible: It may lead; else it only ever follows.
+            url: The URL of this node for other nodes.
+            election: The node's place in the cluster.
+            leadership: The node's role, which the election reads.
+            watch: Checks that the topic was not replaced.
+            prepare: Creates or checks the topic at the start.
+            eligible: Whether the node may lead; if not, it always follows.
         """
         self.view = View()
         self._log = store
@@ -89,8 +89,8 @@ class KafkaNode:
         self._moved = threading.Condition()
         self._stopping = threading.Event()
         self._replayed = False
-        #: The position up to which the view holds everything; the reader's own runs ahead of it.
-        self._seen = 0
+        #: The position up to which the view holds everything; the reader's position runs ahead of it.
+        self._applied_position = 0
         self._problem = ""
         self._topic = watch
         self._ending = False
@@ -104,7 +104,7 @@ class KafkaNode:
         with long_lived_objects():
             self._committer.catch_up()
         self._replayed = True
-        self._seen = self._log.position
+        self._applied_position = self._log.position
         log.info("log replayed to offset %d in %.3f s", self.view.offset, time.perf_counter() - started)
         self._committer.start()
         self._log_thread.start()
@@ -112,7 +112,7 @@ class KafkaNode:
             self._election.start(self.take_over, self.step_down)
 
     def stop(self) -> None:
-        """Finish the writes under way, hand over, and leave."""
+        """Finish pending writes, hand over leadership, and leave the cluster."""
         self._committer.stop()
         self._election.stop()
         self._stopping.set()
@@ -125,36 +125,36 @@ class KafkaNode:
         """Queue a write; see `Node.submit`."""
         if self._leadership.leads:
             return self._committer.submit(command)
-        refused: Future[T] = Future()
+        refusal: Future[T] = Future()
         problem = self._topic.problem
-        refused.set_exception(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
-        return refused
+        refusal.set_exception(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
+        return refusal
 
     def leader_url(self) -> str | None:
-        """Where writes go now; None if nobody knows."""
+        """The URL of the leader; None if it is not known."""
         if self._leadership.leads:
             return self._url
         url = self._election.leader_url()
         return None if url == self._url else url
 
     def sync(self) -> None:
-        """Wait until the view holds all that is committed now; see `Node.sync`."""
+        """Wait until the view holds everything that is committed now; see `Node.sync`."""
         role, epoch = self._leadership.standing
         end = self._log.end_position(committed=False)
         if role is Role.LEADING:
             if self._log.written_up_to(end):
                 return
-            # A transaction is under way, another program writes, or this node was replaced while it was stopped.
+            # A transaction is open, another program writes, or another node replaced this one while it was suspended.
             if self._is_owner():
                 self._read_beside_writer()
                 return
             log.warning("another node leads now")
             self._end(epoch)
         with self._moved:
-            if self._moved.wait_for(lambda: self._seen >= end or self._leadership.leads, _SYNC_SECONDS):
+            if self._moved.wait_for(lambda: self._applied_position >= end or self._leadership.leads, _SYNC_SECONDS):
                 return
-        # What is still open by now was answered to nobody.
-        if self._seen < self._log.end_position():
+        # Transactions that are still open were not acknowledged to any client, so the committed end is enough now.
+        if self._applied_position < self._log.end_position():
             self._log.renew_reader()
             raise LogError(f"the log was not read to {end} within {_SYNC_SECONDS:.0f} s")
 
@@ -180,17 +180,17 @@ class KafkaNode:
 
     def holds(self, offset: Offset) -> bool:
         """Tell whether the view has reached an offset, which compaction may have left no record at."""
-        return self.view.offset >= offset or self._seen > offset
+        return self.view.offset >= offset or self._applied_position > offset
 
     def status(self) -> Status:
-        """How the node is; asks Kafka."""
+        """The node's status; asks Kafka."""
         leads = self._leadership.leads
         leader_url = self.leader_url()
         problem = self._topic.problem or self._problem or self._election.problem
         lag: int | None = None
         try:
             end = self._log.end_position(timeout=_STATUS_SECONDS)
-            lag = 0 if leads else max(0, end - self._seen)
+            lag = 0 if leads else max(0, end - self._applied_position)
         except LogError as error:
             problem = problem or str(error)
         if not self._log_thread.is_alive():
@@ -241,27 +241,27 @@ class KafkaNode:
             self._stopping.wait(_FOLLOW_SECONDS)
 
     def _fail(self, text: str) -> None:
-        """Write no more: the log is not the one that this node has read."""
+        """Stop writing: the log is not the one that this node has read."""
         self._topic.fail(text)
         self.step_down()
 
     @property
     def failure(self) -> str:
-        """Why the process has to end; see `Node.failure`."""
+        """Why the process must end; see `Node.failure`."""
         return self._topic.failure
 
     def _follow(self) -> None:
         with self._committer.applying:
             for entry in self._log.follow(self.view.offset, _FOLLOW_SECONDS):
                 self.view.apply(entry)
-            self._seen = self._log.position
+            self._applied_position = self._log.position
 
     def _look_for_foreign_records(self) -> None:
         if self._leadership.leads and not self._log.written_up_to(self._log.end_position(committed=False)):
             self._read_beside_writer()
 
     def _read_beside_writer(self) -> None:
-        """Apply what other programs have written, if anything is left once the transaction under way has ended."""
+        """Apply the records of other programs, if any remain once the open transaction has ended."""
         with self._log.between_transactions(_SYNC_SECONDS):
             if not self._log.written_up_to(self._log.end_position(committed=False)):
                 self._committer.catch_up()
@@ -269,10 +269,10 @@ class KafkaNode:
     # The election's thread
 
     def take_over(self) -> None:
-        """Become the writer: fence the others, read all that is committed, make amends for what was aborted.
+        """Become the writer: fence former writers, read to the log's end, and make amends for aborted transactions.
 
         Raises:
-            LogError: Kafka refused; the node goes on following.
+            LogError: Kafka refused; the node still follows.
         """
         if self._topic.problem:
             raise LogReplaced(self._topic.problem)
@@ -295,7 +295,7 @@ class KafkaNode:
         )
 
     def step_down(self) -> None:
-        """Follow from now on, if this node leads."""
+        """Stop leading, if this node leads, and follow."""
         epoch = self._leadership.standing.epoch
         if self._end(epoch):
             log.info("follows again at offset %d", self.view.offset)
@@ -306,7 +306,7 @@ class KafkaNode:
         return ended
 
     def _open(self, epoch: int) -> None:
-        """Open the writer, which ends what was under way, and make amends for it.
+        """Open the writer, which aborts open transactions, and make amends for them.
 
         Raises:
             LogError: Kafka refused, or the epoch has ended.
@@ -318,23 +318,23 @@ class KafkaNode:
             self._leadership.require(epoch)
 
     def _settle(self, epoch: int) -> None:
-        """Read to the log's end and make amends for aborted transactions, so that they mislead nobody.
+        """Read to the log's end and make amends for aborted transactions; see `amends`.
 
         The group's coordinator checks that this node still owns the partition. So a node that was stalled while another
-        took over cannot commit, wherever it was stalled.
+        node took over cannot commit, at whatever step it was stalled.
         """
         for _ in range(_SETTLE_ATTEMPTS):
             self._committer.catch_up()
-            # A writer in transactions leaves a mark first; without a mark, nothing can have been aborted.
+            # The first transaction of a log writes a mark; without a mark, no transaction can have been aborted.
             settled = self.view.settled_offset
             aborted = [] if settled == BEGINNING else self._log.aborted_since(settled)
-            written = amends(self.view, aborted, int(time.time() * 1000))
+            corrections = amends(self.view, aborted, int(time.time() * 1000))
             try:
-                last = self._log.settle(written, self.view.offset, epoch, membership=self._election.membership)
+                last = self._log.settle(corrections, self.view.offset, epoch, membership=self._election.membership)
             except WriteConflict:
                 continue
-            self._committer.apply(written, last)
-            self._seen = self._log.position
+            self._committer.apply(corrections, last)
+            self._applied_position = self._log.position
             if aborted:
                 log.warning("made amends for %d records of aborted transactions", len(aborted))
             return
@@ -343,7 +343,7 @@ class KafkaNode:
     # The committer's thread
 
     def _append_failed(self, error: LogError, epoch: int) -> None:
-        """Bring the writer back in order after an append that failed; the election takes over if that fails.
+        """Repair the writer after a failed append, or end this node's leadership.
 
         Raises:
             LogError: This node does not lead any more.
@@ -364,17 +364,17 @@ class KafkaNode:
             raise
 
     def _reopen(self, epoch: int) -> None:
-        """Find out what came of a transaction, as the partition's owner: else two nodes fence each other for ever."""
+        """Open the writer again to learn a transaction's outcome; only as the owner, or two nodes fence each other."""
         if self._election.group.owner() != self._url:
             raise LeadershipLost("this node may not lead any more; whether the write happened is unknown")
         self._open(epoch)
 
 
 def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
-    """The node that the settings ask for, not started yet; Kafka is not asked before it starts.
+    """Make the node that the settings describe, without starting it or connecting to Kafka.
 
     Raises:
-        SettingsError: No bootstrap servers are given, or a property cannot be honoured.
+        SettingsError: The bootstrap servers are missing, or a property is not supported.
         LogError: The Kafka client refuses a property.
         ExtraMissing: A property needs an extra that is not installed.
     """
@@ -384,7 +384,7 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
         client = client_config(settings.kafka_client_properties | {"bootstrap.servers": settings.bootstrap_servers})
     except KafkaSettingsError as error:
         raise SettingsError(f"kafkastore.{error}") from None
-    # What librdkafka has to say goes where our own log goes.
+    # librdkafka's messages go to our log.
     client["logger"] = logging.getLogger("magicbyte.librdkafka")
     url = settings.advertised_url
     store = KafkaLog(client, settings.topic, f"magicbyte-{settings.group_id}")
@@ -398,7 +398,7 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
             skip_validation=settings.topic_skip_validation,
             timeout=settings.init_timeout_ms / 1000,
         )
-        # Asked for here, so that no request waits for it.
+        # The id is fetched here, so that no request waits for it.
         log.info("the topic %s has the id %s", settings.topic, store.log_id)
 
     leadership = Leadership()

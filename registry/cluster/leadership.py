@@ -1,4 +1,4 @@
-"""Whether this node may write the log: one value with an epoch, changed under one lock."""
+"""Whether this node may write to the log: a role and an epoch, changed together under a lock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from registry.log.port import NotLeader
 
 
 class Role(Enum):
-    """What a node does with the log."""
+    """The role of a node in its cluster."""
 
     FOLLOWING = "follows the log"
     TAKING_OVER = "opens the writer and reads to the log's end"
@@ -18,7 +18,7 @@ class Role(Enum):
 
 
 class Standing(NamedTuple):
-    """A node's role, and the leader epoch in which it took the role up."""
+    """A node's role, and the leader epoch in which the role began."""
 
     role: Role
     epoch: int
@@ -27,8 +27,8 @@ class Standing(NamedTuple):
 class Leadership:
     """A node's standing in its cluster.
 
-    Each attempt to take over starts a new epoch. A change names the epoch that it belongs to, so a thread that was
-    stalled cannot confirm or end the leadership of a later epoch. Any thread may read the standing.
+    Each takeover starts a new epoch. A change names its epoch, so a thread that was stalled cannot confirm or end the
+    leadership of a later epoch. Any thread may read the standing.
     """
 
     def __init__(self) -> None:
@@ -46,16 +46,16 @@ class Leadership:
         return self._standing.role is Role.LEADING
 
     def begin(self) -> int:
-        """Start to take over; returns the new epoch."""
+        """Start a takeover; returns the new epoch."""
         with self._changing:
             self._standing = Standing(Role.TAKING_OVER, self._standing.epoch + 1)
             return self._standing.epoch
 
     def establish(self, epoch: int) -> None:
-        """Lead from now on, in an epoch that `begin` started.
+        """Complete the takeover that `begin` started: this node leads now.
 
         Raises:
-            NotLeader: The epoch has ended meanwhile.
+            NotLeader: The epoch has ended.
         """
         with self._changing:
             if self._standing != (Role.TAKING_OVER, epoch):
@@ -63,7 +63,7 @@ class Leadership:
             self._standing = Standing(Role.LEADING, epoch)
 
     def end(self, epoch: int) -> bool:
-        """Follow from now on; returns False if the epoch has ended already."""
+        """End an epoch: this node follows now. Returns False if the epoch had ended already."""
         with self._changing:
             if self._standing.epoch != epoch or self._standing.role is Role.FOLLOWING:
                 return False
@@ -74,7 +74,7 @@ class Leadership:
         """Check that an epoch has not ended.
 
         Raises:
-            NotLeader: It has.
+            NotLeader: It has ended.
         """
         role, current = self._standing
         if current != epoch or role is Role.FOLLOWING:

@@ -1,4 +1,4 @@
-"""A node: a log, the view of it, and the committer; what the HTTP routes talk to."""
+"""A node: a log, its view and the committer, as the HTTP routes use them."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a node is.
+    """A node's status.
 
     Attributes:
-        ready: It serves reads that are up to date, and knows where writes go.
-        leader: It takes writes itself.
-        leader_url: Where writes go; None where nobody knows.
-        offset: The last entry that the view holds.
-        lag: Entries of the log that the view does not hold yet; None where the log can't be asked.
-        problem: What is wrong, in one line; empty where nothing is.
-        foreign_records: How many records other programs have written to the log while this node led.
+        ready: The node's reads are up to date, and it knows the leader.
+        leader: The node takes writes itself.
+        leader_url: The URL that takes writes; None if it is not known.
+        offset: The offset of the last entry in the view.
+        lag: How many entries of the log the view lacks; None if the log can't be read.
+        problem: What is wrong, in one line; empty if nothing is.
+        foreign_records: How many records other programs wrote to the log while this node led.
     """
 
     ready: bool
@@ -53,49 +53,49 @@ class Node(Protocol):
     view: View
 
     def start(self) -> None:
-        """Read the log to its end, then take part."""
+        """Read the log to its end, then join the cluster."""
 
     def stop(self) -> None:
-        """Finish the writes under way and let go of the log, however far the start has come."""
+        """Finish pending writes and close the log, even if the start is not complete."""
 
     def submit(self, command: Command[T]) -> Future[T]:
-        """Queue a write; the future fails with NotLeader where another node must take it."""
+        """Queue a write; the future fails with NotLeader if another node must take it."""
 
     def leader_url(self) -> str | None:
-        """Where writes go now; None where nobody knows."""
+        """The URL that takes writes now; None if it is not known."""
 
     def sync(self) -> None:
-        """Read to the log's present end, so that what is missing then is missing everywhere.
+        """Read to the log's current end: what the view lacks then does not exist.
 
         Raises:
             LogError: The log can't be read in time.
         """
 
     def status(self) -> Status:
-        """How the node is, now."""
+        """The node's current status."""
 
     def node_count(self) -> int:
-        """How many nodes the cluster has that may lead, as far as this one knows; answers at once."""
+        """The number of nodes that may lead, as far as this node knows; does not wait."""
 
     def cluster_id(self) -> str:
-        """The id of the cluster that keeps the log; empty where there is none."""
+        """The id of the Kafka cluster that keeps the log; empty if there is none."""
 
     @property
     def failure(self) -> str:
-        """Why the process has to end, which the node has asked for; empty if it has not."""
+        """Why the node has asked the process to end; empty if it has not."""
 
     @property
     def log_id(self) -> str:
-        """An id of the log that all nodes on it have, and no other log has; known once the node has started."""
+        """The unique id of the log, the same on all nodes; known once the node has started."""
 
     def holds(self, offset: Offset) -> bool:
-        """Tell whether the view holds everything up to an offset, without asking the log."""
+        """Tell whether the view holds everything up to an offset, without reading the log."""
 
 
 class SharedLogNode:
     """A node on a log that any node may append to: in memory, or in a database.
 
-    A log of other processes too is read every `poll_seconds`; None where there can be no others.
+    If other processes may write to the log, it is read every `poll_seconds`; else this is None.
     """
 
     def __init__(self, store: Log, url: str, *, poll_seconds: float | None = None) -> None:
@@ -120,7 +120,7 @@ class SharedLogNode:
         log.info("log replayed to offset %d in %.3f s", self.view.offset, time.perf_counter() - started)
 
     def stop(self) -> None:
-        """Finish the queue and close the log."""
+        """Finish the queued writes and close the log."""
         self._stopping.set()
         if self._poller.is_alive():
             self._poller.join()
@@ -133,7 +133,7 @@ class SharedLogNode:
         return self._committer.submit(command)
 
     def leader_url(self) -> str | None:
-        """This node: any node on such a log takes writes."""
+        """The URL of this node: any node on such a log takes writes."""
         return self._url
 
     def sync(self) -> None:
@@ -142,21 +142,21 @@ class SharedLogNode:
             self._committer.catch_up()
 
     def node_count(self) -> int:
-        """This node alone: those on one log do not know of each other."""
+        """Always 1: nodes on one log do not know each other."""
         return 1
 
     def cluster_id(self) -> str:
-        """Nothing: this log is not kept by a cluster."""
+        """Always empty: no Kafka cluster keeps this log."""
         return ""
 
     @property
     def failure(self) -> str:
-        """Nothing: this log cannot be replaced beneath the node."""
+        """Always empty: this log cannot be replaced while the node runs."""
         return ""
 
     @property
     def log_id(self) -> str:
-        """The log's own id; see `Node.log_id`."""
+        """The log's id; see `Node.log_id`."""
         return self._log.log_id
 
     def holds(self, offset: Offset) -> bool:
@@ -164,7 +164,7 @@ class SharedLogNode:
         return self.view.offset >= offset
 
     def status(self) -> Status:
-        """How the node is; asks the log."""
+        """The node's status; reads the log's end."""
         try:
             lag: int | None = max(0, self._log.end() - self.view.offset)
         except LogError as error:
@@ -187,13 +187,13 @@ class SharedLogNode:
 
 
 def request_stop() -> None:
-    """Have the server stop as if it had been asked to: requests under way are finished, and the log is closed."""
+    """Stop the server as SIGTERM does: it finishes pending requests and closes the log."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextmanager
 def long_lived_objects() -> Iterator[None]:
-    """What is made in the block stays: spare the collector going through it while it grows, and ever after."""
+    """Keep the garbage collector off the objects made in the block, now and later: they live as long as the process."""
     gc.disable()
     try:
         yield
@@ -204,7 +204,7 @@ def long_lived_objects() -> Iterator[None]:
 
 
 def _give_back_memory() -> None:
-    """Let the system have what a replay has freed again, where the C library can (glibc); it would keep it else."""
+    """Return the memory that a replay has freed to the system; only glibc needs and supports this call."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
         trim(0)

@@ -1,4 +1,4 @@
-"""Opens the node that a storage URL asks for: the one place where storages are told apart."""
+"""Opening the node for a storage URL: the only code that distinguishes storages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from registry.cluster.node import Node, SharedLogNode
 from registry.log.memory import MemoryLog
 from registry.settings import RegistrySettings
 
-#: How often a log that other processes write is read, in seconds.
+#: How often a log that other processes may write to is read, in seconds.
 _POLL_SECONDS = 0.5
 
 
@@ -35,7 +35,7 @@ def _kafka(settings: RegistrySettings) -> Node:
     return open_kafka_node(settings)
 
 
-#: Scheme of the storage URL -> what opens it.
+#: Scheme of the storage URL -> function that opens the node.
 _STORAGES: dict[str, Callable[[RegistrySettings], Node]] = {
     "memory": _memory,
     "sqlite": _sql,
@@ -45,15 +45,15 @@ _STORAGES: dict[str, Callable[[RegistrySettings], Node]] = {
 
 
 def open_node(settings: RegistrySettings) -> Node:
-    """The node of the settings' storage, not started yet.
+    """Make the node for the storage in the settings, without starting it.
 
     Raises:
-        SettingsError: There is no such storage, or it lacks a setting.
+        SettingsError: The storage does not exist, or lacks a setting.
         ExtraMissing: The storage's dependencies are not installed.
     """
     scheme = settings.storage.partition(":")[0].partition("+")[0]
     opener = _STORAGES.get(scheme)
     if opener is None:
-        known = ", ".join(f"{name}:" for name in _STORAGES)
-        raise SettingsError(f"magicbyte.storage: no storage {settings.storage!r}; there are {known}")
+        schemes = ", ".join(f"{name}:" for name in _STORAGES)
+        raise SettingsError(f"magicbyte.storage: no storage {settings.storage!r}; there are {schemes}")
     return opener(settings)

@@ -1,4 +1,4 @@
-"""What becomes of a node whose memory runs out between the log and the view: it ends."""
+"""Ending a node that runs out of memory between writing to the log and changing the view."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ EXIT_CODE = 1
 
 
 def end_process(error: MemoryError) -> NoReturn:
-    """End the process at once with exit code 1, after a line in the log that says why.
+    """Log the reason and end the process at once with exit code 1.
 
-    A view that holds half a record, or lacks one that was acknowledged, must neither answer nor give ids, and a node
-    that does not know what became of an append must not go on either. The log has everything that was acknowledged:
-    the next start reads it again. Handlers and destructors need memory, so none is run.
+    A view that holds half a record, or lacks an acknowledged one, must not answer requests or assign ids. Nor must a
+    node that does not know the outcome of an append. Nothing is lost: the log has all acknowledged records, and the
+    next start reads them. Handlers and destructors are skipped because they need memory.
     """
     with suppress(BaseException):
         log.critical("out of memory (%s); the node ends: start it again with more memory", error or "no details")
@@ -26,12 +26,12 @@ def end_process(error: MemoryError) -> NoReturn:
 
 
 def end_process_with_threads() -> None:
-    """End the process too if a thread ends because its memory ran out: without it the node would only seem to work."""
-    usual = threading.excepthook
+    """End the process if a thread ends with a MemoryError: without that thread the node would only seem to work."""
+    previous_hook = threading.excepthook
 
     def hook(arguments: threading.ExceptHookArgs) -> None:
         if isinstance(arguments.exc_value, MemoryError):
             end_process(arguments.exc_value)
-        usual(arguments)
+        previous_hook(arguments)
 
     threading.excepthook = hook

@@ -1,4 +1,4 @@
-"""What a new leader writes first, so that records of aborted transactions mislead nobody."""
+"""The first records of a new leader: they correct what aborted transactions have left in the log."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from registry.state.view import View
 
 
 def amends(view: View, aborted: Iterable[LogEntry], now: int) -> list[Record]:
-    """Records that settle what aborted transactions left, ending in a mark that says so.
+    """Make the records that correct aborted transactions, and a mark that this was done.
 
     Readers that ignore transactions (Confluent's, Karapace's, MirrorMaker) take aborted records for real. So each key
-    that was written there is written again with its committed value, or a tombstone where it has none; and the ids that
-    only they know are never given again.
+    in an aborted record is written again with its committed value, or with a tombstone if it has none. Ids in aborted
+    records are never assigned again.
 
     Args:
         view: The committed state.
-        aborted: The aborted records since the last such mark.
-        now: In ms since the epoch.
+        aborted: The aborted records since the last mark.
+        now: The time in ms since the epoch.
     """
     keys: dict[bytes, Key] = {}
     highest: dict[str, int] = {}
@@ -38,24 +38,24 @@ def amends(view: View, aborted: Iterable[LogEntry], now: int) -> list[Record]:
             assert key.subject is not None
             context = context_of(key.subject)
             highest[context] = max(highest.get(context, 0), schema_id)
-    found = [
-        Record(view.key_bytes(Key(records.ID_MARK, context)), records.encode_id_mark(context, most), now)
-        for context, most in sorted(highest.items())
-        if most > view.highest_id(context)
+    corrections = [
+        Record(view.key_bytes(Key(records.ID_MARK, context)), records.encode_id_mark(context, schema_id), now)
+        for context, schema_id in sorted(highest.items())
+        if schema_id > view.highest_id(context)
     ]
     for raw, key in keys.items():
-        found.append(Record(raw, committed_value(view, key), now))
+        corrections.append(Record(raw, committed_value(view, key), now))
         if key.keytype == records.DELETE_SUBJECT and key.subject is not None:
-            # Whoever believed the aborted deletion takes the subject's living versions for deleted.
-            for each in view.live_versions(key.subject):
-                raw_key = view.key_bytes(Key(records.SCHEMA, each.subject, each.number))
-                found.append(Record(raw_key, records.encode_version(each), now))
-    found.append(Record(view.key_bytes(Key(records.SETTLED)), records.encode_settled(), now))
-    return found
+            # A reader that applied the aborted deletion takes the subject's live versions for deleted.
+            for version in view.live_versions(key.subject):
+                raw_key = view.key_bytes(Key(records.SCHEMA, version.subject, version.number))
+                corrections.append(Record(raw_key, records.encode_version(version), now))
+    corrections.append(Record(view.key_bytes(Key(records.SETTLED)), records.encode_settled(), now))
+    return corrections
 
 
 def committed_value(view: View, key: Key) -> bytes | None:
-    """The value that a key has by the committed records; None where it has none."""
+    """The value of a key in the committed state; None if it has none."""
     return _VALUES[key.keytype](view, key)
 
 
@@ -81,9 +81,9 @@ def _context(view: View, key: Key) -> bytes | None:
 
 
 def _deletion(view: View, key: Key) -> bytes | None:
-    """A deletion up to the highest deleted version; what lives below it is written again behind it."""
+    """A deletion up to the highest deleted version; `amends` writes the live versions below it again after it."""
     assert key.subject is not None
-    highest = max((each.number for each in view.versions(key.subject) if each.deleted), default=0)
+    highest = max((version.number for version in view.versions(key.subject) if version.deleted), default=0)
     return records.encode_deletion(key.subject, highest) if highest else None
 
 

@@ -1,4 +1,4 @@
-"""Several processes on one machine that share a port; each is a node of the cluster."""
+"""Worker processes: several on one machine share a port, and each is a node of the cluster."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _LOOK_SECONDS = 0.5
 _STOP_SECONDS = 10.0
 
 
-def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -> int:
-    """Run the workers, each again if it ends by itself, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
+def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings) -> int:
+    """Run the workers, restarting any that ends, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 
-    If there are certificates or users, SIGHUP goes to the workers, which read them again.
+    If there are certificates or users, SIGHUP is passed to the workers instead, which read them again.
 
     Raises:
-        Failure: The storage is one that processes can't share.
+        Failure: Processes can't share the storage.
     """
-    if given.storage.startswith("memory:"):
+    if settings.storage.startswith("memory:"):
         raise Failure("--workers needs a storage that processes can share; memory: is each one's own")
     stopping = threading.Event()
     handle_stop_signals(lambda *_: stopping.set())
     reloading = threading.Event()
-    if not given.is_open or any(listener.scheme == "https" for listener in given.listeners):
+    if not settings.is_open or any(listener.scheme == "https" for listener in settings.listeners):
         signal.signal(signal.SIGHUP, lambda *_: reloading.set())
-    running = [_start(properties, given, index) for index in range(given.workers)]
+    running = [_start(properties, settings, index) for index in range(settings.workers)]
     while not stopping.wait(_LOOK_SECONDS):
         if reloading.is_set():
             reloading.clear()
@@ -46,7 +46,7 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
         for index, worker in enumerate(running):
             if worker.poll() is not None:
                 log.warning("worker %d ended with exit code %d; starting it again", index, worker.returncode)
-                running[index] = _start(properties, given, index)
+                running[index] = _start(properties, settings, index)
     for worker in running:
         worker.terminate()
     codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
@@ -54,16 +54,16 @@ def serve_with_workers(properties: Mapping[str, str], given: RegistrySettings) -
     return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
 
 
-def _start(properties: Mapping[str, str], given: RegistrySettings, index: int) -> subprocess.Popen[bytes]:
-    """Start one worker: all settings, a listener of its own for the others, and an identity that lasts.
+def _start(properties: Mapping[str, str], settings: RegistrySettings, index: int) -> subprocess.Popen[bytes]:
+    """Start a worker with all settings, its own listener for the other nodes, and an id that outlives a restart.
 
-    The settings go through a pipe: in a file or in arguments, others could read the secrets among them.
+    The settings go through a pipe: other users could read the secrets in a file or in arguments.
     """
-    own = {
+    worker_properties = {
         **properties,
         "magicbyte.workers": "1",
         "magicbyte.worker": str(index),
-        "magicbyte.node.id": f"{given.node_id or given.advertised_url}-{index}",
+        "magicbyte.node.id": f"{settings.node_id or settings.advertised_url}-{index}",
     }
     reading, writing = os.pipe()
     try:
@@ -72,7 +72,8 @@ def _start(properties: Mapping[str, str], given: RegistrySettings, index: int) -
     finally:
         os.close(reading)
     with suppress(BrokenPipeError), open(writing, "wb") as pipe:  # noqa: PTH123  a descriptor
-        pipe.write("".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in own.items()).encode())
+        lines = (f"{_escaped(name)}={_escaped(value)}\n" for name, value in worker_properties.items())
+        pipe.write("".join(lines).encode())
     return worker
 
 
