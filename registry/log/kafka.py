@@ -1,4 +1,4 @@
-"""The log on Kafka: the compacted `_schemas` topic, read by everyone and written in transactions by the leader."""
+"""The log on Kafka: the compacted `_schemas` topic. All nodes read it; the leader writes it in transactions."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from registry.log.topic import find_topic_id, wait_for_topic_id
 log = logging.getLogger("magicbyte.registry.kafka")
 
 _POLL_SECONDS = 0.05
-#: A broker answers a lone request within far less.
+#: Far longer than a broker takes for a single request.
 _REQUEST_SECONDS = 10.0
-#: How long a read may go without an entry.
+#: How long a read may continue without receiving an entry.
 _READ_SECONDS = 60.0
-#: How long a committed transaction may wait for its marker; far longer than seen.
+#: How long the marker of a committed transaction may take; far longer than observed.
 _SETTLE_SECONDS = 2.0
 _ISOLATIONS = ("read_committed", "read_uncommitted")
-#: How long a reader that is behind the log's end may bring nothing before another one takes its place. After an outage
-#: of the broker a client of librdkafka 2.16 may get no answer ever after; a new one does.
+#: How long a reader behind the log's end may return nothing before it is replaced. After an outage of the broker, a
+#: client of librdkafka 2.16 may never get an answer again; a new client does.
 _STALL_SECONDS = 5.0
 
 
 class KafkaLog:
     """Partition 0 of the schemas topic.
 
-    Every node reads it. The leader appends through a `KafkaWriter`; all writers share one transactional id, so the
-    broker fences a leader that another node has replaced.
+    All nodes read it. The leader appends through a `KafkaWriter`. All writers share one transactional id, so the broker
+    fences a leader that another node has replaced.
     """
 
     def __init__(self, client: Config, topic: str, transactional_id: str) -> None:
@@ -44,7 +44,7 @@ class KafkaLog:
         self._topic = topic
         self._log_id = ""
         self._transactional_id = transactional_id
-        # An AdminClient can be asked too, but keeps asking with an epoch that a restarted broker refuses.
+        # Consumers, because an AdminClient keeps using a leader epoch that a restarted broker refuses.
         self._askers: dict[str, Consumer] = {}
         self._asking = threading.Lock()
         self._admin: AdminClient | None = None
@@ -52,20 +52,20 @@ class KafkaLog:
         self._reading = threading.Lock()
         self._writer: KafkaWriter | None = None
         self._opening = threading.Lock()
-        #: Held while a transaction is under way.
+        #: Held during a transaction.
         self._writing = threading.Lock()
         self.max_record_bytes = 1024 * 1024
-        #: Records that other programs have written while this node led.
+        #: How many records other programs wrote while this node led.
         self.foreign_records = 0
 
     # Reading
 
     def end_position(self, *, committed: bool = True, timeout: float = _REQUEST_SECONDS) -> int:
-        """The offset that the next record will get, of all records or up to the first open transaction.
+        """The last stable offset, or the log end offset.
 
         Args:
-            committed: Count up to the first open transaction only.
-            timeout: How long the broker may take, in seconds.
+            committed: Return the last stable offset, which is where the first open transaction begins.
+            timeout: The time limit for the broker, in seconds.
 
         Raises:
             LogError: The broker does not answer.
@@ -78,7 +78,7 @@ class KafkaLog:
             with self._asking:
                 if self._askers.get(isolation) is asker:
                     del self._askers[isolation]
-            raise LogError(f"the end of {self._topic} can't be asked for: {_text(error)}") from error
+            raise LogError(f"the end of {self._topic} can't be read: {_text(error)}") from error
         return int(end)
 
     def _asker(self, isolation: str) -> Consumer:
@@ -89,26 +89,26 @@ class KafkaLog:
             return self._askers[isolation]
 
     def end(self) -> Offset:
-        """The offset before the next record's; a transaction's marker may stand at it. See `Log.end`."""
+        """The offset before that of the next record; it may be that of a transaction marker. See `Log.end`."""
         return self.end_position() - 1
 
     @property
     def position(self) -> int:
-        """How far the log has been read."""
+        """The offset up to which the log has been read."""
         return self._reader.position if self._reader is not None else 0
 
     def _reader_at(self, after: Offset) -> TopicReader:
-        """The reader, about to go on after an offset; `_reading` is held.
+        """The reader, positioned after an offset; the caller holds `_reading`.
 
-        It is made when it is first needed: a consumer that is connected before it is given a partition of a topic it
-        has not heard of looks the topic up at its next scan, up to a second later.
+        It is made on first use: a consumer that is already connected when it is assigned a partition of an unknown
+        topic looks the topic up only at its next scan, up to a second later.
         """
         self._reader = self._reader or TopicReader(self._client, self._topic, isolation="read_committed")
         self._reader.seek(after)
         return self._reader
 
     def _poll(self, reader: TopicReader, timeout: float) -> list[LogEntry]:
-        """What the reader has within a time, in seconds; a reader that fails is replaced. `_reading` is held."""
+        """Read entries for up to `timeout` seconds; a failing reader is replaced. The caller holds `_reading`."""
         try:
             return reader.poll(timeout)
         except LogError:
@@ -117,15 +117,15 @@ class KafkaLog:
             raise
 
     def read(self, after: Offset) -> Iterator[LogEntry]:
-        """The committed entries up to the present end; see `Log.read`.
+        """Yield the committed entries up to the current end; see `Log.read`.
 
-        A commit is answered before its marker stands in the partition, and till then its records do not count as
-        committed. So the end is that of all records; only a transaction that stays open is not waited for.
+        The end is the log end offset, not the last stable offset: the broker acknowledges a commit slightly before the
+        marker advances the last stable offset. A transaction that stays open is not waited for.
         """
         end = self.end_position(committed=False)
         deadline = time.monotonic() + _READ_SECONDS
-        settled = time.monotonic() + _SETTLE_SECONDS
-        stalled = time.monotonic() + _STALL_SECONDS
+        marker_deadline = time.monotonic() + _SETTLE_SECONDS
+        stall_deadline = time.monotonic() + _STALL_SECONDS
         last = after
         with self._reading:
             reader = self._reader_at(after)
@@ -136,22 +136,22 @@ class KafkaLog:
                 if entries:
                     last = entries[-1].offset
                     deadline = time.monotonic() + _READ_SECONDS
-                    settled = time.monotonic() + _SETTLE_SECONDS
-                    stalled = time.monotonic() + _STALL_SECONDS
-                elif time.monotonic() > settled and reader.position >= self.end_position():
+                    marker_deadline = time.monotonic() + _SETTLE_SECONDS
+                    stall_deadline = time.monotonic() + _STALL_SECONDS
+                elif time.monotonic() > marker_deadline and reader.position >= self.end_position():
                     return
                 elif time.monotonic() > deadline:
                     raise LogError(f"{self._topic} was not read to its end at {end} in time")
-                elif time.monotonic() > stalled:
+                elif time.monotonic() > stall_deadline:
                     self._reader = None
                     reader = self._reader_at(last)
-                    stalled = time.monotonic() + _STALL_SECONDS
+                    stall_deadline = time.monotonic() + _STALL_SECONDS
             position = reader.position
         if self._writer is not None:
             self._writer.has_read(last, position)
 
     def _count_foreign(self, entries: Sequence[LogEntry]) -> None:
-        """Count what was written beside the open writer, and warn once for each leader epoch."""
+        """Count records that the open writer did not write, and warn once per leader epoch."""
         writer = self._writer
         if writer is None or not writer.settled:
             return
@@ -159,7 +159,7 @@ class KafkaLog:
         if foreign and not writer.warned:
             writer.warned = True
             log.warning(
-                "another program writes %s beside the leader: the record at offset %d, key %r, is not this node's; "
+                "another program writes to %s: the record at offset %d, key %r, is not from this node; "
                 "stop that program, or it will give the same ids to other schemas",
                 self._topic,
                 foreign[0].offset,
@@ -168,17 +168,17 @@ class KafkaLog:
         self.foreign_records += len(foreign)
 
     def follow(self, after: Offset, timeout: float) -> list[LogEntry]:
-        """The entries that come after an offset within a time, in seconds."""
+        """The entries after an offset that arrive within `timeout` seconds."""
         with self._reading:
             return self._poll(self._reader_at(after), timeout)
 
     def renew_reader(self) -> None:
-        """Have `follow` go on with another client: the one at hand brings nothing, though there is more to read."""
+        """Make `follow` use a new client, after the current one returned nothing though there is more to read."""
         with self._reading:
             self._reader = None
 
     def aborted_since(self, after: Offset) -> list[LogEntry]:
-        """The entries after an offset that only read_uncommitted readers see: those of aborted transactions."""
+        """The entries of aborted transactions after an offset: those that only read_uncommitted readers see."""
         end = self.end_position(committed=False)
         committed = {entry.offset for entry in self._scan(after, end, "read_committed")}
         return [entry for entry in self._scan(after, end, "read_uncommitted") if entry.offset not in committed]
@@ -198,7 +198,7 @@ class KafkaLog:
     # Writing
 
     def open_writer(self, epoch: int = 0) -> None:
-        """Become the one writer: fence all others, and end the transactions that they left open.
+        """Become the only writer: fence all other writers and abort their open transactions.
 
         Raises:
             NotLeader: A writer of a later epoch is open.
@@ -222,19 +222,19 @@ class KafkaLog:
     def settle(
         self, records: Sequence[Record], after: Offset, epoch: int = 0, *, membership: Membership | None = None
     ) -> Offset:
-        """Write what makes amends for earlier writers; `append` is refused until an opened writer has done this.
+        """Write the amends for earlier writers; `append` is refused until an opened writer has done this.
 
         Args:
-            records: May be none.
+            records: The amends; may be empty.
             after: The last offset that the caller has read.
-            epoch: The leader epoch that the writer was opened in.
-            membership: Proves that the group takes this node for its leader.
+            epoch: The leader epoch in which the writer was opened.
+            membership: Proves that this node leads, as far as the group knows.
 
         Returns:
             The offset of the last record in the log.
 
         Raises:
-            LogError: As `append`.
+            LogError: As for `append`.
         """
         with self._writing:
             writer = self._writer_in(epoch)
@@ -258,16 +258,16 @@ class KafkaLog:
         return writer
 
     def written_up_to(self, end: int) -> bool:
-        """Tell whether nobody but the open writer, and those whose records it has read, has written up to an end."""
+        """Tell whether the open writer has written or read all records up to an end."""
         writer = self._writer
         return writer is not None and end <= writer.next_offset
 
     @contextmanager
     def between_transactions(self, timeout: float) -> Iterator[None]:
-        """Keep the writer from starting a transaction, so that all that is read is another writer's.
+        """Keep the writer from starting a transaction, so that records read meanwhile are from other writers.
 
         Args:
-            timeout: How long to wait for a transaction under way, in seconds.
+            timeout: How long to wait for the current transaction, in seconds.
 
         Raises:
             LogError: The transaction did not end in time.
@@ -280,7 +280,7 @@ class KafkaLog:
             self._writing.release()
 
     def close_writer(self, epoch: int) -> None:
-        """Write no more in an epoch; the broker aborts what is open when another writer comes."""
+        """Stop writing in an epoch; the broker aborts an open transaction when the next writer opens."""
         with self._opening:
             if self._writer is not None and self._writer.epoch <= epoch:
                 self._writer.close()
@@ -290,7 +290,7 @@ class KafkaLog:
 
     @property
     def log_id(self) -> str:
-        """The topic's id, asked for once; see `Log.log_id`."""
+        """The topic's id, fetched once; see `Log.log_id`."""
         self._log_id = self._log_id or wait_for_topic_id(self._topic_admin(), self._topic)
         return self._log_id
 
@@ -302,10 +302,10 @@ class KafkaLog:
             return ""
 
     def topic_id(self, timeout: float) -> str | None:
-        """The topic's id, which changes when the topic is deleted and made anew; None if there is no such topic.
+        """The topic's id, which changes when the topic is deleted and recreated; None if there is no such topic.
 
         Args:
-            timeout: How long the broker may take, in seconds.
+            timeout: The time limit for the broker, in seconds.
 
         Raises:
             LogError: The broker does not answer.
@@ -323,7 +323,7 @@ class KafkaLog:
         return self._admin
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the connections to Kafka."""
         if self._writer is not None:
             self.close_writer(self._writer.epoch)
         with self._asking:

@@ -1,4 +1,4 @@
-"""The writer of the schemas topic: transactions that are committed only right behind what the leader has read."""
+"""The writer of the schemas topic: a transaction commits only if it directly follows what the leader has read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from registry.log.port import (
 )
 
 _TRANSACTION_SECONDS = 15.0
-#: A batch's and a record's own bytes, beyond key and value.
+#: The size of batch and record headers.
 _OVERHEAD_BYTES = 65_536
 
 #: Returns the group metadata of this node's membership in the election.
@@ -35,7 +35,7 @@ _FENCED = frozenset(
         KafkaError.PRODUCER_FENCED,
     }
 )
-#: The group's coordinator does not take this node for the owner of the partition.
+#: Errors from the group's coordinator: this node does not own the partition.
 _NOT_A_MEMBER = frozenset(
     {
         KafkaError.ILLEGAL_GENERATION,
@@ -50,27 +50,27 @@ class KafkaWriter:
     """A transactional producer of partition 0, open for one leader epoch.
 
     The broker fences it when another node opens a writer with the same transactional id. Writers without that id, such
-    as another product's registry, cannot be fenced. They are noticed by the offsets: each transaction's records must
-    stand right behind the last one that this node has read, or the transaction is aborted.
+    as another product's registry, cannot be fenced. Their records show in the offsets: if a transaction's records do
+    not directly follow the last record that this node has read, the transaction is aborted.
     """
 
     def __init__(self, client: Config, topic: str, transactional_id: str, *, epoch: int, max_record_bytes: int) -> None:
-        """Make a writer that is not open yet.
+        """Make a writer; `open` must be called before `append`.
 
         Args:
-            client: How to reach Kafka.
+            client: librdkafka's configuration.
             topic: The schemas topic.
-            transactional_id: The same for all nodes of a cluster.
+            transactional_id: The transactional id, the same for all nodes of a cluster.
             epoch: The leader epoch that the writer belongs to.
             max_record_bytes: The largest sum of a record's key and value, in bytes.
         """
         self.epoch = epoch
-        #: The last record that the leader's view holds, and the offset that the next record will get.
+        #: The offset of the last record in the leader's view, and the offset of the next record.
         self.tail: Offset = BEGINNING
         self.next_offset = 0
-        #: It has made amends for the writers before it.
+        #: Whether the amends for earlier writers are written.
         self.settled = False
-        #: The log has a warning about records of other programs.
+        #: Whether a warning about records of other programs was logged.
         self.warned = False
         self._topic = topic
         self._producer = Producer(
@@ -83,13 +83,13 @@ class KafkaWriter:
                 "linger.ms": 0,
                 "message.max.bytes": max(max_record_bytes + _OVERHEAD_BYTES, 1_000_000),
                 "delivery.timeout.ms": 10_000,
-                # The broker would refuse a batch over the topic's limit although each of its records is small.
+                # The broker refuses a batch that exceeds the topic's limit even if each of its records is small.
                 "batch.size": min(1_000_000, max_record_bytes),
             }
         )
 
     def open(self) -> None:
-        """Fence all writers before this one, and end the transactions that they left open.
+        """Fence all earlier writers and abort their open transactions.
 
         Raises:
             LogError: The broker refuses.
@@ -97,14 +97,14 @@ class KafkaWriter:
         try:
             self._producer.init_transactions(_TRANSACTION_SECONDS)
         except KafkaException as error:
-            raise LogError(f"no transaction can be had: {_text(error)}") from error
+            raise LogError(f"transactions can't be initialized: {_text(error)}") from error
 
     def has_read(self, last: Offset, position: int) -> None:
-        """Take note of how far the leader has read, to the log's end.
+        """Note how far the leader has read.
 
         Args:
-            last: The last record's offset.
-            position: The offset behind it and behind the transaction markers that follow it.
+            last: The offset of the last record.
+            position: The offset after it and after the transaction markers that follow it.
         """
         self.tail = max(self.tail, last)
         self.next_offset = max(self.next_offset, position)
@@ -115,23 +115,23 @@ class KafkaWriter:
         Args:
             records: At least one.
             after: The last offset that the caller has read.
-            membership: If given, the transaction commits only while the group's coordinator takes this node for a
-                member of the current generation.
+            membership: If given, the transaction commits only if this node is a member of the group's current
+                generation.
 
         Returns:
             The offset of the last record.
 
         Raises:
-            WriteConflict: There are records that the caller has not read; what was written is aborted.
+            WriteConflict: There are records that the caller has not read; the transaction was aborted.
             LogReplaced: The log is shorter than what this node has read.
-            NotLeader: Another node has opened a writer, or the group has gone on without this one.
-            RecordTooLarge: The broker takes no record of that size.
-            OutcomeUnknown: Nobody can tell whether the transaction was committed.
+            NotLeader: Another node has opened a writer, or this node is not in the group's current generation.
+            RecordTooLarge: A record is larger than the broker accepts.
+            OutcomeUnknown: The transaction may or may not be committed.
         """
         if after != self.tail:
             raise WriteConflict(f"this writer's last record is at {self.tail}, not at {after}")
         last = self._write(records, membership)
-        # The transaction's marker stands behind its last record.
+        # The transaction's marker follows its last record.
         self.has_read(last, last + 2)
         return last
 
@@ -154,8 +154,8 @@ class KafkaWriter:
                     value=record.value,
                     partition=0,
                     timestamp=record.timestamp,
-                    # One report tells enough: if the last record stands where it should, so do the ones before it.
-                    # Each report needs the interpreter for a moment, which a busy event loop gives up after 5 ms.
+                    # One delivery report is enough: if the last record is at its offset, so are the ones before it.
+                    # Each report needs the GIL, which a busy event loop releases only after 5 ms.
                     on_delivery=on_delivery if index == final else None,
                 )
             self._producer.flush(_TRANSACTION_SECONDS)
@@ -176,12 +176,12 @@ class KafkaWriter:
         return offset
 
     def _join_transaction(self, membership: Membership) -> None:
-        """Have the group's coordinator check this node's generation when the transaction commits (KIP-447)."""
+        """Make the group's coordinator check this node's generation when the transaction commits (KIP-447)."""
         offsets = [TopicPartition(self._topic, 0, self.next_offset)]
         self._producer.send_offsets_to_transaction(offsets, membership(), _TRANSACTION_SECONDS)
 
     def _check_place(self, last: Offset, expected: Offset) -> None:
-        """Abort unless the last record stands where it does if nobody else has written."""
+        """Abort unless the last record is at the offset that it gets if no other program has written."""
         if last == expected:
             return
         if last < expected:
@@ -194,10 +194,10 @@ class KafkaWriter:
             kind = LeadershipLost if committing else NotLeader
             return kind(f"another node writes {self._topic} now: {_text(error)}")
         if code in _NOT_A_MEMBER:
-            return self._abort(NotLeader(f"the group does not take this node for its leader: {_text(error)}"))
+            return self._abort(NotLeader(f"this node does not own the group's partition: {_text(error)}"))
         if code == KafkaError.MSG_SIZE_TOO_LARGE:
             return self._abort(RecordTooLarge("the broker takes no record of this size"))
-        return OutcomeUnknown(f"the transaction did not end well: {_text(error)}")
+        return OutcomeUnknown(f"the outcome of the transaction is unknown: {_text(error)}")
 
     def _abort(self, cause: LogError) -> LogError:
         try:
@@ -207,7 +207,7 @@ class KafkaWriter:
         return cause
 
     def close(self) -> None:
-        """Drop what is not sent yet; the broker aborts an open transaction when another writer is opened."""
+        """Drop unsent records; the broker aborts an open transaction when the next writer opens."""
         self._producer.purge()
 
 

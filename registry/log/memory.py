@@ -1,4 +1,4 @@
-"""A log in memory, for tests and checks: gone with the process."""
+"""A log in memory, for tests and checks; it is lost when the process ends."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ class MemoryLog:
         return len(self._entries) - 1 if self._entries else BEGINNING
 
     def close(self) -> None:
-        """Keep the entries: whoever holds the log may open a registry on it again."""
+        """Do nothing: the entries stay, so that another registry can be opened on this log."""

@@ -1,4 +1,4 @@
-"""The log port: an ordered sequence of key/value records, which is all that the registry stores."""
+"""The log port: an ordered sequence of key/value records, in which the registry stores its state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-#: A place in the log; grows from record to record, not always by one.
+#: A position in the log; it grows from record to record, not always by one.
 Offset = int
 
 #: The offset before the first record.
@@ -18,10 +18,10 @@ class Record(Struct, frozen=True, gc=False):
     """A record to append.
 
     Attributes:
-        key: The key's bytes.
-        value: The value's bytes; None for a tombstone.
+        key: The encoded key.
+        value: The encoded value; None for a tombstone.
         timestamp: In ms since the epoch.
-        decoded: What key and value say, if the writer has it at hand. A log does not keep it.
+        decoded: The decoded key and value, if the writer has them. A log does not store it.
     """
 
     key: bytes
@@ -31,7 +31,7 @@ class Record(Struct, frozen=True, gc=False):
 
 
 class LogEntry(Struct, frozen=True, gc=False):
-    """A record as it stands in the log."""
+    """A record in the log."""
 
     offset: Offset
     key: bytes | None
@@ -40,15 +40,15 @@ class LogEntry(Struct, frozen=True, gc=False):
 
 
 class LogError(Exception):
-    """The log can't be read or written now; nothing of the append that raised it is in the log."""
+    """The log can't be read or written now; if an append raises it, none of its records are in the log."""
 
 
 class WriteConflict(LogError):
-    """The log has grown beyond the offset that the append was made for."""
+    """The log has grown: there are records that the writer has not read."""
 
 
 class OutcomeUnknown(LogError):
-    """The append may or may not have happened; reading the log will tell."""
+    """The append may or may not have happened; reading the log shows which."""
 
 
 class NotLeader(LogError):
@@ -56,48 +56,48 @@ class NotLeader(LogError):
 
 
 class LeadershipLost(NotLeader):
-    """This node may not write any more, and nobody can tell whether the append that found it out happened."""
+    """This node may not write any more, and the append that raised this may or may not have happened."""
 
 
 class LogReplaced(LogError):
-    """The log is not the one that was read: it was deleted, made anew, or has lost records that were in it."""
+    """The log is not the one that was read: it was deleted or recreated, or has lost records."""
 
 
 class RecordTooLarge(LogError):
-    """A record is larger than the log takes."""
+    """A record is larger than the log accepts."""
 
 
 class Log(Protocol):
-    """Where the registry's records are kept."""
+    """The storage of the registry's records."""
 
     #: The largest sum of a record's key and value, in bytes.
     max_record_bytes: int
 
     @property
     def log_id(self) -> str:
-        """An id that this log keeps, and that no other log has; it holds no colon and no comma."""
+        """The permanent, unique id of this log, without colons and commas."""
 
     def append(self, records: Sequence[Record], after: Offset, epoch: int = 0, /) -> Offset:
-        """Append all the records or none, and keep them through a crash.
+        """Append all records or none, and make them durable.
 
         Args:
             records: At least one.
             after: The last offset that the caller has read.
             epoch: The leader epoch in which the records were decided. A log that any node may append to has no leader
-                and takes no notice.
+                and ignores it.
 
         Returns:
-            The offset of the last of them; they stand at consecutive offsets.
+            The offset of the last record; the offsets of the records are consecutive.
 
         Raises:
             WriteConflict: There are records after `after` that the caller has not read.
             NotLeader: This node may not write, or not in that epoch any more.
-            OutcomeUnknown: Nobody can tell yet whether they were written.
-            LogError: They were not written.
+            OutcomeUnknown: The records may or may not be written.
+            LogError: The records were not written.
         """
 
     def read(self, after: Offset) -> Iterator[LogEntry]:
-        """The committed entries after an offset, to the log's present end, in order.
+        """The committed entries after an offset, up to the log's current end, in order.
 
         Raises:
             LogError: The log can't be read.
@@ -107,8 +107,8 @@ class Log(Protocol):
         """The offset of the last committed entry, or `BEGINNING`.
 
         Raises:
-            LogError: The log can't be asked.
+            LogError: The log can't be read.
         """
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""

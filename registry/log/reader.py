@@ -1,4 +1,4 @@
-"""A reader of a topic's one partition, for those who need its entries in order and know where they stand."""
+"""A reader of a topic with one partition: its entries in order, with their offsets."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _METADATA_SECONDS = 5.0
 
 
 class TopicReader:
-    """Reads partition 0 of a topic from an offset on, and knows how far it has come.
+    """Reads partition 0 of a topic from an offset.
 
-    `position` is the offset to be read next. Transaction markers and compacted records take offsets that no record is
-    delivered for, so it runs ahead of the last record's.
+    `position` is the next offset to read. Transaction markers and compacted records take offsets but are not delivered,
+    so it may be ahead of the last record by more than one.
     """
 
     def __init__(self, client: Config, topic: str, *, isolation: str) -> None:
@@ -30,15 +30,15 @@ class TopicReader:
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,
                 "enable.partition.eof": True,
-                # A log that ends before the reader's position is not the one that was read.
+                # If the log ends before the reader's position, it is not the log that was read: fail.
                 "auto.offset.reset": "error",
                 "isolation.level": isolation,
                 "fetch.message.max.bytes": 1024 * 1024,
                 "queued.min.messages": 20_000,
                 "queued.max.messages.kbytes": 4 * 1024,
-                # A full queue is looked at again after this; the default of 1 s would be most of a replay.
+                # How long fetching pauses when the queue is full; the default of 1 s would dominate a replay.
                 "fetch.queue.backoff.ms": 2,
-                # A commit's marker is noticed by the empty fetch after it, and a follower's sync waits for that.
+                # Only an empty fetch shows that a commit marker was passed, and a follower's sync waits for that.
                 "fetch.wait.max.ms": 20,
             }
         )
@@ -46,30 +46,30 @@ class TopicReader:
         self.position = 0
 
     def seek(self, after: Offset) -> None:
-        """Go on after an offset; nothing happens where that is the last record read."""
+        """Continue after an offset; does nothing if that is the last record read."""
         if after != self.last:
             start = after + 1
             if after == BEGINNING:
                 start = OFFSET_BEGINNING
-                # A client that has to ask for the first offset before it has heard of the leader waits for 0.5 s.
+                # A client that looks up the first offset before it knows the partition's leader waits for 0.5 s.
                 with suppress(KafkaException):
                     self._consumer.list_topics(self._topic, timeout=_METADATA_SECONDS)
             self._consumer.assign([TopicPartition(self._topic, 0, start)])
             self.last, self.position = after, after + 1
 
     def poll(self, timeout: float) -> list[LogEntry]:
-        """The entries that come within a time, in seconds; an empty list where none do.
+        """Return the entries that arrive within `timeout` seconds, which may be none.
 
         Raises:
             LogReplaced: The log ends before the reader's position.
-            LogError: The partition can't be read at all.
-            MemoryError: There is not enough memory for the entries; `seek` must come before the next call.
+            LogError: The partition can't be read.
+            MemoryError: There is not enough memory for the entries; call `seek` before the next `poll`.
         """
         last, self.last = self.last, None
         try:
             entries = self._entries(self._messages(timeout))
         except SystemError as error:
-            # What the client library makes of memory that runs out while it makes a message.
+            # The client library raises SystemError if memory runs out while it makes a message.
             if isinstance(error.__cause__, MemoryError):
                 raise error.__cause__ from None
             raise
@@ -77,7 +77,7 @@ class TopicReader:
         return entries
 
     def _messages(self, timeout: float) -> list[Message]:
-        # consume() alone would wait for a full batch until the time is over.
+        # consume() alone would wait for a full batch until the timeout.
         first = self._consumer.poll(timeout)
         return [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
 
@@ -97,7 +97,7 @@ class TopicReader:
         return entries
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the connections to Kafka."""
         self._consumer.close()
 
 

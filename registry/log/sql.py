@@ -1,4 +1,4 @@
-"""The log as one SQL table, whose primary key is the compare-and-append: SQLite in a file, or PostgreSQL."""
+"""The log as a SQL table in SQLite or PostgreSQL; its primary key keeps two writers from using one offset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _table = sa.Table(
     sa.Column("ts", sa.BigInteger, nullable=False),
 )
 
-#: One row, made with the database: the id of the log.
+#: A table with one row, made with the database: the id of the log.
 _identity = sa.Table(
     "log_identity",
     _metadata,
@@ -42,7 +42,7 @@ _BUSY_TIMEOUT_MS = 5000
 class SqlLog:
     """A table `log(offset, key, value, ts)` whose offsets count from 0 without gaps.
 
-    Two writers that append after the same offset insert the same primary key, so one of them fails and nothing of its
+    Two writers that append after the same offset insert the same primary key, so one of them fails and none of its
     batch is written.
     """
 
@@ -55,7 +55,7 @@ class SqlLog:
         with _as_log_errors():
             try:
                 _metadata.create_all(self._engine)
-            except SQLAlchemyError:  # another node may have made the tables at the same time
+            except SQLAlchemyError:  # another node may have created the tables at the same time
                 _metadata.create_all(self._engine)
             self.log_id = self._find_or_make_id()
 
@@ -64,7 +64,7 @@ class SqlLog:
         with self._engine.connect() as connection:
             log_id = connection.execute(query).scalar()
         if log_id is None:
-            with suppress(IntegrityError), self._engine.begin() as connection:  # another node has made one
+            with suppress(IntegrityError), self._engine.begin() as connection:  # another node has inserted one
                 connection.execute(_identity.insert(), {"row": 1, "id": uuid.uuid4().hex})
             with self._engine.connect() as connection:
                 log_id = connection.execute(query).scalar_one()
@@ -79,7 +79,7 @@ class SqlLog:
         with _as_log_errors(), self._engine.connect() as connection:
             try:
                 transaction = connection.begin()
-                # An offset beyond the end would leave a gap, which the primary key alone does not see.
+                # An offset beyond the end would leave a gap, which the primary key alone does not prevent.
                 end = connection.execute(sa.select(sa.func.max(_table.c.offset))).scalar()
                 if (BEGINNING if end is None else end) != after:
                     raise WriteConflict(f"the log ends at {end}, not at {after}")
@@ -111,7 +111,7 @@ class SqlLog:
         return BEGINNING if end is None else int(end)
 
     def close(self) -> None:
-        """Close the pool's connections; the last one on an SQLite file leaves all in that file and removes its log."""
+        """Close all connections. On SQLite, this first moves the write-ahead log into the database file."""
         if self._engine.dialect.name == "sqlite":
             self._checkpoint()
         self._engine.dispose()
@@ -121,18 +121,18 @@ class SqlLog:
             with self._engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         except SQLAlchemyError as error:
-            # What is only in the write-ahead log stays there, and is read by the next start.
+            # Nothing is lost: the next start reads the write-ahead log.
             log.warning("the write-ahead log could not be written into the database: %s", error)
 
 
 def _with_driver(url: str) -> sa.URL:
-    """The URL with the driver that is installed with us, where it names none."""
+    """The URL, with our PostgreSQL driver if it names none."""
     parsed = sa.make_url(url)
     return parsed.set(drivername="postgresql+psycopg") if parsed.drivername == "postgresql" else parsed
 
 
 def _set_durable(connection: sa.engine.interfaces.DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-    """A commit on SQLite is on the disk when it returns, and readers do not wait for writers."""
+    """Make SQLite commits durable when they return, and keep readers from waiting for writers."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")

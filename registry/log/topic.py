@@ -1,4 +1,4 @@
-"""The schemas topic itself: made where it is missing, refused where it could not keep schemas."""
+"""The schemas topic: created if it is missing, refused if it could lose schemas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger("magicbyte.registry.topic")
 
 _REQUEST_SECONDS = 10.0
 _RETRY_SECONDS = 0.5
-#: Part of a record's size that is neither key nor value: batch and record headers.
+#: The size of batch and record headers.
 _OVERHEAD_BYTES = 512
 
 
@@ -33,21 +33,21 @@ def prepare_topic(
     skip_validation: bool,
     timeout: float,
 ) -> int:
-    """Make sure of the topic.
+    """Create the topic if it is missing, and check it.
 
     Args:
-        client: How to reach Kafka.
-        topic: Its name.
-        replication: Replicas of a new topic, fewer where there are fewer brokers.
+        client: librdkafka's configuration.
+        topic: The topic's name.
+        replication: Replicas of a new topic; fewer if there are fewer brokers.
         configs: Configs of a new topic besides the compaction.
-        skip_validation: Take an existing topic as it is.
+        skip_validation: Accept an existing topic as it is.
         timeout: How long to wait for a broker, in seconds.
 
     Returns:
-        The largest sum of key and value that its records may have, in bytes.
+        The largest sum of a record's key and value, in bytes.
 
     Raises:
-        UnfitTopic: It has more than one partition, or another policy than compaction alone.
+        UnfitTopic: The topic has several partitions, or a cleanup policy other than compaction alone.
         LogError: Kafka does not answer, or refuses.
     """
     errors: list[KafkaError] = []
@@ -57,23 +57,23 @@ def prepare_topic(
         if _partitions(admin, topic) == 0:
             _create(admin, topic, min(replication, brokers), configs)
             if brokers < replication:
-                log.warning("%s has %d replicas, for there are no more brokers", topic, min(replication, brokers))
-        described = _configs(admin, topic)
+                log.warning("%s has %d replicas because there are no more brokers", topic, min(replication, brokers))
+        actual_configs = _configs(admin, topic)
         partitions = _partitions(admin, topic)
     except KafkaException as error:
         raise LogError(f"{topic} can't be prepared: {error.args[0].str()}") from error
     if not skip_validation:
-        _validate(topic, partitions, described)
-    return int(described["max.message.bytes"]) - _OVERHEAD_BYTES
+        _validate(topic, partitions, actual_configs)
+    return int(actual_configs["max.message.bytes"]) - _OVERHEAD_BYTES
 
 
 def find_topic_id(admin: AdminClient, topic: str, timeout: float) -> str | None:
-    """The topic's id, which another topic of the same name does not get; empty if the broker gives topics no ids.
+    """The topic's id, which is unique even among topics of one name; empty if the broker has no topic ids.
 
     Args:
         admin: A client of the cluster.
         topic: The topic's name.
-        timeout: How long the broker may take, in seconds.
+        timeout: The time limit for the broker, in seconds.
 
     Returns:
         None if there is no such topic.
@@ -82,8 +82,8 @@ def find_topic_id(admin: AdminClient, topic: str, timeout: float) -> str | None:
         LogError: Kafka does not answer, or refuses.
     """
     try:
-        asked = admin.describe_topics(TopicCollection([topic]), request_timeout=timeout)
-        topic_id = asked[topic].result(timeout).topic_id
+        descriptions = admin.describe_topics(TopicCollection([topic]), request_timeout=timeout)
+        topic_id = descriptions[topic].result(timeout).topic_id
     except KafkaException as error:
         if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             return None
@@ -95,14 +95,14 @@ def find_topic_id(admin: AdminClient, topic: str, timeout: float) -> str | None:
 
 
 def wait_for_topic_id(admin: AdminClient, topic: str) -> str:
-    """The topic's id, once a broker knows the topic; the cluster's id and the name if topics have no ids.
+    """Wait until a broker knows the topic, and return its id; the cluster's id and the name if topics have no ids.
 
     Raises:
-        LogError: Kafka does not answer, or refuses, or does not know the topic.
+        LogError: Kafka does not answer, refuses, or does not know the topic.
     """
     deadline = time.monotonic() + _REQUEST_SECONDS
     while (topic_id := find_topic_id(admin, topic, _REQUEST_SECONDS)) is None:
-        # A topic that has just been made is not known to every broker yet.
+        # Not every broker knows a new topic at once.
         if time.monotonic() > deadline:
             raise LogError(f"{topic} does not exist")
         time.sleep(_RETRY_SECONDS)
@@ -110,16 +110,16 @@ def wait_for_topic_id(admin: AdminClient, topic: str) -> str:
 
 
 def _wait_for_brokers(admin: AdminClient, errors: list[KafkaError], client: Config, timeout: float) -> int:
-    """Return the number of brokers; `errors` is where the client's error callback puts what it is told."""
+    """Return the number of brokers; `errors` is the list that the client's error callback appends to."""
     deadline = time.monotonic() + timeout
     logged = ""
     while True:
         try:
             return len(admin.list_topics(timeout=min(2.0, timeout)).brokers)
         except KafkaException as error:
-            # The request's own error says nothing of the cause, such as wrong credentials; the callback is told it.
+            # The request's error does not name the cause, such as wrong credentials; the callback gets it.
             admin.poll(0)
-            reasons = [told.str() for told in errors if told.code() != KafkaError._ALL_BROKERS_DOWN]  # noqa: SLF001
+            reasons = [cause.str() for cause in errors if cause.code() != KafkaError._ALL_BROKERS_DOWN]  # noqa: SLF001
             reason = reasons[-1] if reasons else error.args[0].str()
             text = f"no Kafka broker answers at {client.get('bootstrap.servers')}: {reason}"
             if time.monotonic() > deadline:
@@ -140,20 +140,20 @@ def _create(admin: AdminClient, topic: str, replication: int, configs: Mapping[s
     deadline = time.monotonic() + _REQUEST_SECONDS
     while _partitions(admin, topic) == 0:
         if time.monotonic() > deadline:
-            raise LogError(f"{topic} was made but does not appear")
+            raise LogError(f"{topic} was created but does not appear")
         time.sleep(0.02)
 
 
 def _partitions(admin: AdminClient, topic: str) -> int:
-    """How many partitions a topic has, 0 where there is no such topic. Asking for one topic by name would make it."""
-    found = admin.list_topics(timeout=_REQUEST_SECONDS).topics.get(topic)
-    return len(found.partitions) if found is not None and found.error is None else 0
+    """The number of partitions, 0 if there is no such topic. Lists all topics: a request by name might create it."""
+    metadata = admin.list_topics(timeout=_REQUEST_SECONDS).topics.get(topic)
+    return len(metadata.partitions) if metadata is not None and metadata.error is None else 0
 
 
 def _configs(admin: AdminClient, topic: str) -> dict[str, str]:
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    found = admin.describe_configs([resource], request_timeout=_REQUEST_SECONDS)[resource].result()
-    return {name: entry.value for name, entry in found.items()}
+    entries = admin.describe_configs([resource], request_timeout=_REQUEST_SECONDS)[resource].result()
+    return {name: entry.value for name, entry in entries.items()}
 
 
 def _validate(topic: str, partitions: int, configs: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Notices that the schemas topic was deleted, or deleted and made anew, beneath a running node."""
+"""A watch that notices when the schemas topic is deleted or recreated while a node runs."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ _REQUEST_SECONDS = 2.0
 
 
 class TopicWatch:
-    """Compares the topic's id with the one that the node has read under.
+    """Compares the topic's id with the id that it had when the node read it.
 
-    A topic that is gone may be a broker's hiccup: the watch goes on looking. A topic with another id is another log:
-    what this node holds in memory was never written to it.
+    If the topic is missing, the watch keeps looking: the broker may be in trouble. If the id has changed, the topic is
+    another log, and the node's view does not belong to it.
     """
 
     def __init__(self, topic: str, topic_id: Callable[[float], str | None]) -> None:
-        """Make a watch that does not know the topic's id yet.
+        """Make a watch; `begin` remembers the topic's id.
 
         Args:
             topic: The topic's name.
-            topic_id: Returns the topic's id now, or None if there is no such topic, within a time in seconds.
+            topic_id: Returns the topic's current id, or None if there is no such topic; takes a timeout in seconds.
         """
         self._topic = topic
         self._topic_id = topic_id
         self._id: str | None = None
         self._looked_at = 0.0
         self._failing = threading.Lock()
-        #: Why the node must not write, and why it must end; empty if it need not.
+        #: Why the node must not write, and why it must end; empty if there is no reason.
         self.problem = ""
         self.failure = ""
 
     def begin(self) -> None:
-        """Remember the topic's id, if a broker knows it yet; else the first look that finds one does.
+        """Remember the topic's id. If no broker knows it yet, the first `look` that gets one does so.
 
         Raises:
             LogError: The broker does not answer.
@@ -47,13 +47,13 @@ class TopicWatch:
         self._id = self._topic_id(_REQUEST_SECONDS)
 
     def look(self) -> None:
-        """Look at the topic, once a second at the most."""
+        """Check the topic, at most once per second."""
         now = time.monotonic()
         if self.failure or now - self._looked_at < _LOOK_SECONDS:
             return
         try:
             current = self._topic_id(_REQUEST_SECONDS)
-        except LogError:  # the broker is away, and the next read or write says so
+        except LogError:  # the broker is not reachable, and the next read or write reports that
             return
         finally:
             self._looked_at = time.monotonic()
@@ -73,7 +73,7 @@ class TopicWatch:
             self.problem = ""
 
     def fail(self, text: str) -> bool:
-        """Note for good that the log is not the one that was read; returns False if that is known already."""
+        """Record permanently that the log is not the one that was read; returns False if that was recorded before."""
         with self._failing:
             if self.failure:
                 return False
