@@ -1,4 +1,4 @@
-"""Decisions: what a command makes of the view, as records to append and a result to answer with; pure."""
+"""Decisions: pure functions from a view and a request to the records to append and the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bulk import: lines of an export, taken with the ids and versions that they have."""
+"""Bulk import: the lines of an export, stored with their ids and versions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from registry.state.records import Key, Undecodable
 from registry.state.resolve import qualified_context, settings_key
 from registry.state.view import View
 
-#: The most steps of reading schemas at once, for all lines together.
+#: How many steps reading the schemas of all lines may take within the decision.
 _MOST_READING = 10 * LITTLE_READING
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]
@@ -47,12 +47,12 @@ Line = tuple[int, Mapping[str, Any]]
 
 @dataclass(slots=True)
 class Report:
-    """What came of lines.
+    """The outcome of importing lines.
 
     Attributes:
-        taken: How many were written, by kind.
-        known: How many were there already.
-        refused: The numbers of those that were refused, and why.
+        taken: How many lines were written, by kind.
+        known: How many lines were stored already.
+        refused: The number of each refused line, and why it was refused.
     """
 
     taken: dict[str, int] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Report:
     refused: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, other: Report) -> None:
-        """Add what came of other lines."""
+        """Add the outcome of other lines."""
         for kind, count in other.taken.items():
             self.taken[kind] = self.taken.get(kind, 0) + count
         self.known += other.known
@@ -70,15 +70,15 @@ class Report:
 def decide_load(
     view: View, now: int, *, lines: Sequence[Line], terms: Terms, context: str = DEFAULT_CONTEXT
 ) -> Decision[Report]:
-    """Take lines, each on what the ones before it left; one that is refused does not hold up the others.
+    """Import lines in order, each after the ones before it; a refused line does not stop the others.
 
-    Compatibility is not checked. A line with a guid is stored as it is and must be what its guid says; without one its
-    text is parsed first. A subject that names no context is in the one that is given.
+    Compatibility is not checked. A line with a guid is stored as it is and must match its guid; a text without a guid
+    is parsed first. A subject that names no context is put into `context`.
 
     Raises:
-        Unanswered: Texts are to be parsed elsewhere first.
+        Unanswered: Texts must be parsed elsewhere first.
     """
-    overlay, report, found = View(view), Report(), list[Record]()
+    overlay, report, new_records = View(view), Report(), list[Record]()
     questions: list[Question] = []
     reading_left = _MOST_READING
     for number, line in lines:
@@ -98,18 +98,18 @@ def decide_load(
             continue
         for record in written:
             overlay.apply_record(record)
-        found += written
+        new_records += written
         if written:
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
             report.known += 1
     if questions:
         raise Unanswered(questions, overlay)
-    return Decision(report, tuple(found))
+    return Decision(report, tuple(new_records))
 
 
 def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:
-    """The line with its subject in a context; settings without a subject are the context's own."""
+    """The line with its subject in a context; settings without a subject become those of the context."""
     if context == DEFAULT_CONTEXT:
         return line
     subject = line.get("subject")
@@ -119,7 +119,7 @@ def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:
 
 
 def _reading(line: Mapping[str, Any]) -> int:
-    """About how many steps reading a line's schema takes; none if its guid says what it is."""
+    """About how many steps reading a line's schema takes; 0 if it has a guid, because it is then not parsed."""
     text, schema_type = line.get("schema"), line.get("schemaType")
     if line.get("guid") is not None or not isinstance(text, str):
         return 0
@@ -137,7 +137,7 @@ def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list
     if not in_bounds(line.get("id")):
         raise Undecodable(f"a schema needs an id from 1 to {MAX_VERSION}, not {line.get('id')}")
     key = Key(records.SCHEMA, subject, number)
-    # The timestamp is that of the import, as it is of the record.
+    # The timestamp is the time of the import, which the record will have too.
     version = records.decode_version(key, dict(line), now)
     version = replace(version, kept=kept_form(_content(view, version, line, terms)))
     context = context_of(subject)
@@ -150,10 +150,10 @@ def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list
     if present is not None and present.deleted == version.deleted:
         return []
     require_writable(view, subject)
-    found = [records.version_record(view.key_bytes(key), version)]
-    if context != DEFAULT_CONTEXT and context not in view.contexts():
-        found.insert(0, Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
-    return found
+    schema_record = records.version_record(view.key_bytes(key), version)
+    if context == DEFAULT_CONTEXT or context in view.contexts():
+        return [schema_record]
+    return [Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now), schema_record]
 
 
 def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms) -> Content:
@@ -191,12 +191,12 @@ def _mode(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[R
 
 
 def _subject(line: Mapping[str, Any], *, of_settings: bool = False) -> str:
-    given = line.get("subject")
-    if not isinstance(given, str):
+    text = line.get("subject")
+    if not isinstance(text, str):
         raise Undecodable("a schema needs a subject")
-    subject = str(parse_subject(given))
+    subject = str(parse_subject(text))
     if not may_be_subject(subject, of_settings=of_settings):
-        raise errors.INVALID_SUBJECT(subject=given)
+        raise errors.INVALID_SUBJECT(subject=text)
     return subject
 
 

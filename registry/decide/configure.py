@@ -1,4 +1,4 @@
-"""Settings: configs, modes and contexts."""
+"""Changes of settings: configs, modes and contexts."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from registry.state.resolve import effective_config, effective_mode
 from registry.state.view import View
 
 POLICIES = (*Policy, LOGICAL_POLICY)
-#: In PUT bodies and answers the level has another name than in GET answers.
+#: The names in PUT bodies and answers; only the level has another name than in GET answers.
 UPDATE_NAMES = {**CONFIG_NAMES, "compatibility_level": "compatibility"}
 
 
 def decide_put_config(view: View, now: int, *, subject: str | None, update: Mapping[str, Any]) -> Decision[Config]:
-    """Change a config: fields that are absent stay, null clears, a value sets. None is the global config.
+    """Change a config: an absent field stays, null clears a field, a value sets it.
 
     Args:
-        view: The state to change.
-        now: In ms since the epoch.
-        subject: A subject or context in wire form, or None for the global config.
+        view: The state to decide on.
+        now: The time in ms since the epoch.
+        subject: A subject or context in wire form; None for the global config.
         update: The request body's fields.
 
     Raises:
@@ -57,7 +57,7 @@ def decide_put_config(view: View, now: int, *, subject: str | None, update: Mapp
 
 
 def checked_config(value: Mapping[str, Any]) -> Config:
-    """A whole config by the names of GET answers, checked as an update is.
+    """A complete config by the names of GET answers, checked like an update.
 
     Raises:
         ApiError: 400, 42203, 42210.
@@ -126,7 +126,7 @@ _CHECKS = {
 
 
 def decide_delete_config(view: View, now: int, *, subject: str | None, terms: Terms) -> Decision[Config]:
-    """Remove a config; answers what was stored, for the global one what was in force.
+    """Remove a config; returns the stored config, or for the global one the config that was in effect.
 
     Raises:
         ApiError: 40401, 42205.
@@ -145,7 +145,7 @@ def decide_delete_config(view: View, now: int, *, subject: str | None, terms: Te
 def decide_put_mode(
     view: View, now: int, *, subject: str | None, name: str | None, terms: Terms, force: bool
 ) -> Decision[str | None]:
-    """Set the mode of a subject, a context or everything (None); a name of None clears it. Answers the name as given.
+    """Set the mode of a subject or context, or for None the global one; the name None clears it. Returns the name.
 
     Raises:
         ApiError: 42204, 42205, 42206.
@@ -154,8 +154,8 @@ def decide_put_mode(
         raise errors.MODE_IMMUTABLE()
     key = view.key_bytes(Key(records.MODE, subject))
     if name is None:
-        found = () if view.mode(subject) is None else tuple(tombstone(view, Key(records.MODE, subject), now))
-        return Decision(None, found)
+        removal = () if view.mode(subject) is None else tuple(tombstone(view, Key(records.MODE, subject), now))
+        return Decision(None, removal)
     mode = MODES.get(name.upper())
     if mode is None:
         raise errors.INVALID_MODE()
@@ -169,13 +169,14 @@ def decide_put_mode(
 
 
 def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
-    """Hard deletes of what soft deletes left behind; refused where anything lives or is referred to from outside."""
+    """Hard-delete soft-deleted versions; refused if a version is live, or other subjects refer to one."""
     leftovers = [version for subject in matching(view.subjects(), target) for version in view.versions(subject)]
     if any(not version.deleted for version in leftovers):
         raise errors.SUBJECTS_EXIST()
-    going = {(version.subject, version.number) for version in leftovers}
+    removed = {(version.subject, version.number) for version in leftovers}
     for version in leftovers:
-        if any((each.subject, each.number) not in going for each in view.referrers(version.subject, version.number)):
+        referrers = view.referrers(version.subject, version.number)
+        if any((referrer.subject, referrer.number) not in removed for referrer in referrers):
             raise errors.REFERENCE_EXISTS(subject=version.subject, version=version.number)
     return tombstones(view, leftovers, now) + [
         Record(view.key_bytes(Key(records.CLEAR_SUBJECT, subject)), records.encode_clearing(subject), now)
@@ -184,21 +185,21 @@ def _clear_for_import(view: View, target: str | None, now: int) -> list[Record]:
 
 
 def matching(names: Iterable[str], target: str | None) -> list[str]:
-    """Those of some subjects that a mode set on a target would hold for."""
+    """The names that a mode set on a target applies to."""
     if target is None:
         return [name for name in names if context_of(name) == DEFAULT_CONTEXT]
-    wanted = parse_subject(target)
-    if wanted.context == GLOBAL_CONTEXT:
+    context, bare_name = parse_subject(target)
+    if context == GLOBAL_CONTEXT:
         return list(names)
-    if wanted.name:
+    if bare_name:
         return [target]
-    return [name for name in names if context_of(name) == wanted.context]
+    return [name for name in names if context_of(name) == context]
 
 
 def decide_delete_mode(
     view: View, now: int, *, subject: str | None, terms: Terms, recursive: bool
 ) -> Decision[str | None]:
-    """Remove the mode of a subject or context, with `recursive` those of its subjects too; answers the one removed.
+    """Remove the mode of a subject or context, and with `recursive` of its subjects; returns the target's old mode.
 
     Raises:
         ApiError: 40401, 42205.
@@ -210,32 +211,32 @@ def decide_delete_mode(
         raise errors.SUBJECT_NOT_FOUND(subject=subject or "")
     # A subject may have a mode and no schema.
     targets = [subject, *(matching(view.with_modes(), subject) if recursive else [])]
-    found = [
+    removals = [
         record
         for target in dict.fromkeys(targets)
         if view.mode(target) is not None
         for record in tombstone(view, Key(records.MODE, target), now)
     ]
-    return Decision(stored, tuple(found))
+    return Decision(stored, tuple(removals))
 
 
 def decide_delete_context(view: View, now: int, *, context: str) -> Decision[None]:
-    """Forget an empty context with its settings.
+    """Remove an empty context and its settings.
 
     Raises:
         ApiError: 42211.
     """
     if any(context_of(subject) == context for subject in view.subjects()):
         raise errors.CONTEXT_NOT_EMPTY(context=context)
-    owner = str(SubjectName(context, ""))
-    found = [
+    settings_owner = str(SubjectName(context, ""))
+    removals = [
         record
         for key, present in (
             (Key(records.CONTEXT, context), context in view.contexts()),
-            (Key(records.CONFIG, owner), view.config(owner) is not None),
-            (Key(records.MODE, owner), view.mode(owner) is not None),
+            (Key(records.CONFIG, settings_owner), view.config(settings_owner) is not None),
+            (Key(records.MODE, settings_owner), view.mode(settings_owner) is not None),
         )
         if present
         for record in tombstone(view, key, now)
     ]
-    return Decision(None, tuple(found))
+    return Decision(None, tuple(removals))

@@ -1,4 +1,4 @@
-"""The shape of a decision, and what decisions depend on besides the view."""
+"""Decisions as values, the terms that they depend on, and helpers that several decisions share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ A = TypeVar("A", bound=Answer)
 
 
 class Decision(Struct, Generic[T_co], frozen=True):
-    """What a command comes to: records to append, none where there is nothing to do, and the result."""
+    """The outcome of a command: its result, and the records to append, if any."""
 
     result: T_co
     records: tuple[Record, ...] = ()
@@ -36,7 +36,7 @@ class Decision(Struct, Generic[T_co], frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What decisions depend on besides the view: the server's settings, and answers found beforehand."""
+    """Input of decisions besides the view: the server's settings, and answers to questions asked before."""
 
     parse: Parser = field(default_factory=Parser)
     default_level: str = "BACKWARD"
@@ -47,20 +47,20 @@ class Terms:
     imports_overwrite: bool = True
     incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
     answered: Answered = ()
-    #: The most steps of reading schemas for a question that is answered at once.
+    #: The most steps that reading schemas may take if a question is to be answered within the decision.
     most_reading: int = LITTLE_READING
 
     def ask(self, view: View, question: Question, kind: type[A]) -> A:
-        """The answer to a question about schemas: one that was found beforehand, or that little work finds.
+        """Answer a question about schemas, from the earlier answers or with little work.
 
         Raises:
             InvalidSchema: A text is not a schema, or a reference leads nowhere.
-            UnknownEntity: A tag is for something that the schema does not have.
+            UnknownEntity: A tag is for an entity that the schema does not have.
             ApiError: The answer takes too much work.
-            Unanswered: The answer is to be found elsewhere first.
+            Unanswered: The question must be answered elsewhere first.
         """
-        for asked, answer in self.answered:
-            if asked == question:
+        for earlier_question, answer in self.answered:
+            if earlier_question == question:
                 if isinstance(answer, Exception):
                     raise answer
                 break
@@ -77,7 +77,7 @@ class Terms:
 
 
 def require_writable(view: View, subject: str | None) -> None:
-    """Refuse a write where the mode is read-only.
+    """Check that the mode of a subject allows writes.
 
     Raises:
         ApiError: 42205.
@@ -88,7 +88,7 @@ def require_writable(view: View, subject: str | None) -> None:
 
 
 def require_valid_rules(rule_set: RuleSet | None) -> None:
-    """Refuse rules that are wrong.
+    """Check a rule set.
 
     Raises:
         ApiError: 42210.
@@ -101,30 +101,30 @@ def require_valid_rules(rule_set: RuleSet | None) -> None:
 
 
 def tombstone(view: View, key: Key, now: int) -> list[Record]:
-    """Records that remove a key, in each of the forms that the log may hold it in."""
+    """The records that remove a key, one for each form in which the log may hold it."""
     return [Record(form, None, now) for form in view.key_forms(key)]
 
 
 def tombstones(view: View, removed: Sequence[Version], now: int) -> list[Record]:
-    """Records that hard delete versions, and marks for the ids that would otherwise be forgotten."""
-    found = [
+    """The records that hard-delete versions, and marks for highest ids that would otherwise be given again."""
+    removals = [
         record
-        for each in sorted(removed, key=lambda version: -version.number)
-        for record in tombstone(view, Key(records.SCHEMA, each.subject, each.number), now)
+        for version in sorted(removed, key=lambda version: -version.number)
+        for record in tombstone(view, Key(records.SCHEMA, version.subject, version.number), now)
     ]
-    for context in sorted({context_of(each.subject) for each in removed}):
+    for context in sorted({context_of(version.subject) for version in removed}):
         highest = view.highest_id(context)
-        if any(each.schema_id == highest and context_of(each.subject) == context for each in removed):
+        if any(version.schema_id == highest and context_of(version.subject) == context for version in removed):
             key = Key(records.ID_MARK, context)
-            found.insert(0, Record(view.key_bytes(key), records.encode_id_mark(context, highest), now))
-    return found
+            removals.insert(0, Record(view.key_bytes(key), records.encode_id_mark(context, highest), now))
+    return removals
 
 
 def settings_tombstones(view: View, subject: str, now: int) -> list[Record]:
-    """Records that remove the config and the mode of a subject, where it has them."""
-    found: list[Record] = []
+    """The records that remove the config and mode of a subject, if it has them."""
+    removals: list[Record] = []
     if view.config(subject) is not None:
-        found += tombstone(view, Key(records.CONFIG, subject), now)
+        removals += tombstone(view, Key(records.CONFIG, subject), now)
     if view.mode(subject) is not None:
-        found += tombstone(view, Key(records.MODE, subject), now)
-    return found
+        removals += tombstone(view, Key(records.MODE, subject), now)
+    return removals

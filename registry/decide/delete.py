@@ -1,4 +1,4 @@
-"""Deletion: soft and hard, of a version or a whole subject, and the way back from a soft one."""
+"""Deletion: soft and hard, of a version or a whole subject, and undeletion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from registry.state.view import View
 
 
 def decide_delete_version(view: View, now: int, *, subject: str, number: int | None, permanent: bool) -> Decision[int]:
-    """Delete one version; None means the latest. The subject's config and mode go with its last version for good.
+    """Delete one version, or the latest for None. A hard delete of a subject's last version removes its settings too.
 
     Raises:
         ApiError: 40401, 40402, 40406, 40407, 42205, 42206.
@@ -31,14 +31,14 @@ def decide_delete_version(view: View, now: int, *, subject: str, number: int | N
     _require_unreferenced(view, [version], permanent=permanent)
     if not permanent:
         return Decision(version.number, (_rewritten(view, version, deleted=True, now=now),))
-    found = tombstones(view, [version], now)
-    if all(each is version for each in view.versions(subject)):
-        found += settings_tombstones(view, subject, now)
-    return Decision(version.number, tuple(found))
+    removals = tombstones(view, [version], now)
+    if all(stored is version for stored in view.versions(subject)):
+        removals += settings_tombstones(view, subject, now)
+    return Decision(version.number, tuple(removals))
 
 
 def decide_delete_subject(view: View, now: int, *, subject: str, permanent: bool) -> Decision[list[int]]:
-    """Delete all versions of a subject, for good with its config and mode; answers the numbers deleted.
+    """Delete all versions of a subject; a hard delete removes its settings too. Returns the numbers of the versions.
 
     Raises:
         ApiError: 40401, 40404, 40405, 42205, 42206.
@@ -52,18 +52,18 @@ def decide_delete_subject(view: View, now: int, *, subject: str, permanent: bool
         raise errors.SUBJECT_SOFT_DELETED(subject=subject)
     if permanent and live:
         raise errors.SUBJECT_NOT_SOFT_DELETED(subject=subject)
-    concerned = list(versions) if permanent else live
-    _require_unreferenced(view, concerned, permanent=permanent, besides=subject)
+    targets = list(versions) if permanent else live
+    _require_unreferenced(view, targets, permanent=permanent, besides=subject)
     if permanent:
-        found = tombstones(view, concerned, now) + settings_tombstones(view, subject, now)
+        deletion = tombstones(view, targets, now) + settings_tombstones(view, subject, now)
     else:
         key = view.key_bytes(Key(records.DELETE_SUBJECT, subject))
-        found = [Record(key, records.encode_deletion(subject, versions[-1].number), now)]
-    return Decision([version.number for version in concerned], tuple(found))
+        deletion = [Record(key, records.encode_deletion(subject, versions[-1].number), now)]
+    return Decision([version.number for version in targets], tuple(deletion))
 
 
 def decide_undelete(view: View, now: int, *, subject: str, number: int | None) -> Decision[list[int]]:
-    """Make soft-deleted versions live again: one, or all of a subject for None; answers their numbers.
+    """Undelete a soft-deleted version, or for None all of a subject; returns the numbers of the undeleted versions.
 
     Raises:
         ApiError: 40401, 40402, 42205.
@@ -72,10 +72,10 @@ def decide_undelete(view: View, now: int, *, subject: str, number: int | None) -
     versions = view.versions(subject)
     if not versions:
         raise errors.SUBJECT_NOT_FOUND(subject=subject)
-    chosen = list(versions) if number is None else [find_version(view, subject, number, include_deleted=True)]
-    revived = [version for version in chosen if version.deleted]
-    found = tuple(_rewritten(view, version, deleted=False, now=now) for version in revived)
-    return Decision([version.number for version in revived], found)
+    candidates = list(versions) if number is None else [find_version(view, subject, number, include_deleted=True)]
+    deleted = [version for version in candidates if version.deleted]
+    updates = tuple(_rewritten(view, version, deleted=False, now=now) for version in deleted)
+    return Decision([version.number for version in deleted], updates)
 
 
 def _rewritten(view: View, version: Version, *, deleted: bool, now: int) -> Record:
@@ -90,7 +90,7 @@ def _require_unreferenced(
     permanent: bool,
     besides: str | None = None,
 ) -> None:
-    """Refuse where a version that stays refers to one that goes; a soft-deleted one counts for hard deletes only."""
+    """Check that no version outside `besides` refers to the versions; for soft deletes, no live version."""
     for version in versions:
         for referrer in view.referrers(version.subject, version.number):
             if referrer.subject != besides and (permanent or not referrer.deleted):

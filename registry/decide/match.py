@@ -1,4 +1,4 @@
-"""Which stored version a schema already is: the same text, or a text that spells the version's references out."""
+"""Finding the stored version that equals a candidate: by text, or with the version's references spelled out."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from registry.state.view import View
 def find_match(
     view: View, subject: str, candidate: Candidate, terms: Terms, *, include_deleted: bool = False
 ) -> Version | None:
-    """The version of a subject that a candidate already is, the newest of several.
+    """The newest version of a subject that equals a candidate.
 
     Raises:
-        ApiError: Comparing it with the versions that refer to others takes too much work.
-        Unanswered: It is to be compared elsewhere first.
+        ApiError: Comparing the candidate with versions that have references takes too much work.
+        Unanswered: The candidate must be compared elsewhere first.
     """
     registered = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
     if registered is not None or not _may_spell_out(candidate):
         return registered
-    # Most versions are plain, and kept as their text alone.
+    # Most versions are plain Avro schemas, which are kept as text and have no references.
     versions = [version for version in view.versions(subject) if not isinstance(version.kept, str)]
     visible = [version for version in versions if include_deleted or not version.deleted]
     return _find_spelled_out(view, visible, candidate, terms)
 
 
 def find_among(view: View, versions: Sequence[Version], candidate: Candidate, terms: Terms) -> Version | None:
-    """The version of some that a candidate already is; raises as `find_match` does."""
+    """The one of these versions that equals a candidate; raises as `find_match` does."""
     for version in versions:
         if loosely_same(version, candidate.content):
             return version
@@ -48,9 +48,9 @@ def _may_spell_out(candidate: Candidate) -> bool:
 
 
 def _find_spelled_out(view: View, versions: Iterable[Version], candidate: Candidate, terms: Terms) -> Version | None:
-    """The newest version with references that the candidate spells out, as Java's specific records do."""
+    """The newest version whose references the candidate spells out, as Java's specific records do."""
     content = candidate.content
-    # A definition is longer than the name that stands for it, so most versions need no parsing.
+    # A definition is longer than a reference to it by name, so most versions need no parsing.
     possible = tuple(
         version
         for version in versions

@@ -1,4 +1,4 @@
-"""What a registration comes to before it is judged: tags written, gaps filled, references pinned, the text read."""
+"""Preparing a registration: write tags, inherit what is missing, pin references, parse the text."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Registration(Struct, frozen=True):
     """A request to register a schema, or to look one up.
 
     Attributes:
-        subject: In wire form.
-        content: As the client sent it: references not pinned, text not canonical.
-        version: The number it must get; 0 leaves it to the server.
-        schema_id: The id it must get; -1 leaves it to the server.
-        normalize: Store the normalised text, whatever the config says.
+        subject: The subject in wire form.
+        content: The content as the client sent it: references not pinned, text not canonical.
+        version: The required version number; 0 leaves it to the server.
+        schema_id: The required id; -1 leaves it to the server.
+        normalize: Store the normalised text even if the config does not ask for it.
         force: Skip the compatibility check.
-        expected_latest: Register only if this is the latest live version (0: none); None does not ask.
+        expected_latest: Register only if this is the latest live version, 0 for none; None skips the check.
         tags_to_add: Tags to write into the text.
-        tags_to_remove: Tags to take out of the text.
-        propagate_tags: Write the latest version's tags into the text where it has the same entities.
+        tags_to_remove: Tags to remove from the text.
+        propagate_tags: Write the latest version's tags into the text, for entities that both have.
         explain: Explain in the error why the schema is incompatible.
     """
 
@@ -50,18 +50,18 @@ class Registration(Struct, frozen=True):
 
     @property
     def edits_tags(self) -> bool:
-        """Tell whether the text is to be changed before it is stored."""
+        """Tell whether the request changes tags in the text."""
         return bool(self.tags_to_add or self.tags_to_remove or self.propagate_tags)
 
 
 class Candidate(Struct, frozen=True):
-    """A content as it would be stored, and the text that it came from.
+    """A content in the form to be stored, and the text that it was made from.
 
     Attributes:
-        content: What is stored.
-        source: The text as the client sent it, its references pinned.
+        content: The content to store.
+        source: The text as the client sent it, with pinned references.
         normalized: Whether the content's text is normalised.
-        fault: What `validateFields` has against it; empty if it has nothing, or is not asked for.
+        fault: Why `validateFields` refuses it; empty if it does not, or is off.
     """
 
     content: Content
@@ -71,17 +71,17 @@ class Candidate(Struct, frozen=True):
 
 
 def write_tags(view: View, request: Registration, terms: Terms) -> Registration:
-    """The request with the tags that it asks for in its text; one that edits tags gets the version property.
+    """Apply the request's changes of tags to its text; if it adds or removes tags, it gets the version property too.
 
     Raises:
-        ApiError: 42201 if there is no schema, or a path leads nowhere in it.
+        ApiError: 42201 if there is no schema, or it lacks an entity to tag.
     """
     if not request.edits_tags:
         return request
     latest = view.latest(request.subject)
     if request.content.is_blank and latest is not None:
-        kept = latest.content
-        content = replace(request.content, text=kept.text, schema_type=kept.schema_type, references=kept.references)
+        old = latest.content
+        content = replace(request.content, text=old.text, schema_type=old.schema_type, references=old.references)
         request = replace(request, content=content)
     if request.content.is_blank:
         raise errors.EMPTY_SCHEMA()
@@ -101,7 +101,7 @@ def write_tags(view: View, request: Registration, terms: Terms) -> Registration:
 
 
 def inherit(view: View, request: Registration, config: Config, next_number: int) -> Registration:
-    """The request with what it leaves out taken from the latest version and the config's defaults and overrides."""
+    """Fill in what the request omits from the latest version, and apply the config's defaults and overrides."""
     content = request.content
     latest = view.latest(request.subject)
     previous = latest.content if latest else None
@@ -136,7 +136,7 @@ def _merge_rules(*layers: RuleSet | None) -> RuleSet | None:
 
 
 def canonicalize(view: View, request: Registration, config: Config, terms: Terms, *, strict: bool) -> Candidate:
-    """Pin the references, parse, and put the text into the form that is stored.
+    """Pin the references, parse the text, and bring it into the form to store.
 
     Raises:
         ApiError: 42201.
@@ -156,14 +156,14 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
         raise invalid_schema(error) from None
     text, references = outlined.text, source.schema.references
     if normalize:
-        references = tuple(sorted(set(references), key=lambda each: (each.name, each.subject, each.version)))
+        references = tuple(sorted(set(references), key=lambda ref: (ref.name, ref.subject, ref.version)))
     if text != content.text or references != content.references:
         content = Content(content.schema_type, text, references, content.metadata, content.rule_set)
     return Candidate(content, source, normalize, outlined.fault)
 
 
 def pinned_source(view: View, request: Registration, *, strict: bool) -> Source:
-    """The text of a request as it was sent, its references pinned.
+    """The text of a request as it was sent, with pinned references.
 
     Raises:
         ApiError: 42201 for an unknown type.
@@ -176,12 +176,12 @@ def pinned_source(view: View, request: Registration, *, strict: bool) -> Source:
 
 
 def validates_fields(config: Config, terms: Terms) -> bool:
-    """Tell whether `validateFields` holds."""
+    """Tell whether `validateFields` is on."""
     return terms.validate_fields if config.validate_fields is None else config.validate_fields
 
 
 def require_valid_fields(candidate: Candidate, request: Registration) -> None:
-    """Refuse a schema whose fields break `validateFields` by themselves.
+    """Check that `validateFields` has not refused the candidate.
 
     Raises:
         ApiError: 42201.

@@ -1,8 +1,8 @@
-"""Questions that decisions ask about schemas, and the answers that they are given beforehand.
+"""Questions that decisions ask about schemas, and their answers.
 
-A decision may not take long, since all writers wait for it. What little work answers is answered at once. For the rest
-the decision raises `Unanswered`; the answer is found beside the committer, and the command is decided again with it.
-A question holds all that its answer rests on. If any of that has changed by then, it is another question.
+A decision must be quick because all writers wait for it. If a question takes little work, the decision answers it
+itself. If not, it raises `Unanswered`; another process answers, and the command is decided again with the answer.
+A question holds everything that its answer depends on: if any of that changes, it is another question.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from registry.state.model import Kept, Version, context_of
 from registry.state.resolve import MOST_DEPENDENCIES, TooManyReferences, dependencies, reference_target
 from registry.state.view import View
 
-#: The most steps (`compat.budget`) that reading all schemas of a question may take if it is to be answered at once.
+#: The most steps (`compat.budget`) for reading all schemas of a question that a decision answers itself.
 LITTLE_READING = 2_000
-#: The most steps of what is to be done with them then: a few milliseconds with the reading.
+#: The most steps for the rest of the work on it; with the reading, they take a few milliseconds.
 LITTLE_WORK = 2 * LITTLE_READING
-#: The most references that are followed at once.
+#: The most references of a schema that a decision reads itself.
 _FEW_REFERENCES = 16
 
 
 class Source(Struct, frozen=True):
-    """A schema, and what its references mean in a view.
+    """A schema, and the targets of its references in a view.
 
     Attributes:
-        context: The context that the references count from.
-        schema: The text, its references pinned.
-        targets: What they mean: subjects, version numbers and contents. When a version was written does not matter; a
-            command that is decided again writes it at another time.
-        moved: The view's count of changes to versions that others refer to; it tells whether what the targets refer to
-            is the same. 0 for a schema without references.
+        context: The context in which the references are resolved.
+        schema: The text, with pinned references.
+        targets: The subject, version number and content of each target. Timestamps are left out: a command that is
+            decided again writes its versions with another timestamp.
+        moved: The view's count of changes to versions that others refer to. It shows whether the targets' references
+            lead to the same versions. 0 for a schema without references.
     """
 
     context: str
@@ -44,26 +44,26 @@ class Source(Struct, frozen=True):
     moved: int = 0
 
     def text(self, view: View, at_most: int = MOST_DEPENDENCIES) -> Text:
-        """The schema with the texts that it needs.
+        """The schema with the texts that it refers to.
 
         Raises:
-            TooManyReferences: It needs more than `at_most`.
+            TooManyReferences: It has more than `at_most` references.
             InvalidSchema: A reference leads nowhere.
         """
         return Text(self.schema, dependencies(view, self.context, self.schema, at_most=at_most))
 
 
 def source_of(view: View, context: str, schema: SchemaText) -> Source:
-    """A schema with what its references mean in a view now."""
+    """A schema with the current targets of its references in a view."""
     if not schema.references:
         return Source(context, schema)
     targets = [reference_target(view, context, reference, allow_deleted=True) for reference in schema.references]
-    meant = [None if target is None else (target.subject, target.number, target.kept) for target in targets]
-    return Source(context, schema, tuple(meant), view.references_moved)
+    untimed = [None if target is None else (target.subject, target.number, target.kept) for target in targets]
+    return Source(context, schema, tuple(untimed), view.references_moved)
 
 
 def stored_source(view: View, version: Version) -> Source:
-    """A stored schema with what its references mean in a view now."""
+    """A stored schema with the current targets of its references in a view."""
     return source_of(view, context_of(version.subject), version.content.schema)
 
 
@@ -72,8 +72,8 @@ class Question(Struct, frozen=True):
 
     Attributes:
         source: The schema.
-        task: What is to be found out about it.
-        latest: The latest version, if its tags are taken over.
+        task: What to find out about it.
+        latest: The latest version, if its tags are to be copied.
         earlier: The versions to compare with, oldest first.
         moved: As in `Source`, for the versions.
     """
@@ -94,11 +94,11 @@ class Question(Struct, frozen=True):
         return self._job(view, self.source.text(view), latest, MAX_STEPS, MOST_DEPENDENCIES)
 
     def little_job(self, view: View, most_steps: int) -> Job | None:
-        """The job if it takes little work, else None; explanations always take much.
+        """The job if it takes little work, else None; a job with explanations never takes little.
 
         Args:
-            view: Where references lead.
-            most_steps: How many steps reading its schemas may take.
+            view: The view that resolves references.
+            most_steps: How many steps reading the schemas may take.
 
         Raises:
             InvalidSchema: A reference leads nowhere.
@@ -117,7 +117,7 @@ class Question(Struct, frozen=True):
         return None if job.is_cut else job
 
     def _job(self, view: View, text: Text, latest: Text | None, most_steps: int, at_most: int) -> Job:
-        """The job with the newest versions, as many as can be read with so many steps."""
+        """The job with as many of the newest versions as can be read in `most_steps`."""
         earlier: list[Earlier] = []
         for version in reversed(self.earlier):
             candidate = _earlier(view, version, at_most)
@@ -138,11 +138,11 @@ def _earlier(view: View, version: Version, at_most: int) -> Earlier:
 
 
 class Unanswered(Exception):
-    """A decision needs answers that take too long to find while all writers wait for it.
+    """A decision needs answers that take too long while all writers wait for it.
 
     Attributes:
-        questions: What it asks.
-        view: Where references lead; None for the node's own view.
+        questions: The questions to answer.
+        view: The view that resolves references; None for the node's view.
     """
 
     def __init__(self, questions: Iterable[Question], view: View | None = None) -> None:
@@ -151,5 +151,5 @@ class Unanswered(Exception):
         self.view = view
 
 
-#: Questions with their answers, or with the errors that they came to.
+#: Questions with their answers or errors.
 Answered = tuple[tuple[Question, Answer | Exception], ...]

@@ -1,4 +1,4 @@
-"""Registration: from a request to the version that answers it."""
+"""Registration: the decision that turns a request into a version."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ log = logging.getLogger("magicbyte.registry.decide")
 def decide_register(
     view: View, now: int, *, request: Registration, terms: Terms, anew: bool = False
 ) -> Decision[Version]:
-    """Register a schema: the same version again, a known id under a new version, or a new id.
+    """Register a schema: returns a stored version, or a new version with a known or a new id.
 
     Args:
-        view: The state to change.
-        now: In ms since the epoch.
+        view: The state to decide on.
+        now: The time in ms since the epoch.
         request: The schema.
-        terms: The server's.
-        anew: Whether a version that is the request's before it inherits anything is no answer to it.
+        terms: The server's terms.
+        anew: Do not return a stored version that equals the request as sent, before it inherits anything.
 
     Raises:
         ApiError: Any row of the error table that registering can raise.
-        Unanswered: The schema, or whether it is compatible, is to be judged elsewhere first.
+        Unanswered: The schema must be parsed or judged elsewhere first.
     """
     mode = effective_mode(view, request.subject)
     _require_mode(mode, request)
@@ -71,37 +71,37 @@ def decide_register(
     next_number = view.next_number(request.subject)
     request = write_tags(view, request, terms)
     if mode.imports:
-        # An import is stored as it comes.
-        wanted, config = replace(request, normalize=False), dataclasses.replace(config, normalize=False)
+        # An import is stored without normalisation.
+        complete, config = replace(request, normalize=False), dataclasses.replace(config, normalize=False)
     else:
-        wanted = inherit(view, request, config, next_number)
-        # With what it inherits, a request may no longer be the version that it was sent as.
-        if wanted is not request and not anew:
+        complete = inherit(view, request, config, next_number)
+        # The request as sent may equal a stored version that the completed request no longer equals.
+        if complete is not request and not anew:
             registered = registered_already(view, request, terms, parse=True)
             if registered is not None:
                 return Decision(registered)
-    require_valid_rules(wanted.content.rule_set)
-    candidate = canonicalize(view, wanted, config, terms, strict=not mode.imports)
+    require_valid_rules(complete.content.rule_set)
+    candidate = canonicalize(view, complete, config, terms, strict=not mode.imports)
     if not mode.imports:
-        require_valid_fields(candidate, wanted)
-    existing = _same_version(view, wanted, candidate, terms)
+        require_valid_fields(candidate, complete)
+    existing = _same_version(view, complete, candidate, terms)
     if existing is not None:
         return Decision(existing)
     if not (mode.imports or request.force):
         _require_compatible(view, request, candidate, config, terms)
-    return _write(view, wanted, candidate.content, next_number, now, terms, imports=mode.imports)
+    return _write(view, complete, candidate.content, next_number, now, terms, imports=mode.imports)
 
 
 def _require_mode(mode: Mode, request: Registration) -> None:
     if mode.read_only:
-        refused = errors.READ_ONLY
+        refusal = errors.READ_ONLY
     elif request.schema_id >= 0 and not mode.imports:
-        refused = errors.NOT_IN_IMPORT_MODE
+        refusal = errors.NOT_IN_IMPORT_MODE
     elif request.schema_id < 0 and mode.imports:
-        refused = errors.NOT_IN_READ_WRITE_MODE
+        refusal = errors.NOT_IN_READ_WRITE_MODE
     else:
         return
-    raise refused(subject=request.subject, context=qualified_context(request.subject))
+    raise refusal(subject=request.subject, context=qualified_context(request.subject))
 
 
 def _require_expected_latest(view: View, request: Registration) -> None:
@@ -114,7 +114,7 @@ def _require_expected_latest(view: View, request: Registration) -> None:
 
 
 def _same_version(view: View, request: Registration, candidate: Candidate, terms: Terms) -> Version | None:
-    """The live version that already answers the request."""
+    """The live version that the request would register again."""
     if request.version == 0 and request.schema_id < 0:
         return find_match(view, request.subject, candidate, terms)
     if request.version > 0:
@@ -131,10 +131,10 @@ def _require_compatible(view: View, request: Registration, candidate: Candidate,
     verdict = judge(view, request.subject, candidate, config, terms, explain=request.explain)
     if verdict.compatible:
         return
-    refused = terms.incompatible(subject=request.subject, details=f"[{', '.join((*verdict.messages, *verdict.notes))}]")
+    refusal = terms.incompatible(subject=request.subject, details=f"[{', '.join((*verdict.messages, *verdict.notes))}]")
     if request.explain:
-        refused = refused.with_extra(explanations=list(verdict.explanations))
-    raise refused
+        refusal = refusal.with_extra(explanations=list(verdict.explanations))
+    raise refusal
 
 
 def judge(
@@ -147,26 +147,26 @@ def judge(
     *,
     explain: bool = False,
 ) -> Compared:
-    """Whether a candidate may follow the versions of a subject, by the level that holds for it.
+    """Judge whether a candidate is compatible with the versions of a subject, at the config's level.
 
     Args:
-        view: Where references lead.
-        subject: In wire form.
+        view: The view that resolves references.
+        subject: The subject in wire form.
         candidate: The new schema.
-        config: What holds for the subject.
-        terms: The server's.
-        versions: The versions to compare with, by number; all live ones where none are given.
+        config: The config in effect for the subject.
+        terms: The server's terms.
+        versions: The versions to compare with, by number; None for all live ones.
         explain: Explain what is incompatible.
 
     Raises:
         ApiError: The comparison takes too much work.
-        Unanswered: It is to be judged elsewhere first.
+        Unanswered: The candidate must be judged elsewhere first.
     """
     earlier = view.live_versions(subject) if versions is None else versions
     group = config.compatibility_group
     if group is not None:
-        mine = _property(candidate.content.metadata, group)
-        earlier = [each for each in earlier if _property(each.content.metadata, group) == mine]
+        value = _property(candidate.content.metadata, group)
+        earlier = [version for version in earlier if _property(version.content.metadata, group) == value]
     level = LEVELS.get(config.compatibility_level or "", LEVELS[terms.default_level])
     policy = Policy.LENIENT if config.compatibility_policy == Policy.LENIENT else Policy.STRICT
     validate_fields = validates_fields(config, terms)
@@ -203,7 +203,7 @@ def _write(
     *,
     imports: bool,
 ) -> Decision[Version]:
-    """The records of a new version; an import may write over a live one."""
+    """Write a new version; an import may overwrite a live one."""
     subject, context = request.subject, context_of(request.subject)
     if not imports and request.version not in (0, LATEST, next_number):
         raise errors.VERSION_OUT_OF_TURN()
@@ -221,41 +221,41 @@ def _write(
         if occupied.content != content and not terms.imports_overwrite:
             raise errors.VERSION_OVERWRITE(subject=subject, version=number)
     version = Version(subject, number, schema_id, kept_form(content), deleted=False, timestamp=now)
-    found: list[Record] = []
+    new_records: list[Record] = []
     if context != DEFAULT_CONTEXT and context not in view.contexts():
-        found.append(Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
-    found.append(records.version_record(view.key_bytes(Key(records.SCHEMA, subject, number)), version))
+        new_records.append(Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
+    new_records.append(records.version_record(view.key_bytes(Key(records.SCHEMA, subject, number)), version))
     superseded = [
-        each
-        for each in view.versions(subject)
-        if each.deleted
-        and each.schema_id == schema_id
-        and each.number < number
-        and not view.referrers(subject, each.number)
+        stored
+        for stored in view.versions(subject)
+        if stored.deleted
+        and stored.schema_id == schema_id
+        and stored.number < number
+        and not view.referrers(subject, stored.number)
     ]
-    for each in superseded:
-        found += tombstone(view, Key(records.SCHEMA, subject, each.number), now)
+    for stored in superseded:
+        new_records += tombstone(view, Key(records.SCHEMA, subject, stored.number), now)
     highest = view.highest_id(context)
     if occupied is not None and occupied.schema_id == highest != schema_id:
-        # The record that is written over is the last that tells of this id.
+        # The overwritten record is the last one that has this id.
         mark = view.key_bytes(Key(records.ID_MARK, context))
-        found.insert(0, Record(mark, records.encode_id_mark(context, highest), now))
-    return Decision(version, tuple(found))
+        new_records.insert(0, Record(mark, records.encode_id_mark(context, highest), now))
+    return Decision(version, tuple(new_records))
 
 
 def _choose_id(view: View, request: Registration, content: Content) -> int:
-    """The id of a content: the one it has, the one that an import asks for, or the next."""
+    """The id for a content: the one that an import asks for, the one that the content has, or the next."""
     context = context_of(request.subject)
     if request.schema_id >= 0:
         holder = view.content_with_id(context, request.schema_id)
         if holder is not None and holder != content:
             raise errors.ID_OVERWRITE(id=request.schema_id, context=qualified_context(request.subject))
         return request.schema_id
-    known = view.id_of(context, content)
-    if known is not None:
-        return known
+    existing_id = view.id_of(context, content)
+    if existing_id is not None:
+        return existing_id
     highest = view.highest_id(context)
     if highest == MAX_VERSION:
-        # Smaller ids may be free, but one that was given and deleted may still stand in data.
+        # Smaller ids may be free, but data may still contain a deleted id.
         raise errors.IDS_EXHAUSTED(context=context, last=MAX_VERSION)
     return highest + 1

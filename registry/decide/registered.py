@@ -1,4 +1,4 @@
-"""The version that answers a request as it is, so that nothing need be written."""
+"""Finding the stored version that a request describes, so that nothing need be written."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ from registry.state.resolve import effective_config, effective_mode
 from registry.state.view import View
 
 
-def look_up(view: View, wanted: Registration, terms: Terms, *, include_deleted: bool) -> Version | None:
-    """Look a schema up as it is sent, then parsed, then with what registering would add to it.
+def look_up(view: View, request: Registration, terms: Terms, *, include_deleted: bool) -> Version | None:
+    """Look up a schema as it was sent, then parsed, then with what it would inherit if it were registered.
 
     Raises:
         ApiError: 42201.
     """
-    subject = wanted.subject
-    if wanted.content.is_blank or not view.versions(subject):
+    subject = request.subject
+    if request.content.is_blank or not view.versions(subject):
         return None
     config = effective_config(view, subject, terms.default_level)
-    # A text that is stored as it is sent needs no parsing.
-    found = _look_up_as_sent(view, wanted, config, include_deleted=include_deleted)
-    if found is not None:
-        return found
-    full = inherit(view, wanted, config, view.next_number(subject))
-    for attempt in (wanted,) if full is wanted else (wanted, full):
+    # A text that is stored as it was sent needs no parsing.
+    version = _look_up_as_sent(view, request, config, include_deleted=include_deleted)
+    if version is not None:
+        return version
+    complete = inherit(view, request, config, view.next_number(subject))
+    for attempt in (request,) if complete is request else (request, complete):
         candidate = canonicalize(view, attempt, config, terms, strict=False)
-        found = find_match(view, subject, candidate, terms, include_deleted=include_deleted)
-        if found is not None:
-            return found
+        version = find_match(view, subject, candidate, terms, include_deleted=include_deleted)
+        if version is not None:
+            return version
     return None
 
 
-def registered_already(view: View, wanted: Registration, terms: Terms, *, parse: bool = False) -> Version | None:
-    """The live version that has what a request to register asks for, which is the answer in any mode, on any node.
+def registered_already(view: View, request: Registration, terms: Terms, *, parse: bool = False) -> Version | None:
+    """The live version that a registration would return without a write; this holds in any mode and on any node.
 
     Args:
         view: The state to look in.
-        wanted: The request.
-        terms: The server's.
-        parse: Whether a text that is not stored as it was sent is parsed, if registering is allowed.
+        request: The request.
+        terms: The server's terms.
+        parse: Parse the text if it is not stored as it was sent; if the mode allows no registrations, always do.
     """
-    subject = wanted.subject
-    if wanted.expected_latest is not None or wanted.edits_tags or not view.versions(subject):
+    subject = request.subject
+    if request.expected_latest is not None or request.edits_tags or not view.versions(subject):
         return None
     config = effective_config(view, subject, terms.default_level)
     if config.edits_contents:
         return None
-    found = _look_up_as_sent(view, wanted, config, include_deleted=False)
-    # Where registering would refuse, nothing is lost by parsing.
+    version = _look_up_as_sent(view, request, config, include_deleted=False)
+    # If the mode refuses registrations, no later step would parse the text.
     takes_registrations = effective_mode(view, subject).takes_registrations
-    if found is None and (parse or not takes_registrations):
+    if version is None and (parse or not takes_registrations):
         with suppress(ApiError):
-            candidate = canonicalize(view, wanted, config, terms, strict=takes_registrations)
-            found = find_match(view, subject, candidate, terms)
-    if found is None or (wanted.schema_id >= 0 and found.schema_id != wanted.schema_id):
+            candidate = canonicalize(view, request, config, terms, strict=takes_registrations)
+            version = find_match(view, subject, candidate, terms)
+    if version is None or (request.schema_id >= 0 and version.schema_id != request.schema_id):
         return None
-    if wanted.version == LATEST and found is not view.latest(subject):
+    if request.version == LATEST and version is not view.latest(subject):
         return None
-    return found if wanted.version in (0, LATEST, found.number) else None
+    return version if request.version in (0, LATEST, version.number) else None
 
 
-def _look_up_as_sent(view: View, wanted: Registration, config: Config, *, include_deleted: bool) -> Version | None:
-    if wanted.normalize or config.normalize or wanted.content.is_blank:
+def _look_up_as_sent(view: View, request: Registration, config: Config, *, include_deleted: bool) -> Version | None:
+    if request.normalize or config.normalize or request.content.is_blank:
         return None
-    return find_registered(view, wanted.subject, wanted.content, include_deleted=include_deleted)
+    return find_registered(view, request.subject, request.content, include_deleted=include_deleted)

@@ -1,4 +1,4 @@
-"""A new version made of an old one: with other tags, metadata or rules."""
+"""Making a new version from an old one, with other tags, metadata or rules."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Tagging:
     """A request for a new version that differs from an old one in tags, metadata or rules.
 
     Attributes:
-        subject: In wire form.
-        number: The version to start from; None is the latest.
-        new_version: The number that the new version must get; 0 or -1 leaves it to the server.
+        subject: The subject in wire form.
+        number: The version to start from; None for the latest.
+        new_version: The required number of the new version; 0 or -1 leaves it to the server.
         add: Tags to write into the text.
-        remove: Tags to take out of the text.
-        metadata: Replaces the old version's.
-        rule_set: Replaces the old version's.
-        merge: Rules to add to the old version's.
-        drop: Names of rules to leave out.
+        remove: Tags to remove from the text.
+        metadata: Replaces the old version's metadata.
+        rule_set: Replaces the old version's rules.
+        merge: Rules to add to the old version's rules.
+        drop: Names of rules to remove.
     """
 
     subject: str
@@ -49,7 +49,7 @@ def decide_tag(view: View, now: int, *, request: Tagging, terms: Terms) -> Decis
     """Register the new version.
 
     Raises:
-        ApiError: 40401, 40402, 42210 where rules are both replaced and changed, and what registering raises.
+        ApiError: 40401, 40402, 42210 if rules are both replaced and changed, and any error of registering.
     """
     if request.rule_set is not None and (request.merge is not None or request.drop):
         raise errors.INVALID_RULE_SET(detail="ruleSet should be omitted if specifying rulesToMerge or rulesToRemove")
