@@ -1,4 +1,4 @@
-"""The settings of serializers and deserializers: their names, types and defaults, and nothing unknown among them."""
+"""The settings of serializers and deserializers: names, types and defaults; unknown names are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONFIG = "config"
 
 
 def setting(parse: Callable[[str, Any], Any], default: Any, *names: str) -> Any:
-    """A field of a configuration, its names in the order in which they are looked for."""
+    """A field of a configuration; the first of its names that is set counts."""
     return field(default=default, metadata={"names": names, "parse": parse})
 
 
@@ -44,51 +44,51 @@ _dialect = one_of(draft_4="", draft_6="", draft_7="", draft_2019_09="", draft_20
 
 @dataclass(frozen=True, slots=True)
 class CommonConfig:
-    """What serializers and deserializers of all types have in common."""
+    """The settings that all serializers and deserializers share."""
 
     use_latest_version: bool = setting(boolean, False, "use.latest.version")
     use_latest_with_metadata: dict[str, str] | None = setting(  # noqa: RUF009  # a field, as dataclasses.field is
         pairs, None, "use.latest.with.metadata"
     )
-    #: Seconds for which a latest version is believed; None: as long as the client believes it; -1: for ever.
+    #: Seconds for which a latest version is cached; None: as long as the client caches it; -1: for ever.
     latest_ttl: float | None = setting(number, None, "latest.cache.ttl.sec")
-    #: Topics and schemas whose codecs are kept; all are made anew when there are more.
+    #: The number of topics and schemas whose codecs are cached; the cache is emptied when it is full.
     capacity: int = setting(integer, 1000, "max.schemas.per.subject")
     naming: Naming = field(default_factory=Naming)
 
     @classmethod
     def load(cls, conf: Mapping[str, Any] | None) -> Self:
-        """The configuration in a mapping of settings by name; those that are None count as absent.
+        """The configuration from a mapping of setting names to values; a value of None counts as absent.
 
         Raises:
             ConfigError: a name is unknown, or a value is not of its type.
         """
-        given = {name: value for name, value in (conf or {}).items() if value is not None}
-        values: dict[str, Any] = {"naming": naming(given)}
+        settings = {name: value for name, value in (conf or {}).items() if value is not None}
+        values: dict[str, Any] = {"naming": naming(settings)}
         for row in fields(cls):
             for name in row.metadata.get("names", ()):
-                if name in given:
-                    values.setdefault(row.name, row.metadata["parse"](name, given.pop(name)))
-        if given:
-            raise _unknown(cls, sorted(given))
+                if name in settings:
+                    values.setdefault(row.name, row.metadata["parse"](name, settings.pop(name)))
+        if settings:
+            raise _unknown(cls, sorted(settings))
         return cls(**values)
 
     @property
     def uses_latest(self) -> bool:
-        """True where a subject's latest version is asked for, which may change."""
+        """True if the subject's latest version is used, which may change."""
         return self.use_latest_version or self.use_latest_with_metadata is not None
 
     def believed_until(self, client_ttl: float | None) -> float | None:
-        """The time, on the monotonic clock, until which what is known now may be used; None for ever."""
+        """The time, on the monotonic clock, when a latest version read now expires; None for never."""
         ttl = client_ttl if self.latest_ttl is None else self.latest_ttl
         return None if not self.uses_latest or ttl is None or ttl < 0 else monotonic() + ttl
 
 
 @dataclass(frozen=True, slots=True)
 class SerializerConfig(CommonConfig):
-    """What serializers of all types have in common."""
+    """The settings that all serializers share."""
 
-    #: None where it is not set: true, unless another setting says which schema to use.
+    #: None if it is not set: then true, unless another setting says which schema to use.
     auto_register: bool | None = setting(boolean, None, "auto.register.schemas", "auto.register")
     normalize: bool = setting(boolean, False, "normalize.schemas")
     use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
@@ -117,29 +117,29 @@ class SerializerConfig(CommonConfig):
 
     @property
     def registers(self) -> bool:
-        """True where the serializer registers its own schema."""
+        """True if the serializer registers its own schema."""
         if self.auto_register is not None:
             return self.auto_register
         return not self.names_schema
 
     @property
     def names_schema(self) -> bool:
-        """True where a setting says which of the registry's schemas to use."""
+        """True if a setting says which of the registry's schemas to use."""
         return self.uses_latest or self.use_schema_id is not None or self.use_schema_guid is not None
 
     def in_header(self, *, is_key: bool) -> bool:
-        """True where the schema's guid goes into a header instead of its id before the payload."""
+        """True if the schema's guid goes into a header, false if its id goes before the payload."""
         return ((self.key_id_place if is_key else self.value_id_place) or self.id_place) == HEADER
 
 
 @dataclass(frozen=True, slots=True)
 class DeserializerConfig(CommonConfig):
-    """What deserializers of all types have in common."""
+    """The settings that all deserializers share."""
 
     key_id_source: str | None = setting(_id_source, None, "key.schema.id.deserializer")
     value_id_source: str | None = setting(_id_source, None, "value.schema.id.deserializer")
     id_source: str = setting(_id_source, DUAL, "schema.id.deserializer")
-    #: The schema of messages without a frame, where the source is `config`.
+    #: The schema of messages without a frame, if the source is `config`.
     use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
     use_schema_guid: str | None = setting(guid, None, "use.schema.guid")
 
@@ -150,7 +150,7 @@ class DeserializerConfig(CommonConfig):
             raise ConfigError("use.schema.id", "and schema.id.deserializer=config need each other")
 
     def source(self, *, is_key: bool) -> str:
-        """Where a message's schema is named: `dual` (header, else prefix), `prefix`, or `config`."""
+        """The place that names a message's schema: `dual` (header, else prefix), `prefix`, or `config`."""
         return (self.key_id_source if is_key else self.value_id_source) or self.id_source
 
 
@@ -203,14 +203,14 @@ C = TypeVar("C", bound=BaseClient)
 
 
 def checked_client(client: object, kind: type[C]) -> C:
-    """The client, if it is of the kind that the serializer needs.
+    """The client, checked to be of the kind that the serializer needs.
 
     Raises:
         TypeError: it is not.
     """
     if not isinstance(client, kind):
-        found = f"{type(client).__module__}.{type(client).__name__}"
-        raise TypeError(f"schema_registry_client must be a serdes.{kind.__name__} or of a kind of it, not {found}")
+        actual = f"{type(client).__module__}.{type(client).__name__}"
+        raise TypeError(f"schema_registry_client must be a serdes.{kind.__name__} or of a kind of it, not {actual}")
     return client
 
 
@@ -218,10 +218,10 @@ F = TypeVar("F", bound=Callable[..., Any] | None)
 
 
 def checked_function(name: str, function: F) -> F:
-    """The function, if it is one, or None.
+    """The function, checked to be one, or None.
 
     Raises:
-        ConfigError: it is neither.
+        ConfigError: it is neither a function nor None.
     """
     if function is not None and not callable(function):
         raise ConfigError(name, f"must be a function of an object and its context, not {type(function).__name__}")
@@ -229,11 +229,11 @@ def checked_function(name: str, function: F) -> F:
 
 
 def _unknown(cls: type[CommonConfig], names: list[str]) -> ConfigError:
-    import difflib  # noqa: PLC0415  # only to help who made a mistake
+    import difflib  # noqa: PLC0415  # only to suggest a name
 
-    known = [name for row in fields(cls) for name in row.metadata.get("names", ())]
-    known += SUBJECT_SETTINGS
-    close = difflib.get_close_matches(names[0], known, 1)
+    settings = [name for row in fields(cls) for name in row.metadata.get("names", ())]
+    settings += SUBJECT_SETTINGS
+    close = difflib.get_close_matches(names[0], settings, 1)
     hint = f"; did you mean {close[0]}?" if close else ""
     others = f" (nor are {', '.join(names[1:])})" if names[1:] else ""
     return ConfigError(names[0], f"is no setting of {cls.__name__.removesuffix('Config')}{others}{hint}")

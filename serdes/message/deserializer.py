@@ -1,4 +1,4 @@
-"""The one way from a message to a datum, whatever the schema's type: read the frame, find the schema, decode."""
+"""Deserializing for all schema types: read the frame, look up the schema, decode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from serdes.rules.seam import Ruled, after_decoding
 from serdes.serialization import Context
 
 FromDict = Callable[[Any, Any], Any]
-#: From the message and the payload's offset in it to the datum, or for an asynchronous client to a Later.
+#: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
 Decode = Callable[[bytes, int], Any]
 #: A schema and what it refers to.
 Resolved = tuple[SchemaText, Dependencies]
@@ -27,18 +27,18 @@ Resolved = tuple[SchemaText, Dependencies]
 
 @dataclass(frozen=True, slots=True)
 class ReaderFormat:
-    """A schema type's part in deserializing.
+    """The part of deserializing that depends on the schema type.
 
     Attributes:
         schema_type: The type's name on the wire.
         record_name: The name in a schema that the record subject strategies use, if there is one.
-        decoder: Makes the decoder of a writer's schema and of the reader's, if there is one.
-        errors: What decoders raise.
-        explain: The exception for one of these and the message.
-        indexed: True where message indexes stand before the payload; decoders of messages framed by a header are
-            given them before it.
-        needs_writer: False where the payload can be read without the writer's schema.
-        needs_references: False where it can be read without what the writer's schema refers to.
+        decoder: Makes the decoder of a writer's schema and of the reader's; either may be None.
+        errors: The exceptions that decoders raise.
+        explain: Makes the exception for the caller, of a decoder's exception and the message.
+        indexed: True if message indexes stand before the payload; if the frame is in a header, decoders get them
+            as the first bytes of the message.
+        needs_writer: False if the payload can be read without the writer's schema.
+        needs_references: False if it can be read without the schemas that the writer's schema refers to.
     """
 
     schema_type: str
@@ -57,7 +57,7 @@ class Deserializer:
     The first message of a schema asks the registry; later ones do not.
     """
 
-    #: The clients that it takes.
+    #: The class of clients that it accepts.
     client_type: type[BaseClient] = RegistryClient
 
     def __init__(
@@ -79,17 +79,17 @@ class Deserializer:
         self._from_dict = checked_function("from_dict", from_dict)
         #: Decoders by topic, field and the first five bytes of the message.
         self._ready: dict[str, dict[str, dict[bytes, Decode]]] = {}
-        #: When the first of these must be made again, on the monotonic clock; None for never.
+        #: The time on the monotonic clock when the first of these expires; None for never.
         self._stale_at: float | None = None
-        #: Decoders by topic, field and frame, with the time of their end where the reader's schema may change.
-        self._known: dict[tuple[str | None, str | None, object], tuple[Decode, float | None]] = {}
+        #: Decoders by topic, field and frame, each with its time of expiry if the reader's schema may change.
+        self._decoders: dict[tuple[str | None, str | None, object], tuple[Decode, float | None]] = {}
 
     def __call__(self, data: bytes | None, ctx: Any = None) -> Any:
         """The datum of a message; None, a tombstone, stays None.
 
         Args:
             data: The message's bytes.
-            ctx: Topic, field and headers of the message; may be None where the subject's name needs no topic.
+            ctx: Topic, field and headers of the message; may be None if the subject's name needs no topic.
 
         Raises:
             WireError: the bytes do not begin with a frame.
@@ -126,7 +126,7 @@ class Deserializer:
         )
 
     def datum(self, data: bytes, ctx: Context | None) -> Flow[Any]:
-        """The datum of a message, as of a call; asks the registry for what is not known yet."""
+        """The datum of a message, as `__call__` returns it; asks the registry for what is not cached."""
         is_key = ctx is not None and ctx.field == "key"
         source = self._config.source(is_key=is_key)
         if source == CONFIG:
@@ -147,61 +147,61 @@ class Deserializer:
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
 
     def _frame_of_config(self) -> wire.Frame:
-        """The frame that stands for messages without one; their message is a file's first."""
+        """The frame of a message without one: the configured schema and, for Protobuf, its file's first message."""
         guid = self._config.use_schema_guid
         rest = wire.write_indexes((0,)) if self._form.indexed else b""
         return wire.Frame(self._config.use_schema_id, None if guid is None else UUID(guid), 0, rest)
 
     def decoder(self, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
-        """The decoder of messages with a frame, settled as by the first of them."""
+        """The decoder of messages with this frame: cached, or chosen now as for a first message."""
         topic, field = (None, None) if ctx is None else (ctx.topic, ctx.field)
         key = (topic, field, frame.guid if frame.schema_id is None else frame.schema_id)
-        known = self._known.get(key)
-        if known is not None and (known[1] is None or monotonic() < known[1]):
-            return known[0]
-        if known is not None and self.client is not None:
+        cached = self._decoders.get(key)
+        if cached is not None and (cached[1] is None or monotonic() < cached[1]):
+            return cached[0]
+        if cached is not None and self.client is not None:
             self.client.clear_latest_caches()
-        if len(self._known) >= self._config.capacity:
-            self._known.clear()
+        if len(self._decoders) >= self._config.capacity:
+            self._decoders.clear()
             self._ready.clear()
         if self.client is None or not (self._form.needs_writer or self._config.uses_latest):
-            own = None if self._reader is None else (self._reader, ())
-            decode = yield from called(lambda: self._form.decoder(None, own))
+            reader = None if self._reader is None else (self._reader, ())
+            decode = yield from called(lambda: self._form.decoder(None, reader))
         else:
             decode = yield from self._resolve(self.client, frame, ctx)
         end = self._config.believed_until(self.client.latest_ttl if self.client else None)
-        self._known[key] = (decode, end)
+        self._decoders[key] = (decode, end)
         if topic is not None and field is not None and frame.schema_id is not None and frame.offset:
-            of_field = self._ready.setdefault(topic, {}).setdefault(field, {})
-            of_field[wire.prefix(frame.schema_id)] = decode
+            by_prefix = self._ready.setdefault(topic, {}).setdefault(field, {})
+            by_prefix[wire.prefix(frame.schema_id)] = decode
             if end is not None:
                 self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
         return decode
 
     def _forget_stale(self) -> None:
-        # In this order, so that what another thread adds meanwhile is forgotten or has its end noted.
+        # In this order: a decoder that another thread adds meanwhile is dropped, or its expiry is kept.
         self._stale_at = None
         self._ready.clear()
 
     def _resolve(self, client: BaseClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
         endpoints = client.endpoints
-        # The subject says in which context an id is looked for; a strategy that needs the schema comes after it.
-        asked = None if ctx is None else f"{self._config.naming.in_context(ctx)}{ctx.topic}-{ctx.field}"
+        # An id is looked up in the context of this subject: a strategy that needs the schema cannot run before that.
+        id_subject = None if ctx is None else f"{self._config.naming.in_context(ctx)}{ctx.topic}-{ctx.field}"
         if frame.schema_id is not None:
             name = f"the schema of id {frame.schema_id}"
-            info = yield from endpoints.schema_by_id(frame.schema_id, asked)
+            info = yield from endpoints.schema_by_id(frame.schema_id, id_subject)
         else:
             name = f"the schema of guid {frame.guid}"
             info = yield from endpoints.schema_by_guid(str(frame.guid))
         if info.schema.schema_type != self._form.schema_type:
             raise WrongSchemaType(name, info.schema.schema_type, self._form.schema_type)
         ruled, latest = Ruled(name, info.schema, info.rule_set), None
-        reader, subject = self._reader, asked
+        reader, subject = self._reader, id_subject
         if self._config.uses_latest:
-            held = yield from self._latest(client, ctx, info)
-            latest = Ruled(f"the latest version of subject {held.subject}", held.schema, held.rule_set)
-            reader, subject = held.schema, held.subject
-        needed = (yield from endpoints.dependencies(info.schema, asked)) if self._form.needs_references else ()
+            version = yield from self._latest(client, ctx, info)
+            latest = Ruled(f"the latest version of subject {version.subject}", version.schema, version.rule_set)
+            reader, subject = version.schema, version.subject
+        needed = (yield from endpoints.dependencies(info.schema, id_subject)) if self._form.needs_references else ()
         resolved: Resolved | None = None
         if reader is not None:
             resolved = (reader, (yield from endpoints.dependencies(reader, subject)))
@@ -217,9 +217,9 @@ class Deserializer:
 
 
 class AsyncDeserializer:
-    """The twin of a deserializer for an AsyncRegistryClient: made with the same arguments, its calls are to be awaited.
+    """A deserializer for an AsyncRegistryClient: it takes the same arguments, and its calls are awaited.
 
-    Where confluent-kafka's is made with `await`, so may this one be.
+    It may also be made with `await`, as confluent-kafka's is.
     """
 
     #: The deserializer that does the work.

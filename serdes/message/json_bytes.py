@@ -1,4 +1,4 @@
-"""JSON between text and Python, with integers of any size, and as deep as Python's stack."""
+"""JSON to and from Python, with integers of any size, nested as deep as Python's stack allows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _refuse(constant: str) -> Any:
 
 
 def loads(text: str) -> Any:
-    """The value of a text.
+    """The value of a JSON text.
 
     Raises:
         json.JSONDecodeError: It is not JSON.
@@ -36,10 +36,10 @@ def loads(text: str) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """The compact text of a value, in UTF-8.
+    """The compact JSON text of a value, in UTF-8.
 
     Raises:
-        TypeError, ValueError, RecursionError: It has none.
+        TypeError, ValueError, RecursionError: JSON cannot hold it.
     """
     try:
         return orjson.dumps(value)
@@ -50,7 +50,7 @@ def dumps(value: Any) -> bytes:
 def compact(text: bytes) -> bytes:
     """JSON text without the whitespace between its tokens; numbers and strings stay as they were written.
 
-    A text that is no JSON comes back as it is: its reader will say what is wrong with it.
+    A text that is not JSON is returned as it is: its reader reports the error.
     """
     if b" " in text or b"\n" in text or b"\t" in text or b"\r" in text:
         try:
@@ -61,10 +61,10 @@ def compact(text: bytes) -> bytes:
 
 
 def compacted(text: bytes) -> bytes:
-    """The same of a text that must be JSON in UTF-8; no bytes are null.
+    """As `compact`, but the text must be JSON in UTF-8; empty bytes become `null`.
 
     Raises:
-        ValueError: It is no JSON.
+        ValueError: It is not JSON.
     """
     if not text:
         return b"null"

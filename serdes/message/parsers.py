@@ -1,4 +1,4 @@
-"""Types of settings: each function makes a value of what a user wrote, which may be text, or refuses it by name."""
+"""Types of settings: each function converts a user's value, often text, or raises ConfigError with its name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
 
 def boolean(name: str, value: Any) -> bool:
-    """True or False, as such or as text."""
+    """A boolean, also as text: true, false, 1 or 0."""
     truth = value if isinstance(value, bool) else _TRUTH.get(str(value).lower())
     if truth is None:
         raise ConfigError(name, f"must be true or false, not {value!r}")
@@ -20,7 +20,7 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def integer(name: str, value: Any) -> int:
-    """An integer, as such or as text."""
+    """An integer, also as text."""
     if not isinstance(value, bool):
         try:
             return int(str(value))
@@ -30,7 +30,7 @@ def integer(name: str, value: Any) -> int:
 
 
 def number(name: str, value: Any) -> float:
-    """A number, as such or as text."""
+    """A number, also as text."""
     if not isinstance(value, bool):
         try:
             return float(value)
@@ -47,7 +47,7 @@ def text(name: str, value: Any) -> str:
 
 
 def pairs(name: str, value: Any) -> dict[str, str]:
-    """A mapping of texts, as such or as `key=value,key=value`."""
+    """A mapping of texts to texts, also as `key=value,key=value`."""
     if isinstance(value, str):
         value = dict(item.partition("=")[::2] for item in value.split(",") if item)
     if not isinstance(value, Mapping) or not value:
@@ -57,7 +57,7 @@ def pairs(name: str, value: Any) -> dict[str, str]:
 
 def schema_id(name: str, value: Any) -> int | None:
     """A schema id; -1 stands for none, as in Java."""
-    return None if (found := integer(name, value)) == -1 else found
+    return None if (number := integer(name, value)) == -1 else number
 
 
 def guid(name: str, value: Any) -> str:
@@ -69,7 +69,7 @@ def guid(name: str, value: Any) -> str:
 
 
 def one_of(**choices: str) -> Callable[[str, Any], str]:
-    """A choice by its name, by the name of Java's class, or by confluent-kafka's function."""
+    """A choice: by its name, by the name of Java's class, or as confluent-kafka's function."""
 
     def parse(name: str, value: Any) -> str:
         spelled = value if isinstance(value, str) else getattr(value, "__name__", repr(value))

@@ -1,4 +1,4 @@
-"""A generated class's file as a schema: its text, and the files it imports as references."""
+"""The file of a generated class as a schema: its text, and the files that it imports as references."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from compat.protobuf.schema import ProtobufSchema
 
 #: Imports that every registry knows.
-_KNOWN = ("google/protobuf/", "google/type/", "confluent/")
+_BUILT_IN = ("google/protobuf/", "google/type/", "confluent/")
 
 
 def parse(schema: SchemaText, dependencies: Dependencies = ()) -> ProtobufSchema:
-    """The parsed schema; what parses it is imported when it is first needed, which with a class may be never."""
+    """The parsed schema; the parser is imported on first use, which may never come if a class is given."""
     from compat.protobuf.schema import parse as parse_schema  # noqa: PLC0415  # see above
 
     return parse_schema(schema, dependencies)
@@ -33,7 +33,7 @@ def schema_text(file: FileDescriptor) -> str:
 
 
 class References:
-    """The references of files to the files they import: registered, or looked up, depth-first."""
+    """Registers or looks up the files that a file imports, depth-first, and refers to them."""
 
     def __init__(
         self, endpoints: Endpoints, config: ProtobufSerializerConfig, ctx: Context | None, context: str
@@ -44,10 +44,10 @@ class References:
         self._context = context
 
     def schema(self, file: FileDescriptor) -> Flow[SchemaText]:
-        """A file with the references it needs."""
+        """The schema of a file, with references to the files that it imports."""
         references = []
         for imported in _imports(file):
-            if self._config.skip_known_types and imported.name.startswith(_KNOWN):
+            if self._config.skip_known_types and imported.name.startswith(_BUILT_IN):
                 continue
             schema = yield from self.schema(imported)
             references.append((yield from self._reference(imported.name, schema)))
@@ -58,10 +58,10 @@ class References:
         subject = config.reference_naming(self._ctx, Reference(name, "", -1))
         qualified = subject if subject.startswith(":.") else self._context + subject
         if config.registers and not config.reference_lookup_only:
-            held = yield from self._endpoints.register(qualified, schema, normalize=config.normalize)
+            registered = yield from self._endpoints.register(qualified, schema, normalize=config.normalize)
         else:
-            held = yield from self._endpoints.lookup(qualified, schema, normalize=config.normalize)
-        return Reference(name, subject, held.version)
+            registered = yield from self._endpoints.lookup(qualified, schema, normalize=config.normalize)
+        return Reference(name, subject, registered.version)
 
 
 def _imports(file: FileDescriptor) -> list[FileDescriptor]:
@@ -70,14 +70,14 @@ def _imports(file: FileDescriptor) -> list[FileDescriptor]:
 
 
 def imported_by(file: FileDescriptor) -> Dependencies:
-    """All files that a file imports, each behind those it imports itself."""
-    found: dict[str, str] = {}
+    """All files that a file imports, directly or not, each after its own imports."""
+    texts: dict[str, str] = {}
 
     def collect(importing: FileDescriptor) -> None:
         for imported in _imports(importing):
-            if imported.name not in found and not imported.name.startswith("google/protobuf/"):
+            if imported.name not in texts and not imported.name.startswith("google/protobuf/"):
                 collect(imported)
-                found[imported.name] = schema_text(imported)
+                texts[imported.name] = schema_text(imported)
 
     collect(file)
-    return tuple(Dependency(name, text) for name, text in found.items())
+    return tuple(Dependency(name, text) for name, text in texts.items())

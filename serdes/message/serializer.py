@@ -1,4 +1,4 @@
-"""The one way from a datum to a message, whatever the schema's type: choose the schema, encode, frame."""
+"""Serializing for all schema types: choose the schema, encode, frame."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ToDict = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """How data of a schema are encoded.
+    """The encoder of a schema.
 
     Attributes:
-        encode: From a datum to its payload; for an asynchronous client also to a Later in its place.
+        encode: Takes a datum; returns its payload or, for an asynchronous client, a Later.
         indexes: Protobuf's message indexes as bytes.
-        covers: Whether so many data, of so many bytes of JSON together, surely give no Later but for what is refused;
-            None if there is never one.
+        covers: Takes a number of data and their total size in bytes of JSON; true if encoding them surely returns no
+            Later, except for data that is refused. None if `encode` never returns one.
     """
 
     encode: Callable[[Any], Any]
@@ -39,21 +39,21 @@ class Encoder:
 
 @dataclass(frozen=True, slots=True)
 class WriterFormat:
-    """A schema type's part in serializing.
+    """The part of serializing that depends on the schema type.
 
     Attributes:
         schema_type: The type's name on the wire.
-        record_name: What the record subject strategies use; None where the schema has none or there is no schema.
-        own: The serializer's own schema, with whatever it refers to registered; None where it has none.
-        encoder: Makes the encoder of a schema and what it refers to: its own, or one that the registry gave.
-        errors: What encoders raise.
-        explain: The exception for one of these and the datum.
-        needs: What the serializer's own schema refers to; None to ask the registry.
+        record_name: The name that the record subject strategies use; None if there is none, or no schema.
+        own_schema: Registers or looks up what the serializer's own schema refers to, and returns the schema if any.
+        encoder: Makes the encoder of a schema and its dependencies: the serializer's own schema or the registry's.
+        errors: The exceptions that encoders raise.
+        explain: Makes the exception for the caller, of an encoder's exception and the datum.
+        needs: The dependencies of the serializer's own schema; None to ask the registry.
     """
 
     schema_type: str
     record_name: str | None
-    own: Callable[[Context | None, str], Flow[SchemaText | None]]
+    own_schema: Callable[[Context | None, str], Flow[SchemaText | None]]
     encoder: Callable[[SchemaText, Dependencies], Encoder]
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, Any], Exception]
@@ -62,7 +62,7 @@ class WriterFormat:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The schema that a subject's messages are written with."""
+    """The schema that a subject's messages are written with: id, guid, subject and encoder."""
 
     id: int | None
     guid: str | None
@@ -71,7 +71,7 @@ class Chosen:
 
     @property
     def prefix(self) -> bytes:
-        """What stands before the payload, where the schema's id does: the id, and Protobuf's message indexes."""
+        """The bytes before the payload if the id is not in a header: magic, id and Protobuf's message indexes."""
         assert self.id is not None
         return wire.prefix(self.id) + self.encoder.indexes
 
@@ -82,7 +82,7 @@ class Serializer:
     The first message of a topic's key or value asks the registry, as the configuration says; later ones do not.
     """
 
-    #: The clients that it takes.
+    #: The class of clients that it accepts.
     client_type: type[BaseClient] = RegistryClient
 
     def __init__(
@@ -96,25 +96,25 @@ class Serializer:
         self.client = checked_client(client, self.client_type)
         self._form = form
         self._config = config
-        #: Whether a setting says which of the registry's schemas to use, and the serializer's own is not registered.
+        #: True if a setting says which of the registry's schemas to use, and the own schema is not registered.
         self.names_schema = config.names_schema and not config.registers
         self._to_dict = checked_function("to_dict", to_dict)
         self._metadata = schema.metadata_json if schema else None
-        #: The rules of the serializer's own schema, as the API has them.
+        #: The rules of the serializer's own schema, as JSON of the registry's API.
         self.rule_set = schema.rule_set_json if schema else None
-        #: What is needed for each message whose frame goes before the payload, by topic and field.
+        #: Prefix and encoder by topic and field, for messages whose frame goes before the payload.
         self._ready: dict[str, dict[str, tuple[bytes, Callable[[Any], bytes]]]] = {}
-        #: When the first of these must be asked for again, on the monotonic clock; None for never.
+        #: The time on the monotonic clock when the first of these expires; None for never.
         self._stale_at: float | None = None
-        #: The same for frames of any place, each with the time of its end.
+        #: Schemas by topic and field, for frames in any place, each with its time of expiry.
         self._chosen: dict[tuple[str | None, str | None], tuple[Chosen, float | None]] = {}
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
         """The message's bytes; None, a tombstone, stays None.
 
         Args:
-            obj: The datum, or what `to_dict` makes one of.
-            ctx: Topic, field and headers of the message; may be None where the subject's name needs no topic.
+            obj: The datum, or the object that `to_dict` converts into one.
+            ctx: Topic, field and headers of the message; may be None if the subject's name needs no topic.
 
         Raises:
             DatumMismatch: the datum does not fit the schema.
@@ -140,7 +140,7 @@ class Serializer:
         return self.client.drive(self.message(obj, ctx))
 
     def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
-        """The message's bytes, as of a call; asks the registry for what is not known yet."""
+        """The message's bytes, as `__call__` returns them; asks the registry for what is not cached."""
         is_key = ctx is not None and ctx.field == "key"
         chosen = yield from self.chosen(ctx)
         in_header = self._config.in_header(is_key=is_key)
@@ -165,12 +165,12 @@ class Serializer:
         return payload
 
     def chosen(self, ctx: Context | None) -> Flow[Chosen]:
-        """The schema of a topic's keys or values, settled as by the first message."""
+        """The schema of a topic's keys or values: cached, or chosen now as for a first message."""
         key = (None, None) if ctx is None else (ctx.topic, ctx.field)
-        known = self._chosen.get(key)
-        if known is not None and (known[1] is None or monotonic() < known[1]):
-            return known[0]
-        if known is not None:
+        cached = self._chosen.get(key)
+        if cached is not None and (cached[1] is None or monotonic() < cached[1]):
+            return cached[0]
+        if cached is not None:
             self.client.clear_latest_caches()
         if len(self._chosen) >= self._config.capacity:
             self._chosen.clear()
@@ -185,40 +185,41 @@ class Serializer:
         return chosen
 
     def _forget_stale(self) -> None:
-        # In this order, so that what another thread adds meanwhile is forgotten or has its end noted.
+        # In this order: an entry that another thread adds meanwhile is dropped, or its expiry is kept.
         self._stale_at = None
         self._ready.clear()
 
     def _resolve(self, ctx: Context | None) -> Flow[Chosen]:
         endpoints, config = self.client.endpoints, self._config
         subject = yield from config.naming.subject(endpoints, ctx, self._form.record_name)
-        own = yield from self._form.own(ctx, subject)
-        used = None if self.names_schema else own
-        # Made first: what cannot be encoded is not registered.
-        encoder = (yield from self._encoder(used, subject, own)) if used is not None else None
-        held = yield from self.held(subject, own)
-        if used is None or encoder is None:
-            used = held.schema
-            encoder = yield from self._encoder(used, subject, own)
-        encoder = before_encoding(Ruled(_named(subject), used, held.rule_set), encoder)
-        schema_id = held.id
+        own_schema = yield from self._form.own_schema(ctx, subject)
+        schema = None if self.names_schema else own_schema
+        # The encoder comes first: a schema without an encoder is not registered.
+        encoder = (yield from self._encoder(schema, subject, own_schema)) if schema is not None else None
+        registered = yield from self.registered(subject, own_schema)
+        if schema is None or encoder is None:
+            schema = registered.schema
+            encoder = yield from self._encoder(schema, subject, own_schema)
+        encoder = before_encoding(Ruled(_named(subject), schema, registered.rule_set), encoder)
+        schema_id = registered.id
         if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
-            schema_id = (yield from endpoints.lookup(subject, used)).id
-        return Chosen(schema_id, held.guid, subject, encoder)
+            schema_id = (yield from endpoints.lookup(subject, schema)).id
+        return Chosen(schema_id, registered.guid, subject, encoder)
 
-    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
-        """The version that a subject's messages are written under: registered, looked up, or named by a setting."""
+    def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+        """The registry's version of the schema to write with: registered, looked up, or named by a setting."""
         endpoints, config = self.client.endpoints, self._config
         if self.names_schema:
             return (yield from self._version(subject))
-        if own is None:
+        if own_schema is None:
             raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
         if not config.registers:
-            return (yield from endpoints.lookup(subject, own, normalize=config.normalize, format=config.schema_format))
+            form = config.schema_format
+            return (yield from endpoints.lookup(subject, own_schema, normalize=config.normalize, format=form))
         return (
             yield from endpoints.register(
                 subject,
-                own,
+                own_schema,
                 normalize=config.normalize,
                 metadata=self._metadata,
                 rule_set=self.rule_set,
@@ -227,13 +228,13 @@ class Serializer:
             )
         )
 
-    def _encoder(self, used: SchemaText, subject: str, own: SchemaText | None) -> Flow[Encoder]:
-        if used.schema_type != self._form.schema_type:
-            raise WrongSchemaType(_named(subject), used.schema_type, self._form.schema_type)
-        dependencies = yield from self._dependencies(used, subject, is_own=used is own)
-        if used is not own and own is not None and own != used:
-            yield from self._check(_named(subject), used, dependencies, own, subject)
-        return (yield from called(lambda: self._form.encoder(used, dependencies)))
+    def _encoder(self, schema: SchemaText, subject: str, own_schema: SchemaText | None) -> Flow[Encoder]:
+        if schema.schema_type != self._form.schema_type:
+            raise WrongSchemaType(_named(subject), schema.schema_type, self._form.schema_type)
+        dependencies = yield from self._dependencies(schema, subject, is_own=schema is own_schema)
+        if schema is not own_schema and own_schema is not None and own_schema != schema:
+            yield from self._check(_named(subject), schema, dependencies, own_schema, subject)
+        return (yield from called(lambda: self._form.encoder(schema, dependencies)))
 
     def _version(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
         endpoints, config = self.client.endpoints, self._config
@@ -251,7 +252,7 @@ class Serializer:
         return (yield from self.client.endpoints.dependencies(schema, subject))
 
     def _check(
-        self, name: str, used: SchemaText, dependencies: Dependencies, own: SchemaText, subject: str
+        self, name: str, schema: SchemaText, dependencies: Dependencies, own_schema: SchemaText, subject: str
     ) -> Flow[None]:
         config = self._config
         strict, setting = (
@@ -262,14 +263,14 @@ class Serializer:
         if strict:
             from serdes.message.strict import assert_reads  # noqa: PLC0415  # most serializers never compare schemas
 
-            needed = yield from self._dependencies(own, subject, is_own=True)
-            assert_reads(name, setting, reader=(used, dependencies), writer=(own, needed))
+            needed = yield from self._dependencies(own_schema, subject, is_own=True)
+            assert_reads(name, setting, reader=(schema, dependencies), writer=(own_schema, needed))
 
 
 class AsyncSerializer:
-    """The twin of a serializer for an AsyncRegistryClient: made with the same arguments, its calls are to be awaited.
+    """A serializer for an AsyncRegistryClient: it takes the same arguments, and its calls are awaited.
 
-    Where confluent-kafka's is made with `await`, so may this one be.
+    It may also be made with `await`, as confluent-kafka's is.
     """
 
     #: The serializer that does the work.
@@ -290,5 +291,5 @@ class AsyncSerializer:
 
 
 def _named(subject: str) -> str:
-    """What errors call the schema that a subject's messages are written with."""
+    """The name, in error texts, of the schema that a subject's messages are written with."""
     return f"the schema of subject {subject}"

@@ -1,4 +1,4 @@
-"""The clients' own compatibility check: may data of the serializer's schema be written with the registry's?"""
+"""The client's compatibility check: can the registry's schema read what the serializer's own schema writes?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from compat.level import LEVELS
 from compat.schema import Dependencies, InvalidSchema, SchemaText
 from serdes.error import IncompatibleReader, SchemaCompileError
 
-#: The work for the search for a datum that shows why.
+#: The step budget of the search for a datum that shows why.
 _EXPLANATION_STEPS = 100_000
 
 #: A schema and what it refers to.
@@ -17,11 +17,11 @@ Resolved = tuple[SchemaText, Dependencies]
 
 
 def assert_reads(name: str, setting: str, *, reader: Resolved, writer: Resolved) -> None:
-    """Passes where the reader's schema can read what the writer's schema writes.
+    """Checks that the reader's schema can read what the writer's schema writes.
 
     Raises:
-        IncompatibleReader: it cannot; `name` stands for the reader's schema, `setting` switches the check off.
-        SchemaCompileError: one of them cannot be parsed.
+        IncompatibleReader: it cannot; the error calls the reader's schema `name`, and `setting` switches the check off.
+        SchemaCompileError: one of the schemas cannot be parsed.
     """
     try:
         new, old = (parse(*schema) for schema in (reader, writer))
@@ -34,7 +34,7 @@ def assert_reads(name: str, setting: str, *, reader: Resolved, writer: Resolved)
 
 
 def _evidence(verdict: Verdict) -> str:
-    """A datum that shows the first break for which one is found, and what the reader makes of it."""
+    """A datum that the reader cannot read or reads wrongly, and the effect; for the first break that has one."""
     witnesses = (explained.witness for explained in verdict.explained(Budget(_EXPLANATION_STEPS)))
     shown = next((witness for witness in witnesses if witness is not None and witness.example is not None), None)
     return "" if shown is None else f"{shown.example}: {shown.effect}"

@@ -1,4 +1,4 @@
-"""Subject names: under which subject a message's schema is registered and looked for."""
+"""Subject names: the subject under which a message's schema is registered and looked up."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from serdes.client.flow import Flow
 from serdes.error import ConfigError, RegistryError, SerializationError
 from serdes.serialization import Context
 
-#: A subject's name of a context and a record's full name, both of which may be missing.
+#: Takes a context and a record's full name, either of which may be None; returns the subject's name.
 Strategy = Callable[[Context | None, str | None], str | None]
-#: The subject's name of a reference, of which only the name is known.
+#: Takes a context and a reference, of which only the name is set; returns the subject's name.
 ReferenceStrategy = Callable[[Context | None, Reference], str]
 
 
@@ -82,7 +82,7 @@ class Naming:
 
     Attributes:
         key, value: The strategies; None asks the registry for the topic's association and falls back on `fallback`.
-        fallback: None where there is none.
+        fallback: The strategy for topics without an association; None to raise an error.
         cluster: The Kafka cluster's id, the namespace of associations; `-` stands for any.
         context: The registry's context of a topic: its name, or a function of the topic.
     """
@@ -98,7 +98,7 @@ class Naming:
 
         Raises:
             SerializationError: the strategy needs a context or a record's name, and there is none.
-            RegistryError: the registry's answer about associations was neither yes nor 404.
+            RegistryError: the registry answered a query for associations with an error other than 404.
         """
         strategy = self.key if ctx is not None and ctx.field == "key" else self.value
         if strategy is None:
@@ -115,7 +115,7 @@ class Naming:
         if ctx is None:
             raise SerializationError("the associated subject name strategy needs a SerializationContext")
         try:
-            found = yield from endpoints.associations(
+            matches = yield from endpoints.associations(
                 ctx.topic, self.cluster, resource_type="topic", association_types=[str(ctx.field)]
             )
         except RegistryError as error:
@@ -124,17 +124,17 @@ class Naming:
             import logging  # noqa: PLC0415  # once a topic
 
             logging.getLogger(__name__).debug("the registry knows no associations: %s", error)
-            found = []
-        if len(found) > 1:
-            raise SerializationError(f"topic {ctx.topic} has {len(found)} associated subjects for its {ctx.field}")
-        if found:
-            return str(found[0]["subject"])
+            matches = []
+        if len(matches) > 1:
+            raise SerializationError(f"topic {ctx.topic} has {len(matches)} associated subjects for its {ctx.field}")
+        if matches:
+            return str(matches[0]["subject"])
         if self.fallback is None:
             raise SerializationError(f"topic {ctx.topic} has no associated subject for its {ctx.field}")
         return self.fallback(ctx, record_name)
 
     def in_context(self, ctx: Context | None) -> str:
-        """The prefix of a subject in the context of a topic; nothing for the default one."""
+        """The prefix that puts a subject into the topic's context; empty for the default context."""
         if self.context is None:
             return ""
         context = self.context(ctx.topic if ctx is not None else "") if callable(self.context) else self.context
@@ -144,7 +144,7 @@ class Naming:
 
 
 def naming(conf: dict[str, Any]) -> Naming:
-    """The naming that settings ask for; they are taken out of the mapping.
+    """The naming that the settings ask for; they are removed from the mapping.
 
     Raises:
         ConfigError: a strategy is unknown.
@@ -156,16 +156,16 @@ def naming(conf: dict[str, Any]) -> Naming:
             options[name] = conf.pop(name)
     common = _strategy(by_type, str(getattr(conf[by_type], "value", conf[by_type]))) if by_type in conf else None
     conf.pop(by_type, None)
-    if (given := conf.pop("subject.name.strategy", None)) is not None:
-        common = _strategy("subject.name.strategy", given)
+    if (strategy := conf.pop("subject.name.strategy", None)) is not None:
+        common = _strategy("subject.name.strategy", strategy)
     by_field = {
         field: _strategy(name, conf.pop(name))
         for field in ("key", "value")
         if (name := f"{field}.subject.name.strategy") in conf
     }
     fallback: Strategy | None = topic_subject_name_strategy
-    if (given := options.pop("subject.name.strategy.fallback.type", None)) is not None:
-        fallback = _fallback(str(getattr(given, "value", given)))
+    if (name := options.pop("subject.name.strategy.fallback.type", None)) is not None:
+        fallback = _fallback(str(getattr(name, "value", name)))
     cluster = str(options.pop("subject.name.strategy.kafka.cluster.id", "-"))
     if options:
         raise ConfigError("subject.name.strategy.conf", f"unknown: {', '.join(sorted(options))}")
@@ -180,10 +180,10 @@ def reference_strategy(name: str, value: Any) -> ReferenceStrategy:
     if callable(value):
         function: ReferenceStrategy = value
         return function
-    known = REFERENCE_STRATEGIES.get(str(value).rpartition(".")[2])
-    if known is None:
+    strategy = REFERENCE_STRATEGIES.get(str(value).rpartition(".")[2])
+    if strategy is None:
         raise ConfigError(name, f"must be a function or one of {', '.join(REFERENCE_STRATEGIES)}, not {value!r}")
-    return known
+    return strategy
 
 
 def _strategy(name: str, value: Any) -> Strategy | None:

@@ -1,8 +1,8 @@
-"""The bytes around a payload: which schema it was written with, and for Protobuf which message.
+"""The frame of a payload: the schema that it was written with and, for Protobuf, the message's type.
 
 V0 stands before the payload: 0x00, the schema id as four big-endian bytes, for Protobuf the message indexes.
 V1 stands in the record header `__key_schema_id` or `__value_schema_id`: 0x01, the sixteen bytes of the schema's guid,
-for Protobuf the message indexes; the payload is left as it is. V1 may stand before the payload too.
+for Protobuf the message indexes. The payload then has no prefix. V1 may also stand before the payload.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ V0_SIZE = 5
 V1_SIZE = 17
 
 _ID = Struct(">BI")
-#: A varint of an int32 index takes no more; a longer one is damage.
+#: The bytes of the longest varint of an int32 index; a longer one is corrupt.
 _VARINT_LIMIT = 5
 _MAX_INDEX = 2**31 - 1
 
 Buffer = bytes | bytearray | memoryview
-#: A record's headers, as confluent-kafka hands them out: a list of pairs or a mapping.
+#: A record's headers as confluent-kafka returns them: a list of pairs or a mapping.
 Headers = Any
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a message's frame says: the schema by id (V0) or by guid (V1), and where the payload starts."""
+    """A parsed frame: the schema by id (V0) or by guid (V1), and where the payload starts."""
 
     schema_id: int | None
     guid: UUID | None
     #: Bytes of the message before the payload, or before the message indexes of Protobuf.
     offset: int
-    #: What stands behind the guid in a header: message indexes, else empty.
+    #: The message indexes after the guid in a header, else empty.
     rest: bytes = b""
 
 
@@ -100,7 +100,7 @@ def read_header(value: Buffer) -> Frame:
 
 
 def read_dual(message: Buffer, headers: Headers, *, is_key: bool) -> Frame:
-    """The frame in the header where there is one, else the one before the payload."""
+    """The frame in the header if there is one, else the one before the payload."""
     value = find_header(headers, header_name(is_key=is_key))
     return read_prefix(message) if value is None else read_header(value)
 
@@ -110,11 +110,11 @@ def find_header(headers: Headers, name: str) -> bytes | None:
     if not headers:
         return None
     pairs: Iterable[tuple[str, Any]] = headers.items() if hasattr(headers, "items") else headers
-    found = None
+    last = None
     for key, value in pairs:
         if key == name and value is not None:
-            found = value
-    return found.encode("latin-1") if isinstance(found, str) else found
+            last = value
+    return last.encode("latin-1") if isinstance(last, str) else last
 
 
 def write_header(headers: Headers, name: str, value: bytes) -> None:
@@ -126,7 +126,7 @@ def write_header(headers: Headers, name: str, value: bytes) -> None:
 
 
 def write_indexes(indexes: Sequence[int], *, zigzag: bool = True) -> bytes:
-    """Protobuf message indexes: a count, then the path from the file's messages through nested ones.
+    """The bytes of Protobuf message indexes: a count, then the path from the file's messages through nested ones.
 
     The first message of a file, `[0]`, is the single byte 0. Varints are zig-zag; old Python clients wrote plain ones
     (`use.deprecated.format`).
@@ -144,7 +144,7 @@ def write_indexes(indexes: Sequence[int], *, zigzag: bool = True) -> bytes:
 
 
 def read_indexes(message: Buffer, offset: int = 0, *, zigzag: bool = True) -> tuple[tuple[int, ...], int]:
-    """Protobuf message indexes and the offset behind them; a count of 0 stands for `(0,)`.
+    """Protobuf message indexes and the offset after them; a count of 0 stands for `(0,)`.
 
     Raises:
         TruncatedMessage: the message ends inside the indexes, or is too short for their count.
@@ -153,7 +153,7 @@ def read_indexes(message: Buffer, offset: int = 0, *, zigzag: bool = True) -> tu
     count, offset = _read_varint(message, offset, zigzag=zigzag)
     if count == 0:
         return (0,), offset
-    # Each index takes a byte or more: a count the message cannot hold is refused before anything is made of it.
+    # An index takes at least one byte: refuse a count that the message cannot hold before the loop.
     if count > len(message) - offset:
         raise TruncatedMessage(f"{count} message indexes", offset + count, len(message))
     indexes = []

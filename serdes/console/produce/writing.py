@@ -24,11 +24,11 @@ _NO_GUID = "00000000-0000-0000-0000-000000000000"
 class DrySerializer(Serializer):
     """A serializer that neither registers its schema nor looks it up."""
 
-    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+    def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The serializer's own schema as it is, or the version that a setting names."""
-        if own is None or self.names_schema:
-            return (yield from super().held(subject, own))
-        return RegisteredSchema(subject, 0, 0, _NO_GUID, own, None, self.rule_set)
+        if own_schema is None or self.names_schema:
+            return (yield from super().registered(subject, own_schema))
+        return RegisteredSchema(subject, 0, 0, _NO_GUID, own_schema, None, self.rule_set)
 
 
 def writer(
