@@ -14,10 +14,10 @@ Message = MutableMapping[str, Any]
 
 
 class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Calls an ASGI app on an event loop of its own, so that blocking and asynchronous callers may share the app.
+    """Calls an ASGI app on a separate event loop, so that blocking and asynchronous callers can share the app.
 
-    The app's lifespan starts with the first request and ends with `close`. An app that raises makes the request fail
-    as a connection that broke would.
+    The app's lifespan starts in the constructor and ends with `close`. If the app raises, the request fails as on a
+    broken connection.
     """
 
     def __init__(self, app: Any) -> None:
@@ -52,7 +52,7 @@ class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         await asyncio.to_thread(self.close)
 
     def abandon(self) -> None:
-        """Lets the interpreter end: the threads that an orderly shut-down needs are gone by then."""
+        """Silences the loop's errors at interpreter exit, when the threads for an orderly shut-down are gone."""
         self._loop.set_exception_handler(lambda _loop, _context: None)
 
     async def _respond(self, request: httpx.Request) -> httpx.Response:
@@ -70,7 +70,7 @@ class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 class SharedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """A transport for one client of several: closing it leaves the app to the others."""
+    """A transport for one of several clients of an app: closing it does not stop the app."""
 
     def __init__(self, inner: AsgiTransport) -> None:
         self._inner = inner
@@ -85,7 +85,7 @@ class SharedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 class _Lifespan:
-    """The ASGI lifespan protocol: start-up and shut-down of an app, where it has them."""
+    """The ASGI lifespan protocol: start-up and shut-down of an app, if it supports them."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -105,7 +105,7 @@ class _Lifespan:
     async def _run(self) -> None:
         try:
             await self._app({"type": "lifespan", "asgi": {"version": "3.0"}}, self._to_app.get, self._from_app.put)
-        except Exception as error:  # noqa: BLE001  # an app without a lifespan may raise whatever it likes
+        except Exception as error:  # noqa: BLE001  # an app without a lifespan may raise anything
             await self._from_app.put({"type": "raised", "message": repr(error)})
         else:
             await self._from_app.put({"type": "returned"})

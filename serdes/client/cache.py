@@ -1,4 +1,4 @@
-"""A bounded cache that forgets what was used longest ago, and what is older than a given age."""
+"""A bounded cache: it drops the least recently used entries and those older than a time to live."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Cache(Generic[K, V]):
     """A mapping of at most `capacity` entries, none older than `ttl` seconds; safe to share between threads.
 
     Attributes:
-        capacity: The most entries held; the least recently used one goes first.
-        ttl: Seconds after which an entry is forgotten; None for never, 0 to hold nothing.
+        capacity: The maximum number of entries; the least recently used one is dropped first.
+        ttl: Seconds after which an entry is dropped; None for never, 0 to keep nothing.
     """
 
     def __init__(self, capacity: int, ttl: float | None = None, clock: Callable[[], float] = monotonic) -> None:
@@ -32,7 +32,7 @@ class Cache(Generic[K, V]):
         self._lock = threading.Lock()
 
     def get(self, key: K) -> V | None:
-        """The value, or None where there is none or it is too old."""
+        """The value of a key, or None if there is none or it is too old."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -45,7 +45,7 @@ class Cache(Generic[K, V]):
             return value
 
     def put(self, key: K, value: V) -> None:
-        """Holds a value, and lets go of the least recently used one where there are too many."""
+        """Stores a value and, if the cache is full, drops the least recently used one."""
         with self._lock:
             self._entries[key] = (value, self._clock())
             self._entries.move_to_end(key)
@@ -53,13 +53,13 @@ class Cache(Generic[K, V]):
                 self._entries.popitem(last=False)
 
     def discard(self, matches: Callable[[K], bool]) -> None:
-        """Forgets the entries whose key matches."""
+        """Drops the entries whose key matches."""
         with self._lock:
             for key in [key for key in self._entries if matches(key)]:
                 del self._entries[key]
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Drops all entries."""
         with self._lock:
             self._entries.clear()
 

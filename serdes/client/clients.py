@@ -1,4 +1,4 @@
-"""Clients of a schema registry: a blocking one and an asynchronous one, driving the same flows."""
+"""The blocking and the asynchronous client of a schema registry; both drive the same flows."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ E = TypeVar("E", bound=PlainEndpoints)
 
 
 class BaseClient:
-    """What both clients hold.
+    """The part that both clients share: settings, connection and caches.
 
     Attributes:
         urls: The registry's base URLs, without credentials.
         endpoints: The flows that the methods drive, and their caches.
-        latest_ttl: Seconds for which a subject's latest version is believed; None for ever.
+        latest_ttl: Seconds for which a subject's latest version is cached; None for ever.
     """
 
     endpoints_type: type[Endpoints] = Endpoints
@@ -70,19 +70,19 @@ class BaseClient:
         """A client that has not connected yet.
 
         Args:
-            urls: One URL, several in a list, or several separated by commas: the others serve where one fails.
-                `mock://scope` stands for a registry in memory, the same for the same scope.
-            transport: An httpx transport instead of the network; of an ASGI app: `serdes.client.asgi.AsgiTransport`.
-            auth: Credentials; those in a URL are used where none are given.
-            tls: What https connections trust and show.
+            urls: One URL, or several in a list or separated by commas: if one fails, the next is tried.
+                `mock://scope` is a registry in memory; clients of the same scope share it.
+            transport: An httpx transport instead of the network; for an ASGI app: `serdes.client.asgi.AsgiTransport`.
+            auth: Credentials; None to use those in the URL.
+            tls: The certificates that https connections trust, and the one that they present.
             proxy: The URL of an HTTP proxy.
-            timeout: Seconds that connecting, or waiting for an answer, may take.
-            retry: How often a request is tried again.
-            cache: What is remembered for how long.
-            headers: Further headers of every request.
+            timeout: The most seconds for connecting, and for waiting for an answer.
+            retry: How often a failed request is retried.
+            cache: The sizes of the caches, and how long latest versions are cached.
+            headers: Additional headers of every request.
 
         Raises:
-            ConfigError: a URL is none, or an argument is out of its range.
+            ConfigError: a URL is invalid, or an argument is out of range.
         """
         self.urls, url_auth = split_urls(urls)
         #: All URLs that requests go to, the token endpoint's included.
@@ -95,16 +95,16 @@ class BaseClient:
         self.latest_ttl = limits.latest_ttl
 
     def clear_latest_caches(self) -> None:
-        """Forgets which versions are the latest."""
+        """Drops the cached latest versions."""
         self.endpoints.clear_latest()
 
     def clear_caches(self) -> None:
-        """Forgets everything that was asked."""
+        """Drops all cached answers."""
         self.endpoints.clear()
 
 
 def blocking(flow: Callable[Concatenate[E, P], Flow[R]]) -> Callable[Concatenate[RegistryClient, P], R]:
-    """The method that carries out a flow of the client's endpoints and gives its result."""
+    """Makes a method that drives a flow of the client's endpoints and returns its result."""
 
     @wraps(flow)
     def method(self: RegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -116,7 +116,7 @@ def blocking(flow: Callable[Concatenate[E, P], Flow[R]]) -> Callable[Concatenate
 def awaitable(
     flow: Callable[Concatenate[E, P], Flow[R]],
 ) -> Callable[Concatenate[AsyncRegistryClient, P], Coroutine[Any, Any, R]]:
-    """The coroutine method that carries out a flow of the client's endpoints and gives its result."""
+    """Makes a coroutine method that drives a flow of the client's endpoints and returns its result."""
 
     @wraps(flow)
     async def method(self: AsyncRegistryClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -128,8 +128,8 @@ def awaitable(
 class RegistryClient(BaseClient):
     """A blocking client of a schema registry; safe to share between threads.
 
-    Every method is the flow of the same name in `serdes.client.endpoints.Endpoints` and may raise, beside what is said
-    there, RegistryError, RegistryUnavailable and OAuthTokenError.
+    Every method drives the flow of the same name in `serdes.client.endpoints.Endpoints`. In addition to the errors
+    listed there, it may raise RegistryError, RegistryUnavailable and OAuthTokenError.
     """
 
     _http: httpx.Client | None = None
@@ -161,7 +161,7 @@ class RegistryClient(BaseClient):
     dependencies = blocking(Endpoints.dependencies)
 
     def drive(self, flow: Flow[R]) -> R:
-        """Carries out a flow's requests and waits, and gives its result."""
+        """Performs the requests and pauses of a flow, and returns its result."""
         try:
             step = next(flow)
             while True:
@@ -208,7 +208,7 @@ class RegistryClient(BaseClient):
 
 
 class AsyncRegistryClient(BaseClient):
-    """An asynchronous client of a schema registry: the methods of RegistryClient, to be awaited."""
+    """An asynchronous client of a schema registry: the methods of RegistryClient as coroutines."""
 
     _http: httpx.AsyncClient | None = None
 
@@ -239,7 +239,7 @@ class AsyncRegistryClient(BaseClient):
     dependencies = awaitable(Endpoints.dependencies)
 
     async def drive(self, flow: Flow[R]) -> R:
-        """Carries out a flow's requests and waits, and gives its result."""
+        """Performs the requests and pauses of a flow, and returns its result."""
         try:
             step = next(flow)
             while True:
@@ -254,7 +254,7 @@ class AsyncRegistryClient(BaseClient):
             return result
 
     async def _perform(self, step: Step) -> Answer | None:
-        import asyncio  # noqa: PLC0415  # the blocking client does without
+        import asyncio  # noqa: PLC0415  # the blocking client does not need it
 
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)

@@ -1,4 +1,4 @@
-"""The registry clients by confluent-kafka's names: its configuration, its methods, its values."""
+"""The registry clients with the configuration, methods and values of confluent-kafka's client."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ __all__ = [
 
 
 class SchemaRegistryClient(RegistryClient):
-    """A RegistryClient that is configured and called as confluent-kafka's SchemaRegistryClient is.
+    """A RegistryClient with the configuration and methods of confluent-kafka's SchemaRegistryClient.
 
     Args:
-        conf: `url` and further settings by confluent-kafka's names; latest versions are believed for ever unless
-            `cache.latest.ttl.sec` says otherwise.
-        transport: As of RegistryClient.
+        conf: `url` and more settings by confluent-kafka's names; latest versions are cached for ever unless
+            `cache.latest.ttl.sec` is set.
+        transport: As in RegistryClient.
     """
 
     endpoints_type = ConfluentEndpoints
@@ -60,7 +60,7 @@ class SchemaRegistryClient(RegistryClient):
 
     @classmethod
     def new_client(cls, conf: Mapping[str, Any]) -> Self:
-        """A client of this configuration."""
+        """A client with this configuration."""
         return cls(conf)
 
     register_schema = blocking(ConfluentEndpoints.register_schema)
@@ -91,7 +91,7 @@ class SchemaRegistryClient(RegistryClient):
 
 
 class AsyncSchemaRegistryClient(AsyncRegistryClient):
-    """The methods of SchemaRegistryClient, to be awaited."""
+    """The methods of SchemaRegistryClient as coroutines."""
 
     endpoints_type = ConfluentEndpoints
 
@@ -100,7 +100,7 @@ class AsyncSchemaRegistryClient(AsyncRegistryClient):
 
     @classmethod
     def new_client(cls, conf: Mapping[str, Any]) -> Self:
-        """A client of this configuration."""
+        """A client with this configuration."""
         return cls(conf)
 
     register_schema = awaitable(ConfluentEndpoints.register_schema)

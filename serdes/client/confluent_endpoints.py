@@ -1,4 +1,4 @@
-"""The registry's endpoints by the names, arguments and values of confluent-kafka's client."""
+"""The registry's endpoints with the names, arguments and values of confluent-kafka's client."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class RegisteredSchema:
 
 
 class ConfluentEndpoints(Endpoints):
-    """The flows of Endpoints under confluent-kafka's names beside their own."""
+    """The flows of Endpoints, also under confluent-kafka's names."""
 
     def register_schema(self, subject_name: str, schema: Any, normalize_schemas: bool = False) -> Flow[int]:  # noqa: FBT001, FBT002  # confluent-kafka's signature
-        """Registers a schema and gives its id."""
-        given = _schema(schema)
+        """Registers a schema and returns its id."""
+        sent = _schema(schema)
         return then(
             self.register(
                 subject_name,
-                given.text,
+                sent.text,
                 normalize=normalize_schemas,
-                metadata=given.metadata_json,
-                rule_set=given.rule_set_json,
+                metadata=sent.metadata_json,
+                rule_set=sent.rule_set_json,
             ),
-            lambda held: held.id,
+            lambda registered: registered.id,
         )
 
     def register_schema_full_response(
@@ -53,15 +53,15 @@ class ConfluentEndpoints(Endpoints):
         schema: Any,
         normalize_schemas: bool = False,  # noqa: FBT001, FBT002  # confluent-kafka's signature
     ) -> Flow[RegisteredSchema]:
-        """Registers a schema and gives what it is registered as."""
-        given = _schema(schema)
+        """Registers a schema and returns its id, version and the rest of the registry's answer."""
+        sent = _schema(schema)
         return then(
             self.register(
                 subject_name,
-                given.text,
+                sent.text,
                 normalize=normalize_schemas,
-                metadata=given.metadata_json,
-                rule_set=given.rule_set_json,
+                metadata=sent.metadata_json,
+                rule_set=sent.rule_set_json,
             ),
             _registered,
         )
@@ -82,10 +82,10 @@ class ConfluentEndpoints(Endpoints):
         fmt: str | None = None,
         deleted: bool = False,  # noqa: FBT001, FBT002  # confluent-kafka's signature
     ) -> Flow[RegisteredSchema]:
-        """The version of a subject that is this schema."""
-        given = _schema(schema).text
+        """The version of a subject that has this schema."""
+        text = _schema(schema).text
         return then(
-            self.lookup(subject_name, given, normalize=normalize_schemas, deleted=deleted, format=fmt), _registered
+            self.lookup(subject_name, text, normalize=normalize_schemas, deleted=deleted, format=fmt), _registered
         )
 
     def get_subjects(
@@ -165,7 +165,7 @@ class ConfluentEndpoints(Endpoints):
         return then(self.check_compatibility(subject_name, _schema(schema).text), lambda verdict: verdict.compatible)
 
     def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> Flow[dict[str, Any]]:
-        """Sets a subject's compatibility level, or the global one, and gives what was set."""
+        """Sets the compatibility level of a subject, or the global one, and returns the registry's answer."""
         if level is None:
             raise ValueError("level is needed")
         return self.put_config({"compatibility": level}, subject_name)
@@ -175,7 +175,7 @@ class ConfluentEndpoints(Endpoints):
         return then(self.config(subject_name), lambda config: str(config["compatibilityLevel"]))
 
     def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> Flow[ServerConfig]:
-        """Changes what a config sets of a subject's, or of the global one."""
+        """Changes the settings that `config` has in a subject's config, or in the global one."""
         return then(self.put_config((config or ServerConfig()).to_dict(), subject_name), ServerConfig.from_dict)
 
     def get_config(self, subject_name: str | None = None) -> Flow[ServerConfig]:
@@ -204,10 +204,10 @@ class ConfluentEndpoints(Endpoints):
 
 
 def _schema(schema: Any) -> Schema:
-    found = as_schema(schema, "AVRO")
-    if found is None:
+    checked = as_schema(schema, "AVRO")
+    if checked is None:
         raise RegistryError(422, 42201, "Empty schema")
-    return found
+    return checked
 
 
 def _info(info: SchemaInfo) -> Schema:
@@ -226,6 +226,6 @@ def _with_contract(
     )
 
 
-def _registered(held: Registered) -> RegisteredSchema:
-    schema = _with_contract(held.schema, held.metadata, held.rule_set)
-    return RegisteredSchema(held.id, schema, held.subject, held.version, held.guid)
+def _registered(version: Registered) -> RegisteredSchema:
+    schema = _with_contract(version.schema, version.metadata, version.rule_set)
+    return RegisteredSchema(version.id, schema, version.subject, version.version, version.guid)

@@ -1,4 +1,4 @@
-"""The registry's endpoints, one short flow each, and the caches in front of those whose answers last.
+"""The registry's endpoints, one short flow each; answers that cannot change soon are cached.
 
 The clients of `serdes.client.clients` offer every flow here as a method of the same name.
 """
@@ -22,11 +22,11 @@ from serdes.error import SchemaNotFound
 
 @dataclass(frozen=True, slots=True)
 class CacheLimits:
-    """How much the client remembers and for how long.
+    """How much the client caches and for how long.
 
     Attributes:
-        capacity: Entries of each cache: by id, by guid, by version, by registered schema, of latest versions.
-        latest_ttl: Seconds for which a subject's latest version is believed; None for ever, 0 not at all.
+        capacity: The entries in each cache: by id, by guid, by version, by schema, and of latest versions.
+        latest_ttl: Seconds for which a subject's latest version is cached; None for ever, 0 not at all.
     """
 
     capacity: int = 1000
@@ -34,7 +34,7 @@ class CacheLimits:
 
 
 class Endpoints(PlainEndpoints):
-    """All that a registry can be asked, as flows; what cannot change is asked once."""
+    """All requests to a registry, as flows; answers that cannot change are cached."""
 
     def __init__(self, requester: Requester, limits: CacheLimits) -> None:
         super().__init__(requester)
@@ -55,26 +55,26 @@ class Endpoints(PlainEndpoints):
         propagate_schema_tags: bool = False,
         format: str | None = None,  # noqa: A002  # the API's name
     ) -> Flow[RegisteredSchema]:
-        """Registers a schema under a subject, or finds it there; asked once for the same schema.
+        """Registers a schema under a subject, unless it is there already; the answer is cached.
 
         Raises:
-            IncompatibleSchema: the subject's compatibility level refuses it.
-            SchemaRefused: the registry cannot parse it.
+            IncompatibleSchema: the subject's compatibility level refuses the schema.
+            SchemaRefused: the registry cannot parse the schema.
         """
         body = request_body(schema, metadata, rule_set)
         if propagate_schema_tags:
             body["propagateSchemaTags"] = True
         key = ("register", subject, normalize, orjson.dumps([body, format]))
-        known = self._by_schema.get(key)
-        if known is not None:
-            return known
+        cached = self._by_schema.get(key)
+        if cached is not None:
+            return cached
         query = {"normalize": normalize, "format": format}
         answer = yield from self._call("POST", path("subjects", subject, "versions"), query, body)
         self._latest.discard(lambda entry: entry[0] == subject)
         if "version" in answer:
             registered = registered_schema({"subject": subject, **body, **answer})
         else:
-            # Older registries answer the id and nothing else.
+            # Older registries return the id and nothing else.
             registered = yield from self.lookup(subject, schema, normalize=normalize)
         self._by_schema.put(key, registered)
         return registered
@@ -88,20 +88,20 @@ class Endpoints(PlainEndpoints):
         deleted: bool = False,
         format: str | None = None,  # noqa: A002  # the API's name
     ) -> Flow[RegisteredSchema]:
-        """The version of a subject that is this schema.
+        """The version of a subject that has this schema.
 
         Raises:
             SubjectNotFound: the subject has no versions.
-            SchemaNotFound: none of them is this schema.
+            SchemaNotFound: none of them has this schema.
         """
         body = request_body(schema)
         key = ("deleted" if deleted else "lookup", subject, normalize, orjson.dumps([body, format]))
-        known = self._by_schema.get(key)
-        if known is None:
+        registered = self._by_schema.get(key)
+        if registered is None:
             query = {"normalize": normalize, "deleted": deleted, "format": format}
-            known = registered_schema((yield from self._call("POST", path("subjects", subject), query, body)))
-            self._by_schema.put(key, known)
-        return known
+            registered = registered_schema((yield from self._call("POST", path("subjects", subject), query, body)))
+            self._by_schema.put(key, registered)
+        return registered
 
     def schema_by_id(
         self,
@@ -110,19 +110,19 @@ class Endpoints(PlainEndpoints):
         *,
         format: str | None = None,  # noqa: A002  # the API's name
     ) -> Flow[SchemaInfo]:
-        """The schema of an id, in the default context or that of the subject; asked once.
+        """The schema of an id, in the subject's context or the default one; the answer is cached.
 
         Raises:
             SchemaNotFound: no schema has this id.
         """
         key = (schema_id, subject, format)
-        known = self._by_id.get(key)
-        if known is None:
+        info = self._by_id.get(key)
+        if info is None:
             query = {"subject": subject, "format": format}
             answer = yield from self._call("GET", path("schemas", "ids", schema_id), query)
-            known = schema_info(answer, schema_id, None)
-            self._by_id.put(key, known)
-        return known
+            info = schema_info(answer, schema_id, None)
+            self._by_id.put(key, info)
+        return info
 
     def schema_by_guid(
         self,
@@ -130,17 +130,17 @@ class Endpoints(PlainEndpoints):
         *,
         format: str | None = None,  # noqa: A002  # the API's name
     ) -> Flow[SchemaInfo]:
-        """The schema of a guid, in whatever context; asked once.
+        """The schema of a guid, in any context; the answer is cached.
 
         Raises:
             SchemaNotFound: no schema has this guid.
         """
-        known = self._by_guid.get((guid, format))
-        if known is None:
+        info = self._by_guid.get((guid, format))
+        if info is None:
             answer = yield from self._call("GET", path("schemas", "guids", guid), {"format": format})
-            known = schema_info(answer, None, guid)
-            self._by_guid.put((guid, format), known)
-        return known
+            info = schema_info(answer, None, guid)
+            self._by_guid.put((guid, format), info)
+        return info
 
     def version(
         self,
@@ -150,32 +150,31 @@ class Endpoints(PlainEndpoints):
         deleted: bool = False,
         format: str | None = None,  # noqa: A002  # the API's name
     ) -> Flow[RegisteredSchema]:
-        """A version of a subject: a number, or `latest` (-1), which is believed for as long as the limits say.
+        """A version of a subject: a number, or `latest` (-1), which is cached for `latest_ttl` seconds.
 
         Raises:
             SubjectNotFound: the subject has no visible versions.
-            VersionNotFound: it has others, but not this one.
+            VersionNotFound: the subject has other versions, but not this one.
         """
         if version in {LATEST, -1}:
             return (yield from self._latest_version(subject, format))
         number = int(version)
         key = (subject, number, deleted, format)
-        known = self._by_version.get(key)
-        if known is None:
+        registered = self._by_version.get(key)
+        if registered is None:
             query = {"deleted": deleted, "format": format}
-            known = registered_schema(
-                (yield from self._call("GET", path("subjects", subject, "versions", number), query))
-            )
-            self._by_version.put(key, known)
-        return known
+            answer = yield from self._call("GET", path("subjects", subject, "versions", number), query)
+            registered = registered_schema(answer)
+            self._by_version.put(key, registered)
+        return registered
 
     def _latest_version(self, subject: str, form: str | None) -> Flow[RegisteredSchema]:
-        known = self._latest.get((subject, form or ""))
-        if known is None:
+        latest = self._latest.get((subject, form or ""))
+        if latest is None:
             answer = yield from self._call("GET", path("subjects", subject, "versions", LATEST), {"format": form})
-            known = registered_schema(answer)
-            self._latest.put((subject, form or ""), known)
-        return known
+            latest = registered_schema(answer)
+            self._latest.put((subject, form or ""), latest)
+        return latest
 
     def latest_with_metadata(
         self,
@@ -192,26 +191,26 @@ class Endpoints(PlainEndpoints):
             SchemaNotFound: none of them has the properties.
         """
         key = (subject, orjson.dumps([sorted(properties.items()), deleted, format]))
-        known = self._latest.get(key)
-        if known is None:
+        latest = self._latest.get(key)
+        if latest is None:
             query: dict[str, str | bool | Sequence[str] | None] = {
                 "key": list(properties),
                 "value": list(properties.values()),
                 "deleted": deleted,
                 "format": format,
             }
-            known = registered_schema((yield from self._call("GET", path("subjects", subject, "metadata"), query)))
-            self._latest.put(key, known)
-        return known
+            latest = registered_schema((yield from self._call("GET", path("subjects", subject, "metadata"), query)))
+            self._latest.put(key, latest)
+        return latest
 
     def delete_subject(self, subject: str, *, permanent: bool = False) -> Flow[list[int]]:
-        """Deletes all versions of a subject and gives their numbers; permanently only what is deleted already."""
+        """Deletes all versions of a subject and returns their numbers; `permanent` needs a soft delete before."""
         answer: list[int] = yield from self._call("DELETE", path("subjects", subject), {"permanent": permanent})
         self._forget(subject)
         return answer
 
     def delete_version(self, subject: str, version: int | str, *, permanent: bool = False) -> Flow[int]:
-        """Deletes a version of a subject and gives its number; permanently only what is deleted already."""
+        """Deletes a version of a subject and returns its number; `permanent` needs a soft delete before."""
         answer: int = yield from self._call(
             "DELETE", path("subjects", subject, "versions", version), {"permanent": permanent}
         )
@@ -221,34 +220,34 @@ class Endpoints(PlainEndpoints):
     def dependencies(self, schema: SchemaText, subject: str | None = None) -> Flow[Dependencies]:
         """The transitive closure of a schema's references, depth-first; the first definition of a name wins.
 
-        References of unqualified subjects are looked for in the context of `subject`, if that is a qualified one.
+        References to unqualified subjects are looked up in the context of `subject`, if that is qualified.
 
         Raises:
             SubjectNotFound: a reference names a subject that does not exist.
             VersionNotFound: a reference names a version that does not exist.
         """
-        found: dict[str, str] = {}
-        yield from self._collect(schema.references, context_of(subject), found, ())
-        return tuple(Dependency(name, text) for name, text in found.items())
+        texts: dict[str, str] = {}
+        yield from self._collect(schema.references, context_of(subject), texts, ())
+        return tuple(Dependency(name, text) for name, text in texts.items())
 
     def _collect(
-        self, references: Sequence[Reference], context: str, found: dict[str, str], above: tuple[str, ...]
+        self, references: Sequence[Reference], context: str, texts: dict[str, str], above: tuple[str, ...]
     ) -> Flow[None]:
         for reference in references:
-            if reference.name in found or reference.name in above:
+            if reference.name in texts or reference.name in above:
                 continue
             subject = reference.subject if reference.subject.startswith(":.") else context + reference.subject
-            # What is stored may refer to a version that was deleted since.
-            held = yield from self.version(subject, reference.version, deleted=True)
-            yield from self._collect(held.schema.references, context, found, (*above, reference.name))
-            found.setdefault(reference.name, held.schema.text)
+            # A stored schema may refer to a version that was deleted since.
+            target = yield from self.version(subject, reference.version, deleted=True)
+            yield from self._collect(target.schema.references, context, texts, (*above, reference.name))
+            texts.setdefault(reference.name, target.schema.text)
 
     def clear_latest(self) -> None:
-        """Forgets which versions are the latest."""
+        """Drops the cached latest versions."""
         self._latest.clear()
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Drops all cached answers."""
         for cache in (self._by_id, self._by_guid, self._by_version, self._by_schema, self._latest):
             cache.clear()
 
@@ -259,7 +258,7 @@ class Endpoints(PlainEndpoints):
 
 
 def context_of(subject: str | None) -> str:
-    """The prefix `:.name:` of a qualified subject, else nothing."""
+    """The context prefix `:.name:` of a qualified subject, else an empty text."""
     if subject is None or not subject.startswith(":."):
         return ""
     end = subject.find(":", 2)

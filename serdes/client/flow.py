@@ -1,6 +1,6 @@
-"""Exchanges with a registry as generators that do no I/O: they yield what is to be done and are sent what came of it.
+"""Exchanges with a registry as generators that do no I/O: they yield steps, and the client sends back the results.
 
-So one piece of logic serves the blocking and the asynchronous client, and a test can play the registry by hand.
+Thus the blocking and the asynchronous client share one logic, and a test can play the registry by hand.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """An HTTP request to be sent; `url` is complete."""
+    """An HTTP request to send; `url` is absolute."""
 
     method: str
     url: str
@@ -29,7 +29,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP answer of any status; the names of `headers` are in lower case."""
+    """An HTTP response of any status; the names of `headers` are in lower case."""
 
     status: int
     body: bytes
@@ -38,36 +38,36 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function that may take long, to be run where it holds up no event loop; it raises nothing."""
+    """A function that may take long, to run outside the event loop; it raises nothing."""
 
     run: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Stands for a result that may take long: `function` returns it."""
+    """A placeholder for a result that may take long: `function` returns it."""
 
     function: Callable[[], Any]
 
 
 class TransportFailure(Exception):
-    """A request that got no answer; thrown into the flow that asked for it."""
+    """A request got no response; the client throws this into the flow that yielded the request."""
 
 
 R = TypeVar("R")
 S = TypeVar("S")
 
-#: What a flow asks for.
+#: The steps that a flow yields.
 Step = Send | Pause | Call
-#: A flow yields steps and is sent an Answer to each Send, and None for the others.
+#: A flow yields steps; it is sent an Answer for a Send, and None for other steps.
 Flow = Generator[Step, Answer | None, R]
 
 
 def send(request: Send) -> Flow[Answer]:
-    """The answer to one request.
+    """Sends one request and returns its response.
 
     Raises:
-        TransportFailure: there was none.
+        TransportFailure: there was no response.
     """
     answer = yield request
     assert answer is not None
@@ -75,7 +75,7 @@ def send(request: Send) -> Flow[Answer]:
 
 
 def called(function: Callable[[], R]) -> Flow[R]:
-    """The result of a function that may take long; raises what it raises."""
+    """Calls a function that may take long; returns its result or raises its exception."""
     outcome: list[R] = []
     failure: list[Exception] = []
 
@@ -92,12 +92,12 @@ def called(function: Callable[[], R]) -> Flow[R]:
 
 
 def then(flow: Flow[R], function: Callable[[R], S]) -> Flow[S]:
-    """What the function makes of a flow's result."""
+    """Applies a function to a flow's result."""
     return function((yield from flow))
 
 
 def finish(flow: Flow[R]) -> R:
-    """The result of a flow that sends nothing."""
+    """Runs a flow that sends no requests, and returns its result."""
     try:
         step = next(flow)
         while True:
@@ -109,8 +109,8 @@ def finish(flow: Flow[R]) -> R:
 
 
 async def finished(flow: Flow[R]) -> R:
-    """The result of a flow that sends nothing, without holding up the event loop."""
-    import asyncio  # noqa: PLC0415  # blocking callers do without
+    """As `finish`, without blocking the event loop."""
+    import asyncio  # noqa: PLC0415  # blocking callers do not need it
 
     try:
         step = next(flow)
@@ -123,5 +123,5 @@ async def finished(flow: Flow[R]) -> R:
 
 
 def _run(step: Step) -> None:
-    assert isinstance(step, Call), "a flow that was to send nothing sends something"
+    assert isinstance(step, Call), "a flow that must not send requests sent one"
     step.run()

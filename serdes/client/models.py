@@ -1,4 +1,4 @@
-"""What a registry answers, as values; schemas themselves are `compat.schema.SchemaText`."""
+"""The answers of a registry as values; the schemas in them are `compat.schema.SchemaText`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from compat.schema import AVRO, Reference, SchemaText
 
 @dataclass(frozen=True, slots=True)
 class SchemaInfo:
-    """A schema as the registry knows it by its id or guid, whatever subjects hold it.
+    """A schema looked up by id or guid, independent of the subjects that hold it.
 
-    `subject` and `version` are set where the question named a subject; `id` is None where it was asked for by guid.
+    `subject` and `version` are set if the request named a subject; `id` is None after a look-up by guid.
     """
 
     schema: SchemaText
@@ -27,7 +27,7 @@ class SchemaInfo:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A version of a subject; `guid` is None where an older registry gives none."""
+    """A version of a subject; `guid` is None if an older registry returns none."""
 
     subject: str
     version: int
@@ -48,7 +48,7 @@ class SubjectVersion:
 
 @dataclass(frozen=True, slots=True)
 class Compatibility:
-    """A registry's verdict on a schema that is not registered yet, and its reasons where it says no."""
+    """A registry's verdict on a schema before registration, and the reasons if it is incompatible."""
 
     compatible: bool
     messages: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Compatibility:
 def request_body(
     schema: SchemaText, metadata: Mapping[str, Any] | None = None, rule_set: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The body of register, look up and check requests; AVRO goes without a type, as old registries know none."""
+    """The body of register, look-up and check requests; AVRO is sent without a type, as old registries expect."""
     body: dict[str, Any] = {"schema": schema.text}
     if schema.schema_type != AVRO:
         body["schemaType"] = schema.schema_type
@@ -77,7 +77,7 @@ def request_body(
 
 
 def schema_text(answer: Mapping[str, Any]) -> SchemaText:
-    """The schema in an answer; one without a type is AVRO."""
+    """The schema in a response; the default type is AVRO."""
     references = tuple(
         Reference(reference["name"], reference["subject"], reference["version"])
         for reference in answer.get("references") or ()
@@ -86,7 +86,7 @@ def schema_text(answer: Mapping[str, Any]) -> SchemaText:
 
 
 def registered_schema(answer: Mapping[str, Any]) -> RegisteredSchema:
-    """The version of a subject in an answer."""
+    """The version of a subject in a response."""
     return RegisteredSchema(
         answer["subject"],
         answer["version"],
@@ -99,7 +99,7 @@ def registered_schema(answer: Mapping[str, Any]) -> RegisteredSchema:
 
 
 def schema_info(answer: Mapping[str, Any], schema_id: int | None, guid: str | None) -> SchemaInfo:
-    """The schema in an answer to a question by id or guid."""
+    """The schema in the response to a look-up by id or guid."""
     return SchemaInfo(
         schema_text(answer),
         schema_id,

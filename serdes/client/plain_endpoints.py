@@ -1,4 +1,4 @@
-"""The registry's endpoints whose answers change, so that they are asked every time; one short flow each."""
+"""The registry's endpoints without a cache, because their answers change; one short flow each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LATEST = "latest"
 
 
 class PlainEndpoints:
-    """What a registry can be asked about lists, compatibility, configs, modes and associations."""
+    """The requests about lists, compatibility, configs, modes and associations."""
 
     def __init__(self, requester: Requester) -> None:
         self._call = requester.call
@@ -34,7 +34,7 @@ class PlainEndpoints:
         offset: int = 0,
         limit: int = -1,
     ) -> Flow[list[str]]:
-        """The subjects' names, sorted; the prefix `:*:` asks for those of every context."""
+        """The subjects' names, sorted; the prefix `:*:` selects the subjects of all contexts."""
         query = {
             "subjectPrefix": prefix,
             "deleted": deleted,
@@ -57,7 +57,7 @@ class PlainEndpoints:
         """The subjects and versions that hold the schema of an id."""
         query = {"subject": subject, "deleted": deleted}
         answer = yield from self._call("GET", path("schemas", "ids", schema_id, "versions"), query)
-        return [SubjectVersion(held["subject"], held["version"]) for held in answer]
+        return [SubjectVersion(row["subject"], row["version"]) for row in answer]
 
     def referenced_by(self, subject: str, version: int | str = LATEST) -> Flow[list[int]]:
         """The ids of the schemas that refer to this version."""
@@ -65,7 +65,7 @@ class PlainEndpoints:
         return answer
 
     def schema_types(self) -> Flow[list[str]]:
-        """The names of the schema types that the registry knows."""
+        """The names of the schema types that the registry supports."""
         answer: list[str] = yield from self._call("GET", "/schemas/types")
         return answer
 
@@ -84,7 +84,7 @@ class PlainEndpoints:
         metadata: Mapping[str, Any] | None = None,
         rule_set: Mapping[str, Any] | None = None,
     ) -> Flow[Compatibility]:
-        """Whether a schema may be registered: against one version, or against all that the subject's level names.
+        """Checks a schema against one version, or against all versions that the subject's level covers.
 
         Raises:
             VersionNotFound: the numbered version does not exist.
@@ -108,7 +108,7 @@ class PlainEndpoints:
         return answer
 
     def delete_config(self, subject: str | None = None) -> Flow[dict[str, Any]]:
-        """Removes a subject's config, or the global one, and gives what it was."""
+        """Removes the config of a subject, or the global one, and returns the removed config."""
         answer: dict[str, Any] = yield from self._call("DELETE", _scoped("config", subject))
         return answer
 
@@ -123,7 +123,7 @@ class PlainEndpoints:
         return str(answer["mode"])
 
     def delete_mode(self, subject: str | None = None, *, recursive: bool = False) -> Flow[str | None]:
-        """Removes a subject's mode, or the global one, and gives what it was."""
+        """Removes the mode of a subject, or the global one, and returns the removed mode."""
         answer = yield from self._call("DELETE", _scoped("mode", subject), {"recursive": recursive})
         mode: str | None = answer.get("mode")
         return mode
@@ -136,7 +136,7 @@ class PlainEndpoints:
         resource_type: str | None = None,
         association_types: Sequence[str] = (),
     ) -> Flow[list[dict[str, Any]]]:
-        """The subjects associated with a resource such as a topic; namespace `-` stands for any Kafka cluster."""
+        """The subjects associated with a resource such as a topic; the namespace `-` means any Kafka cluster."""
         query: dict[str, str | Sequence[str] | None] = {
             "resourceType": resource_type,
             "associationType": list(association_types),

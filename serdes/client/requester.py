@@ -1,4 +1,4 @@
-"""One request to a registry of several URLs: credentials, fail-over, retries, and errors as exceptions."""
+"""A request to a registry of several URLs: credentials, fail-over, retries, and errors as exceptions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUn
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 ACCEPT = f"{MEDIA_TYPE}, application/vnd.schemaregistry+json, application/json"
 
-#: Statuses that another node, or the same one a moment later, may answer differently.
+#: Statuses after which a retry may succeed, on another node or a moment later.
 RETRIABLE = frozenset({408, 429, 500, 502, 503, 504})
 
-#: The header with a token `<log id>:<offset>`: a node that is sent it answers from the log up to there.
+#: The header with a token `<log id>:<offset>`: the node answers once it has read the log up to that offset.
 OFFSET_HEADER = "x-magicbyte-offset"
-#: The error code of a node that has not read the log up to there in time.
+#: The error code of a node that did not read the log up to the offset in time.
 _NODE_BEHIND = 503
 _TOKEN = re.compile(r"[^:,\s]+:-?[0-9]{1,19}", re.ASCII)
 
@@ -32,12 +32,12 @@ Query = Mapping[str, str | int | bool | Sequence[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and after what waits a request is tried again once every URL has failed.
+    """How often, and after which waits, a request is retried when every URL has failed.
 
     Attributes:
-        limit: Rounds over the URLs after the first one.
-        wait: Seconds before the first new round at most; doubled with each. The actual wait is random below that.
-        max_wait: Seconds that no wait exceeds.
+        limit: The number of rounds over the URLs after the first round.
+        wait: The most seconds before the first new round; doubled for each next one. The actual wait is random below.
+        max_wait: The most seconds of any wait.
     """
 
     limit: int = 3
@@ -46,16 +46,16 @@ class Retry:
 
     def delay(self, round_: int) -> float:
         """The seconds to wait before a round, counted from 1."""
-        import random  # noqa: PLC0415  # with hashlib and more behind it, for what should never happen
+        import random  # noqa: PLC0415  # it imports hashlib and more, and retries are rare
 
         return random.uniform(0, min(self.max_wait, self.wait * 2 ** (round_ - 1)))  # noqa: S311  # jitter, no secret
 
 
 def split_urls(urls: str | Sequence[str]) -> tuple[tuple[str, ...], Basic | None]:
-    """The base URLs of a list or a comma-separated text, and the credentials the first one names, if it does.
+    """The base URLs of a list or a comma-separated text, and the first credentials in them, if any.
 
     Raises:
-        ConfigError: there is none, or one is no http, https or mock URL.
+        ConfigError: there is no URL, or one is not an http, https or mock URL.
     """
     texts = urls.split(",") if isinstance(urls, str) else list(urls)
     bases: list[str] = []
@@ -74,14 +74,14 @@ def split_urls(urls: str | Sequence[str]) -> tuple[tuple[str, ...], Basic | None
 
 
 def path(*segments: str | int) -> str:
-    """A path of segments, each percent-encoded whole: a subject may hold slashes and colons."""
+    """A path of percent-encoded segments: a subject may contain slashes and colons."""
     return "".join("/" + quote(str(segment), safe="") for segment in segments)
 
 
 class Requester:
-    """Sends requests to the URL that answered last, and to the others in turn where it fails.
+    """Sends requests to the URL that answered last and, if that fails, to the others in turn.
 
-    It sends back the newest token that the registry has put into an answer, so that no node answers from before that.
+    It sends the newest offset token of the registry's answers, so that no node answers from an older state.
     """
 
     def __init__(self, urls: tuple[str, ...], auth: Auth | None, retry: Retry, headers: Mapping[str, str]) -> None:
@@ -100,7 +100,7 @@ class Requester:
         Raises:
             RegistryError: the registry refused the request.
             RegistryUnavailable: no URL answered in the rounds that `retry` allows.
-            OAuthTokenError: there were no credentials to send.
+            OAuthTokenError: the token endpoint gave no token.
         """
         content = None if body is None else orjson.dumps(body)
         answer = yield from self._answer(method, path + _encode(query or {}), content)
@@ -140,9 +140,9 @@ class Requester:
                 refusal = _error_of(answer)
                 reason = f"{url}: HTTP {answer.status}: {refusal.message}"
         if isinstance(refusal, RegistryError) and refusal.code == _NODE_BEHIND:
-            # The log was set back, as by a restored backup. The error tells of it once; later requests are served.
+            # The log may have been set back, for instance by a restored backup: fail once, then start without a token.
             self._offset_token = None
-        # A registry that explains itself to the last is up; anything else in its place is not.
+        # An error with a registry's error code comes from a registry that is up; any other answer does not.
         if isinstance(refusal, OAuthTokenError) or (refusal and refusal.code != RegistryError.UNKNOWN):
             raise refusal
         raise RegistryUnavailable(f"{method} {target}", self.urls, attempts, reason)
@@ -168,7 +168,7 @@ class Requester:
         return answer
 
     def _remember(self, token: str) -> None:
-        """Keep a token, unless the one that is kept is of the same log and newer."""
+        """Keeps a token unless the current one is of the same log and at least as new."""
         with self._remembering:
             if self._offset_token is None or _is_newer(token, self._offset_token):
                 self._offset_token = token
