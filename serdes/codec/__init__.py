@@ -1,13 +1,13 @@
 """Avro codecs compiled per schema: Python data and Avro JSON to and from Avro's binary encoding.
 
-`compile_codec(writer, reader=None, named=())` gives an AvroCodec. The bytes are those that fastavro writes and the data
-those that it reads, logical types included. Where the two differ, and why:
+`compile_codec(writer, reader=None, named=())` returns an AvroCodec. It writes the same bytes and reads the same data as
+fastavro, logical types included. The differences, and why:
 
-- Data are checked: a bool is no int, an int no bool, a float no long, a text no number, and None alone is null.
-- A reader's default is presented as if it had been written: bytes for bytes, a date for a date (Avro specification).
-- A (name, datum) tuple or a missing field's default decides a union's branch in records inside of unions, too.
-- A time of day beyond the day, a boolean byte beyond 1, an int beyond 32 bits, a varint beyond 64 bits and bytes left
-  over are DecodeErrors; so is a count or length that the buffer cannot hold, and too many items that take no bytes.
+- Data is checked: a bool is not an int, an int not a bool, a float not a long, a text not a number; only None is null.
+- A reader's default is converted as if it had been written: bytes for bytes, a date for a date (Avro specification).
+- A (name, datum) tuple or a missing field's default also decides a union's branch in records inside unions.
+- These raise DecodeError: a time of day beyond the day, a boolean byte beyond 1, an int beyond 32 bits, a varint beyond
+  64 bits, bytes left over, a count or length that the buffer cannot hold, and too many items that take no bytes.
 - Minus zero in a fixed decimal is zero.
 """
 

@@ -1,4 +1,4 @@
-"""A codec: the functions that turn one schema's data into bytes and back, each made when it is first asked for."""
+"""A codec: the functions that encode and decode data of one schema, each compiled on first use."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from serdes.codec.schema import Node, parse
 
 Buffer = bytes | bytearray | memoryview
 
-#: How many codecs are kept; the one unused for longest goes first.
+#: The number of codecs that are cached; the least recently used one is dropped first.
 CACHED_CODECS = 1000
 
 
 class Source(NamedTuple):
-    """What a codec is compiled from; the arguments of compile_codec."""
+    """The input of a codec: the arguments of compile_codec."""
 
     writer: str
     reader: str | None
@@ -35,14 +35,14 @@ class Source(NamedTuple):
 
 
 class AvroCodec:
-    """Encoders and decoders of one schema, and of one reader's schema where there is one; see compile_codec.
+    """Encoders and decoders of one writer's schema and, optionally, one reader's schema; see compile_codec.
 
-    The functions are attributes, so that a call costs no method around it:
-        encode(datum, prefix=b"") -> bytes, which begin with the prefix. Raises EncodeError.
-        decode(buffer, offset=0) -> datum; the datum must end where the buffer ends. Raises DecodeError.
+    The functions are attributes, so that a call has no extra method around it:
+        encode(datum, prefix=b"") -> bytes that begin with the prefix. Raises EncodeError.
+        decode(buffer, offset=0) -> datum, which must end at the buffer's end. Raises DecodeError.
         json_to_avro(value, prefix=b"") -> bytes, from parsed Avro JSON. Raises EncodeError.
-        avro_to_json(buffer, offset=0) -> what a JSON library can print. Raises DecodeError.
-        avro_to_json_bytes(buffer, offset=0) -> its compact text in UTF-8. Raises DecodeError.
+        avro_to_json(buffer, offset=0) -> Avro JSON as Python objects. Raises DecodeError.
+        avro_to_json_bytes(buffer, offset=0) -> the compact Avro JSON text in UTF-8. Raises DecodeError.
     """
 
     def __init__(self, source: Source) -> None:
@@ -53,47 +53,47 @@ class AvroCodec:
             and source.named == source.reader_named
             and loads(source.reader, comments=True) == loads(source.writer, comments=True)
         ):
-            # As fastavro: what is equal is not resolved, so each branch of a union stays itself.
+            # As fastavro: equal schemas are not resolved, so each branch of a union is read as itself.
             reader = None
         self._json = json_form(plain=source.plain_unions, defaults=source.json_defaults)
         self._data = data_form(
             strict=source.strict, strict_allow_default=source.strict_allow_default, record_names=source.record_names
         )
         try:
-            #: How a datum is read; decoders of other forms are made of it as well.
+            #: How a datum is read; decoders of all forms are compiled from it.
             self.plan = resolve(self.schema, reader)
         except RecursionError:
             raise SchemaError("the schema is nested too deeply") from None
 
     @property
     def is_raw(self) -> bool:
-        """Whether a message's payload is the value as it stands: a schema of bytes has no length (wire format)."""
+        """Whether a message's payload is the value itself: for a schema of bytes, the wire format has no length."""
         return self.schema.kind == "bytes" and self.schema.logical is None
 
     @cached_property
     def encode(self) -> Callable[..., bytes]:
-        """The function from a Python datum to its bytes."""
+        """The function that encodes a Python datum."""
         return _encoder(self.schema, self._data)
 
     @cached_property
     def decode(self) -> Callable[..., Any]:
-        """The function from a buffer and an offset to the Python datum."""
+        """The function that decodes a buffer from an offset to a Python datum."""
         return decoder(self.plan, self._data)
 
     @cached_property
     def json_to_avro(self) -> Callable[..., bytes]:
-        """The function from parsed Avro JSON to the datum's bytes."""
+        """The function that encodes parsed Avro JSON."""
         return _encoder(self.schema, self._json)
 
     @cached_property
     def avro_to_json(self) -> Callable[..., Any]:
-        """The function from a buffer and an offset to Avro JSON as Python objects."""
+        """The function that decodes a buffer from an offset to Avro JSON as Python objects."""
         return decoder(self.plan, self._json)
 
     @cached_property
     def avro_to_json_bytes(self) -> Callable[..., bytes]:
-        """The function from a buffer and an offset to the compact Avro JSON text, in UTF-8."""
-        import orjson  # noqa: PLC0415  (its import takes longer than that of all codecs)
+        """The function that decodes a buffer from an offset to the compact Avro JSON text, in UTF-8."""
+        import orjson  # noqa: PLC0415  (its import takes longer than that of the codecs)
 
         decode, dumps, words = self.avro_to_json, orjson.dumps, self.schema.words()
 
@@ -107,12 +107,12 @@ class AvroCodec:
         return show
 
 
-#: What compiling a schema's source may end in, beyond what Python's compiler bears: then it is done step by step.
+#: Errors of Python's compiler for a schema beyond its limits: then the datum is coded step by step.
 _TOO_MUCH = (SyntaxError, RecursionError, MemoryError)
 
 
 def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
-    from serdes.codec.encode.source import encoder  # noqa: PLC0415  (a consumer needs none)
+    from serdes.codec.encode.source import encoder  # noqa: PLC0415  (consumers do not need it)
 
     try:
         return encoder(node, form)
@@ -121,8 +121,8 @@ def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
 
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
-    """The function from a buffer and an offset to the datum of a plan, in a form."""
-    from serdes.codec.decode import source as decode_source  # noqa: PLC0415  (a producer needs none)
+    """The function that decodes a buffer from an offset to the datum of a plan, in a form."""
+    from serdes.codec.decode import source as decode_source  # noqa: PLC0415  (producers do not need it)
 
     try:
         return decode_source.decoder(plan, form)
@@ -142,32 +142,32 @@ def compile_codec(
     strict_allow_default: bool = False,
     record_names: bool = False,
 ) -> AvroCodec:
-    """The codec of a schema; the same arguments give the same codec for as long as it is cached.
+    """The codec of a schema; it is cached by its arguments.
 
     Args:
-        writer: The schema's JSON text: that of the data's bytes.
-        reader: The text of the schema that decoders present the data as, if another.
-        named: The texts of the schemas that the writer mentions by name, in dependency order.
-        reader_named: As `named`, for the reader; the writer's where left out.
-        plain_unions: Avro JSON shows unions' values without tags, and takes them without.
-        json_defaults: A field that Avro JSON lacks takes its default; else it is an error, as in Java's Avro.
-        strict: `encode` refuses records with unknown fields and those that lack one.
-        strict_allow_default: As `strict`, but a field with a default may be left out.
-        record_names: `decode` gives a record of a union as a pair of its full name and the record, as fastavro's
-            `return_record_name` does.
+        writer: The JSON text of the schema that the data is encoded with.
+        reader: The text of the schema that decoders resolve the data to, if it is another one.
+        named: The texts of the schemas that the writer refers to by name, in dependency order.
+        reader_named: As `named`, for the reader; by default the writer's.
+        plain_unions: Avro JSON has the values of unions without tags, in both directions.
+        json_defaults: A field that Avro JSON lacks gets its default; else it is an error, as in Java's Avro.
+        strict: `encode` refuses records with unknown or missing fields.
+        strict_allow_default: As `strict`, but a field with a default may be missing.
+        record_names: `decode` returns a record of a union as a pair of its full name and the record, as fastavro
+            does with `return_record_name`.
 
     Raises:
-        SchemaError: A text is no schema.
+        SchemaError: A text is not a schema.
     """
-    known = tuple(named)
-    known_to_reader = known if reader_named is None else tuple(reader_named)
-    if reader == writer and known_to_reader == known:
+    of_writer = tuple(named)
+    of_reader = of_writer if reader_named is None else tuple(reader_named)
+    if reader == writer and of_reader == of_writer:
         reader = None
     source = Source(
         writer,
         reader,
-        known,
-        known_to_reader,
+        of_writer,
+        of_reader,
         plain_unions=plain_unions,
         json_defaults=json_defaults,
         strict=strict,

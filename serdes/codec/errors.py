@@ -1,10 +1,10 @@
-"""What the Avro codecs raise: each names the place in the datum, what was found and what the schema expects."""
+"""The errors of the Avro codecs: each names the place in the datum, the actual value and the expected type."""
 
 from __future__ import annotations
 
 
 class SchemaError(ValueError):
-    """A schema text that no codec can be made of; `detail` says why."""
+    """A schema text that cannot be compiled to a codec; `detail` says why."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -15,10 +15,10 @@ class EncodeError(ValueError):
     """A datum that does not fit its schema.
 
     Attributes:
-        path: Where in the datum, such as `$.address.lines[3]`.
-        value_type: The name of the type of the value at the path, `nothing` where a field is missing.
-        expected: What the schema asks for there, in the schema's words.
-        detail: More than the types say, or an empty text.
+        path: The place in the datum, such as `$.address.lines[3]`.
+        value_type: The name of the type of the value at the path; `nothing` if a field is missing.
+        expected: The type that the schema has there, in words.
+        detail: More than the two types tell, or an empty text.
     """
 
     def __init__(self, path: str, value_type: str, expected: str, detail: str = "") -> None:
@@ -30,12 +30,12 @@ class EncodeError(ValueError):
 
 
 class DecodeError(ValueError):
-    """Bytes that are not what their schema says, or that the reader's schema cannot take.
+    """Bytes that do not match their schema, or that the reader's schema cannot represent.
 
     Attributes:
-        path: Where in the datum, such as `$.address.lines[3]`.
+        path: The place in the datum, such as `$.address.lines[3]`.
         position: The offset in the buffer of the value at the path.
-        expected: What the schema asks for there.
+        expected: The type that the schema has there, in words.
         detail: What is wrong.
     """
 

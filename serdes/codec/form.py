@@ -1,4 +1,4 @@
-"""The forms a datum takes beside its bytes: Python data, and Avro JSON with tagged or plain unions."""
+"""The decoded forms of a datum: Python data, and Avro JSON with tagged or plain unions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from serdes.codec.schema import Node
 
 
 def by_logical_type(plan: Plan) -> Convert | None:
-    """Python's value of the writer's logical type, where it has one."""
+    """The conversion to Python's value of the writer's logical type, if it has one."""
     return presenter(plan.node) if plan.node.logical else None
 
 
 def as_it_is(_: Plan) -> Convert | None:
-    """What is stored, promoted to the reader's type."""
+    """No conversion: the stored value, promoted to the reader's type."""
     return None
 
 
@@ -29,21 +29,21 @@ def _no_members(_: Node) -> Mapping[str, str]:
 
 
 class Form(NamedTuple):
-    """One form, in and out.
+    """One form, for encoding and decoding.
 
     Attributes:
-        checks: What a value must be to be stored, by kind.
-        chooser: Makes the function that finds the branch of a union's value.
+        checks: The checks of values before they are encoded, by kind.
+        chooser: Makes the function that chooses the branch of a union's value.
         json: Whether values are JSON: bytes as texts, logical types as they are stored.
-        tagged: Whether a union's value is shown under its branch's name.
-        defaults: Whether a missing field takes its default.
-        nulls: Whether a missing field without a default that may be null is null.
+        tagged: Whether a union's value is an object with its branch's name as the key.
+        defaults: Whether a missing field gets its default.
+        nulls: Whether a missing nullable field without a default becomes null.
         closed: Whether a record's unknown fields are an error.
-        record_names: Whether a record of a union is shown as a pair of its name and itself.
-        present: Makes, for a plan of a value without parts, what shows what is stored; it promotes, too. None where
-            what is stored is shown promoted.
-        members: The keys of the object in which a union's value is shown, by the branches that they stand for: under
-            its branch's key, all others being None. Without any, the value is shown alone, or under its tag.
+        record_names: Whether a record of a union is decoded to a pair of its name and itself.
+        present: Makes the function that converts, and promotes, the stored value of a plan without parts. None if the
+            stored value is only promoted.
+        members: The keys of the object that stands for a union's value, by branch: the value is under its branch's key,
+            and the other keys are None. If empty, the value stands alone or under its tag.
     """
 
     checks: Mapping[str, Check]
@@ -58,11 +58,11 @@ class Form(NamedTuple):
     members: Callable[[Node], Mapping[str, str]] = _no_members
 
     def keys(self, union: Node, tag: str | None) -> tuple[tuple[str, ...], str] | None:
-        """The keys of the object that shows a union's value, and the one that has it; None where it is shown alone.
+        """The keys of the object that stands for a union's value, and the value's key; None if the value stands alone.
 
         Args:
             union: The reader's union.
-            tag: The branch's name, as a plan has it.
+            tag: The branch's name, as in a plan.
         """
         if tag is None:
             return None
@@ -73,12 +73,12 @@ class Form(NamedTuple):
 
 
 DATA = Form(DATUM, data_chooser, json=False, tagged=False, defaults=True, closed=False, nulls=True)
-#: Defaults in a schema are JSON without tags; what a default record leaves out has defaults of its own.
+#: Defaults in a schema are JSON without tags; fields that a default record lacks get their own defaults.
 DEFAULT = Form(JSON, first_chooser, json=True, tagged=False, defaults=True, closed=False, present=as_it_is)
 
 
 def data_form(*, strict: bool, strict_allow_default: bool, record_names: bool) -> Form:
-    """Python data; strict as fastavro's writer is by the options of these names."""
+    """Python data; `strict` and `strict_allow_default` mean the same as in fastavro's writer."""
     if not strict and not strict_allow_default:
         return DATA._replace(record_names=record_names)
     return DATA._replace(
@@ -91,6 +91,6 @@ def data_form(*, strict: bool, strict_allow_default: bool, record_names: bool) -
 
 
 def json_form(*, plain: bool, defaults: bool) -> Form:
-    """Avro JSON: tagged unions as Java's Avro writes them, or plain ones; missing fields refused or defaulted."""
+    """Avro JSON: with tagged unions as in Java's Avro, or plain ones; missing fields are refused or defaulted."""
     chooser = partial(plain_chooser, defaults=defaults) if plain else tag_chooser
     return Form(JSON, chooser, json=True, tagged=not plain, defaults=defaults, closed=True, present=as_it_is)

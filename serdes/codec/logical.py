@@ -1,7 +1,7 @@
-"""Logical types: Python values to and from what Avro stores, as fastavro converts them.
+"""Logical types: conversion between Python values and stored Avro values, as in fastavro.
 
-A table of factories, one per logical type. Each makes, for a node, the function that prepares a value for writing (a
-value that is stored already passes through) and the one that presents what was read.
+There is a table of factories, one per logical type. A factory makes two functions for a node: one prepares a value for
+writing (a stored value is passed through), and one presents a value that was read.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Convert = Callable[[Any], Any]
 MILLIS_PER_DAY = 86_400_000
 MICROS_PER_DAY = 86_400_000_000
 
-#: The largest power of ten by which a decimal is shifted: a larger one would fill the memory.
+#: The largest power of ten by which a decimal is shifted: a larger shift could exhaust the memory.
 MAX_POWER = 10_000
 
 
 def _timestamp(unit: int, *, local: bool) -> tuple[Convert, Convert]:
-    """Instants in units of `unit` microseconds; a naive datetime is in the machine's zone, or as it is where local."""
+    """Instants in units of `unit` microseconds; a naive datetime is in the machine's zone, or zoneless if `local`."""
     epoch = datetime(1970, 1, 1) if local else datetime(1970, 1, 1, tzinfo=UTC)  # noqa: DTZ001
     step = timedelta(microseconds=unit)
     per_second = 1_000_000 // unit
@@ -47,7 +47,7 @@ def _timestamp(unit: int, *, local: bool) -> tuple[Convert, Convert]:
 
 
 def _date() -> tuple[Convert, Convert]:
-    """Days since 1970-01-01; a text in ISO form is taken too, as fastavro does."""
+    """Days since 1970-01-01; a text in ISO format is also accepted, as in fastavro."""
     shift = date(1970, 1, 1).toordinal()
     of_ordinal = date.fromordinal
 
@@ -81,9 +81,9 @@ def _time(unit: int, per_day: int) -> tuple[Convert, Convert]:
 
 
 def _decimal(node: Node) -> tuple[Convert, Convert]:
-    """Unscaled two's complement integers, of minimal width in bytes and of full width in fixed."""
+    """Decimals as unscaled two's complement integers, of minimal width in bytes and of full width in fixed."""
     scale, precision, width = node.scale, node.precision, node.size if node.kind == "fixed" else None
-    # The context is this codec's own: what it rounds and flags is no business of the caller's.
+    # A separate context: rounding and flags must not affect the caller's.
     context = Context(prec=precision)
 
     def prepare(value: Any) -> Any:
@@ -100,7 +100,7 @@ def _decimal(node: Node) -> tuple[Convert, Convert]:
         if shift > MAX_POWER:
             raise ValueError(f"the exponent {exponent} is beyond any stored number")
         unscaled = int("".join(map(str, digits))) * 10**shift
-        # The width for a minus sign is that of the magnitude, as fastavro writes it, even for powers of two.
+        # A negative number gets the width of its magnitude, as in fastavro, even if it is a power of two.
         size = (unscaled.bit_length() + 8) // 8 if width is None else width
         try:
             return (-unscaled if sign else unscaled).to_bytes(size, "big", signed=True)
@@ -134,17 +134,17 @@ _FACTORIES: dict[str, Callable[[Node], tuple[Convert, Convert]]] = {
 
 
 def preparer(node: Node) -> Convert:
-    """The function that makes a stored value of a Python value; it raises ValueError where that cannot be."""
+    """The function that converts a Python value to a stored value; it raises ValueError if that is impossible."""
     return _FACTORIES[str(node.logical)](node)[0]
 
 
 def presenter(node: Node) -> Convert:
-    """The function that makes a Python value of a stored one; it raises ValueError or OverflowError beyond range."""
+    """The function that converts a stored value to a Python value; out of range: ValueError or OverflowError."""
     return _FACTORIES[str(node.logical)](node)[1]
 
 
 def python_types(node: Node) -> frozenset[type]:
-    """The exact types that the node's logical type takes beside those that are stored."""
+    """The exact Python types that the node's logical type accepts, apart from the stored types."""
     if node.logical == "decimal":
         return frozenset({Decimal})
     if node.logical == "uuid":

@@ -1,7 +1,7 @@
-"""An Avro schema as a graph of nodes for codecs, made of compat's nodes: whatever the registry accepts has a codec.
+"""An Avro schema as a graph of nodes for codecs, made of compat's nodes: every schema the registry accepts has a codec.
 
-compat reads the text, resolves names and decides which logical types count. A codec's node adds what the hot paths look
-up: the full name, the aliases in both spellings, and which logical type is converted.
+compat parses the text, resolves names and decides which logical types are valid. A codec's node adds what the hot paths
+need: the full name, the aliases in both spellings, and the logical type that is converted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from compat.avro.text.parser import Parser
 from compat.schema import InvalidSchema
 from serdes.codec.errors import SchemaError
 
-#: The logical types that are converted, as (Avro type, logical type): those of fastavro. Any other is left raw.
+#: The logical types that are converted, as (Avro type, logical type), the same as in fastavro; others stay raw.
 LOGICAL_TYPES = frozenset(
     {
         ("int", "date"),
@@ -47,14 +47,14 @@ class Field:
 
 
 class Node:
-    """One type of a schema; named types are one object wherever they are mentioned, so the graph may have cycles.
+    """One type of a schema; all mentions of a named type are the same object, so the graph may have cycles.
 
     Attributes:
         kind: The Avro type: a primitive, record, enum, fixed, array, map or union.
         name: The full name of a record, enum or fixed, else None.
-        logical: The logical type, where it is one that is converted.
-        meaning: The logical type, where it is one of Avro's specification.
-        fields, symbols, size, item, branches: What the kind has; `item` is an array's items or a map's values.
+        logical: The logical type, if it is converted.
+        meaning: The logical type, if it is one of Avro's specification.
+        fields, symbols, size, item, branches: The parts of the kind; `item` is that of an array or map.
         default: An enum's default symbol.
         aliases: Other full names, for resolution.
         precision, scale: Of a decimal.
@@ -82,11 +82,11 @@ class Node:
 
     @property
     def branch(self) -> str:
-        """The name by which a union's value is tagged: the full name, or the type's."""
+        """The name that tags a union's value: the full name, or the type's name."""
         return self.name or self.kind
 
     def words(self) -> str:
-        """The type in the words of an error message."""
+        """The type as an error message calls it."""
         if self.kind == "union":
             return "one of " + ", ".join(branch.branch for branch in self.branches)
         words = f"{self.kind} {self.name}" if self.name else self.kind
@@ -94,10 +94,10 @@ class Node:
 
 
 def parse(text: str, named: Sequence[str] = ()) -> Node:
-    """The schema of a text, the types of the texts in `named` (in dependency order) being known to it.
+    """The schema of a text, which may mention the types of the texts in `named` (in dependency order).
 
     Raises:
-        SchemaError: A text is not a schema, or mentions a name that is nowhere defined.
+        SchemaError: A text is not a schema, or mentions an undefined name.
     """
     parser = Parser()
     try:
@@ -111,7 +111,7 @@ def parse(text: str, named: Sequence[str] = ()) -> Node:
 
 
 class _Graph:
-    """The nodes made so far: a named type is one node, wherever it is mentioned."""
+    """The nodes made so far: all mentions of a named type are one node."""
 
     def __init__(self) -> None:
         self._made: dict[int, Node] = {}
@@ -151,7 +151,7 @@ def _full_name(source: nodes.Node) -> str | None:
 
 
 def _aliases(source: nodes.Named) -> tuple[str, ...]:
-    """The full aliases, and those of the type's own namespace without it: fastavro takes these for any namespace."""
+    """The full aliases, and the short aliases of the type's namespace: fastavro matches these in any namespace."""
     forms = [
         form
         for alias in source.aliases

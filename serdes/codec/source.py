@@ -1,7 +1,7 @@
-"""Source text under construction: lines at their depth, the objects they mention, and names that no schema chose.
+"""Source text under construction: indented lines, the objects that they mention, and generated names.
 
-Nothing of a schema reaches the text but as a literal (`repr` of a str, int, float or bytes) or as an object bound to a
-name made here, so no schema can put code of its own into it.
+Parts of a schema get into the text only as literals (`repr` of a str, int, float or bytes) or as objects bound to names
+made here, so no schema can inject code.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: Deeper nesting becomes a function of its own: Python's compiler bounds nested blocks.
+#: Deeper nesting becomes a separate function, because Python's compiler limits nested blocks.
 MAX_DEPTH = 4
 
 
 class Source:
-    """Functions being written, one inside the other's making; `bind` and `fresh` give the only names."""
+    """The text of functions; one may be started while another is being written. `bind` and `fresh` make all names."""
 
-    def __init__(self, **known: Any) -> None:
-        self.objects: dict[str, Any] = {"__builtins__": __builtins__, **known}
+    def __init__(self, **objects: Any) -> None:
+        self.objects: dict[str, Any] = {"__builtins__": __builtins__, **objects}
         self._done: list[str] = []
         self._lines: list[str] = []
         self._indent = ""
@@ -40,12 +40,12 @@ class Source:
         self._lines.append(self._indent + text)
 
     def hole(self) -> int:
-        """A line at the current depth to be filled in when what follows is known."""
+        """The index of an empty line at the current depth, to be filled in later."""
         self.line("")
         return len(self._lines) - 1
 
     def fill(self, hole: int, text: str) -> None:
-        """The text of a hole's line; the function being written must still be the one that has it."""
+        """Fills in a hole; it must be in the function that is being written."""
         self._lines[hole] += text
 
     @contextmanager
@@ -58,7 +58,7 @@ class Source:
 
     @contextmanager
     def function(self, head: str) -> Iterator[None]:
-        """Lines of a function that stands beside those being written."""
+        """Lines of a function that is separate from the one being written."""
         outer = self._lines, self._indent
         self._lines, self._indent = [], ""
         with self.block(f"def {head}:"):
@@ -72,7 +72,7 @@ class Source:
         return "\n".join(self._done)
 
     def compile(self, name: str) -> Callable[..., Any]:
-        """The function of that name, with all others behind it."""
+        """Compiles all functions and returns the one of this name."""
         exec(compile(self.text, "<avro codec>", "exec"), self.objects)  # noqa: S102  (see this module's docstring)
         function: Callable[..., Any] = self.objects[name]
         return function

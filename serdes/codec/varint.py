@@ -1,4 +1,4 @@
-"""Zig-zag variable-length integers: bounds, and reading and writing step by step."""
+"""Zig-zag variable-length integers: their bounds, and reading and writing step by step."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def read_long(buffer: bytes, position: int) -> tuple[int, int]:
     """The value of the varint at `position`, and the position after it.
 
     Raises:
-        IndexError: The buffer ends inside it.
-        OverflowError: It takes more than ten bytes or 64 bits.
+        IndexError: The buffer ends inside the varint.
+        OverflowError: The varint has more than ten bytes or 64 bits.
     """
-    # Each byte is added with its flag, and the flags are taken off together. Five bytes hold most numbers: those stand
-    # without a loop, which takes longer.
+    # Each byte is added with its flag, and all flags are subtracted at the end. The first five bytes, enough for most
+    # numbers, are read without a loop, which would be slower.
     value = buffer[position]
     size, flags = 1, 0
     if value > 127:
@@ -66,10 +66,10 @@ def read_int(buffer: bytes, position: int) -> tuple[int, int]:
 
 
 def read_length(buffer: bytes, position: int) -> tuple[int, int]:
-    """As read_long, for a length: it is neither negative nor more than what the buffer holds after it.
+    """As read_long, for a length, which must be between 0 and the number of bytes left.
 
     Raises:
-        ValueError: It is.
+        ValueError: The length is out of this range.
     """
     value, position = read_long(buffer, position)
     if not 0 <= value <= len(buffer) - position:
