@@ -1,4 +1,4 @@
-"""Which branch of a union a value belongs to: for Python data as fastavro chooses, for tagged and for plain JSON."""
+"""The choice of a union's branch for a value: of Python data as in fastavro, of tagged JSON and of plain JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from serdes.codec.encode.check import DATUM, JSON, Check, Unfit
 from serdes.codec.logical import preparer
 from serdes.codec.schema import MISSING, Field, Node
 
-#: Given a union's value: the index of its branch, and the value without its tag.
+#: Takes a union's value; returns the index of its branch, and the value without its tag.
 Choose = Callable[[Any], tuple[int, Any]]
 Fits = Callable[[Any], bool]
 
@@ -20,11 +20,11 @@ def names(union: Node) -> dict[str, int]:
 
 
 def data_chooser(union: Node, *, nulls: bool = True) -> Choose:
-    """The choice that fastavro makes: a (name, datum) tuple decides; else the first branch that the value fits.
+    """The choice as in fastavro: by a (name, datum) tuple; else the first branch that the value fits.
 
-    With `nulls` a record fits that lacks fields which may be null.
-    Where several records fit, the one with the most of the value's keys, unless a branch of another type fits after
-    them; where a float fits, a later double is taken instead.
+    With `nulls`, a record that lacks nullable fields still fits. If several records fit, the one with the most of the
+    value's keys is chosen, unless a branch of another type fits as well. If a float fits, a later double is chosen
+    instead.
     """
     by_name = names(union)
     fits = _DataFits(nulls=nulls)
@@ -38,7 +38,7 @@ def data_chooser(union: Node, *, nulls: bool = True) -> Choose:
             return by_name[value[0]], value[1]
         possible = [candidate for candidate in candidates if candidate[2](value)]
         if len(possible) == 1:
-            # Whether it fits shows when it is written.
+            # Writing the value will check whether it really fits.
             return possible[0][0], value
         fitting = [(index, branch) for index, branch, _, fit in possible if fit(value)]
         other = next(((index, branch.kind) for index, branch in fitting if branch.kind != "record"), None)
@@ -46,14 +46,14 @@ def data_chooser(union: Node, *, nulls: bool = True) -> Choose:
             return max(other[0], double) if other[1] == "float" else other[0], value
         if not fitting:
             raise Unfit
-        # Of equals the first.
+        # Among equals, the first.
         return max(fitting, key=lambda pair: sum(field.name in value for field in pair[1].fields))[0], value
 
     return choose
 
 
 def tag_chooser(union: Node) -> Choose:
-    """Avro JSON: null is bare, anything else is an object of one key, the branch's name."""
+    """Avro JSON: null stands alone, any other value is in an object whose one key is the branch's name."""
     by_name = names(union)
 
     def choose(value: Any) -> tuple[int, Any]:
@@ -71,24 +71,24 @@ def _tagged(value: Any) -> tuple[str, Any]:
     return next(iter(value.items()))
 
 
-#: Among branches that all fit a plain value, the rank of each kind; the lowest is taken. Whole numbers keep their
-#: width, fractions their precision, and a text is a string before it is anything else that a text can stand for.
+#: The rank of each kind among branches that fit a plain value; the lowest is chosen. Integers keep their width,
+#: fractions keep their precision, and a text is a string rather than another kind that a text can represent.
 _RANKS = {
     "null": 0, "boolean": 0, "string": 0, "enum": 1, "bytes": 2, "fixed": 2, "int": 0, "long": 1, "double": 2,
     "float": 3, "array": 0, "record": 0, "map": 1,
 }  # fmt: skip
-#: The same for a number written with a fraction, be it zero.
+#: The ranks for a number written with a fraction, even a zero one.
 _FRACTION_RANKS = {**_RANKS, "double": 0, "float": 1, "int": 2, "long": 3}
 
 
 def plain_chooser(union: Node, *, defaults: bool) -> Choose:
-    """Untagged JSON: the branch that the value fits, by rank of type; a tag is understood where nothing fits without.
+    """Untagged JSON: the branch that the value fits, by rank of kind; if nothing fits, a tag is accepted.
 
-    With `defaults` a record fits that lacks fields which have one.
+    With `defaults`, a record that lacks fields with a default still fits.
 
     Raises:
-        Unfit: Nothing fits, or two branches of one rank do (two records, two arrays, bytes and fixed): then only a tag
-            can tell.
+        Unfit: Nothing fits, or two branches of the same rank do (two records, two arrays, bytes and fixed), which only
+            a tag can tell apart.
     """
     by_name = names(union)
     fits = _PlainFits(defaults=defaults)
@@ -112,7 +112,7 @@ def plain_chooser(union: Node, *, defaults: bool) -> Choose:
 
 
 def first_chooser(union: Node) -> Choose:
-    """A field's default in a schema: the first branch that it fits, as the Avro specification reads defaults."""
+    """The choice for a field's default: the first branch that it fits, as in the Avro specification."""
     fits = _PlainFits(defaults=True)
     candidates = [fits.of(branch) for branch in union.branches]
 
@@ -126,20 +126,20 @@ def first_chooser(union: Node) -> Choose:
 
 
 class _Fits:
-    """Predicates for nodes, made once each; recursive types find their own."""
+    """The predicate of each node, made once, so that a recursive type refers to the predicate of itself."""
 
     checks: Mapping[str, Check]
 
     def __init__(self) -> None:
-        self.known: dict[int, Fits] = {}
+        self.predicates: dict[int, Fits] = {}
 
     def of(self, node: Node) -> Fits:
-        """Whether a value fits the node as a whole."""
-        if id(node) not in self.known:
-            # Recursive types meet this forward call while their own predicate is being made.
-            self.known[id(node)] = lambda value: self.known[id(node)](value)  # noqa: PLW0108  (not yet made)
-            self.known[id(node)] = self.make(node)
-        return self.known[id(node)]
+        """The predicate that checks whether a value fits the node completely."""
+        if id(node) not in self.predicates:
+            # A recursive type gets this forward call while its predicate is being made.
+            self.predicates[id(node)] = lambda value: self.predicates[id(node)](value)  # noqa: PLW0108  (not yet made)
+            self.predicates[id(node)] = self.make(node)
+        return self.predicates[id(node)]
 
     def make(self, node: Node) -> Fits:
         if node.kind == "union":
@@ -181,7 +181,7 @@ class _Fits:
 
 
 class _DataFits(_Fits):
-    """fastavro's validation: a missing field counts as its default, or as None."""
+    """Validation as in fastavro: a missing field counts as its default, or as None."""
 
     checks = DATUM
 
@@ -190,7 +190,7 @@ class _DataFits(_Fits):
         self.nulls = nulls
 
     def may(self, node: Node) -> Fits:
-        """Whether a value may fit, seen from outside: what fails here fits nowhere in the node."""
+        """A quick predicate without a look inside the value: a value that fails it does not fit."""
         if node.kind == "map":
             return lambda value: isinstance(value, Mapping)
         if node.kind == "array":
@@ -209,7 +209,7 @@ class _DataFits(_Fits):
     def leaf(self, node: Node) -> Fits:
         fits = super().leaf(node)
         if node.kind == "string":
-            # Lone surrogates are found when it is written, as they are by fastavro.
+            # Lone surrogates are detected when the text is written, as in fastavro.
             fits = lambda value: isinstance(value, str)  # noqa: E731
         if not node.logical:
             return fits
@@ -257,7 +257,7 @@ def _nullable(node: Node) -> bool:
 
 
 class _PlainFits(_Fits):
-    """JSON without tags: a record has no field that the schema does not know, and lacks none, or none but defaults."""
+    """JSON without tags: a record has no unknown fields, and lacks no fields, or only those with defaults."""
 
     checks = JSON
 

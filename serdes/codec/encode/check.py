@@ -1,7 +1,7 @@
-"""What a value must be to be stored as a primitive, an enum or a fixed: one function per type, for data and JSON.
+"""Checks of values to be stored as a primitive, an enum or a fixed: one function per type, for data and JSON.
 
-Each returns the value as it is stored, or raises ValueError with what the types alone do not say. Generated code
-decides the usual case itself and comes here for all others: subclasses and numpy's numbers are taken here.
+A check returns the value to store, or raises Unfit with a reason if the types alone do not explain it. Generated code
+handles the usual types itself and calls a check for all others, such as subclasses and numpy's numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from serdes.codec.varint import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 Check = Callable[[Node, Any], Any]
 
-#: The texts that stand for what JSON has no numbers for; Java's Avro reads both spellings of infinity.
+#: The texts for values that JSON has no numbers for; Java's Avro reads both spellings of infinity.
 NOT_NUMBERS = MappingProxyType(
     {
         "NaN": float("nan"),
@@ -29,27 +29,27 @@ NOT_NUMBERS = MappingProxyType(
 
 
 class Unfit(ValueError):
-    """A value that a type cannot store; the text, often empty, says more than the types do."""
+    """A value that a type cannot store; the text is empty if the two types already tell the reason."""
 
 
 def is_integer(value: Any) -> bool:
-    """Whether the value is a whole number by type, numpy's included, and not a truth value."""
+    """Whether the value's type is an integer type, numpy's included, and not a boolean."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int):
         return True
-    from numbers import Integral  # noqa: PLC0415  (rare, and it costs at start)
+    from numbers import Integral  # noqa: PLC0415  (rare, and its import is slow)
 
     return isinstance(value, Integral)
 
 
 def is_number(value: Any) -> bool:
-    """Whether the value is a real number by type, numpy's included, and not a truth value."""
+    """Whether the value's type is a type of real numbers, numpy's included, and not a boolean."""
     if isinstance(value, bool):
         return False
     if isinstance(value, (int, float)):
         return True
-    from numbers import Real  # noqa: PLC0415  (rare, and it costs at start)
+    from numbers import Real  # noqa: PLC0415  (rare, and its import is slow)
 
     return isinstance(value, Real)
 
@@ -157,7 +157,7 @@ def _json_fixed(node: Node, value: Any) -> bytes:
     return _sized(node, _json_bytes(node, value))
 
 
-#: Python data, as fastavro takes it.
+#: The checks of Python data, as in fastavro.
 DATUM: Mapping[str, Check] = MappingProxyType(
     {
         "null": _null,
@@ -173,7 +173,7 @@ DATUM: Mapping[str, Check] = MappingProxyType(
     },
 )
 
-#: Parsed Avro JSON: bytes are texts of U+0000 to U+00FF.
+#: The checks of parsed Avro JSON: bytes are texts of U+0000 to U+00FF.
 JSON: Mapping[str, Check] = MappingProxyType(
     {
         **DATUM,
@@ -190,7 +190,7 @@ _FLOAT = struct.Struct("<f").pack
 
 
 def pack_float(value: float) -> bytes:
-    """Four bytes; a number beyond the largest float is infinite, as a cast makes it in C and Java."""
+    """The four bytes of a float; a number beyond the largest float becomes infinite, as by a cast in C and Java."""
     try:
         return _FLOAT(value)
     except OverflowError:

@@ -1,7 +1,7 @@
-"""Encoders generated per schema: source text that takes a datum of one form apart and joins its bytes.
+"""Encoders generated per schema: source text that encodes a datum of one form and joins the bytes.
 
-The text decides the usual case of each type itself and leaves all others to the step-by-step encoder's functions. What
-does not fit raises anything at all; the step-by-step encoder then says what and where, or gives the bytes.
+The text handles the usual case of each type and leaves all others to the step-by-step encoder's functions. A value that
+does not fit raises any exception; the step-by-step encoder then reports what does not fit, or returns the bytes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from serdes.codec.schema import Node
 from serdes.codec.source import MAX_DEPTH, Source
 
 EMPTY = 'b""'
-#: More pieces than this in one branch are joined there.
+#: If a branch has more pieces than this, it joins them itself.
 MAX_SLOTS = 4
 
 
 def encoder(node: Node, form: Form) -> Callable[..., bytes]:
-    """The function `encode(datum, prefix=b"")`, whose result begins with the prefix; it raises EncodeError."""
+    """Compiles `encode(datum, prefix=b"")`, whose result begins with the prefix; it raises EncodeError."""
     source = Source(
         E=str.encode,
         S=SMALL,
@@ -53,7 +53,7 @@ def encoder(node: Node, form: Form) -> Callable[..., bytes]:
 
 
 def shared_records(root: Node) -> frozenset[int]:
-    """The ids of the records that are mentioned more than once, recursive ones among them."""
+    """The ids of the records that are mentioned more than once, recursive records included."""
     seen: set[int] = set()
     shared: set[int] = set()
 
@@ -79,7 +79,7 @@ def _mapping(value: Any) -> Any:
 
 
 class _Encoder:
-    """Writes statements for a node and gives the expressions of its bytes' pieces."""
+    """Writes statements for a node and returns expressions: the pieces of its bytes."""
 
     def __init__(self, source: Source, form: Form, shared: frozenset[int]) -> None:
         self.source = source
@@ -97,7 +97,7 @@ class _Encoder:
         return method(self, node, value, depth)
 
     def function(self, node: Node) -> str:
-        """The name of the node's own function; it is written when it is first asked for."""
+        """The name of the node's function, which is written on first use."""
         if id(node) not in self.functions:
             name = self.functions[id(node)] = self.source.fresh("f")
             with self.source.function(f"{name}(v)"):
@@ -132,10 +132,10 @@ class _Encoder:
             line(f"{p} = {value} if type({value}) is bytes else {self.source.bind(_stored(node, self.form))}({value})")
         return [self.count(p), p]
 
-    def count(self, of: str) -> str:
-        """The piece of a length or count."""
+    def count(self, value: str) -> str:
+        """The piece for the length of a variable."""
         n = self.source.fresh("n")
-        self.source.line(f"{n} = len({of})")
+        self.source.line(f"{n} = len({value})")
         return f"S[{n}] if {n} < {SMALL_END} else long({n})"
 
     def record(self, node: Node, value: str, depth: int) -> list[str]:
@@ -162,13 +162,13 @@ class _Encoder:
 
     def refuse_unknown(self, node: Node, value: str) -> None:
         if self.form.defaults:
-            known = self.source.bind(frozenset(field.name for field in node.fields))
-            self.source.line(f"if not {value}.keys() <= {known}: raise Unfit")
+            names = self.source.bind(frozenset(field.name for field in node.fields))
+            self.source.line(f"if not {value}.keys() <= {names}: raise Unfit")
         else:
             self.source.line(f"if len({value}) != {len(node.fields)}: raise Unfit")
 
     def assign(self, slots: list[str], pieces: list[str]) -> None:
-        """Put one branch's pieces into the slots that all branches share, adding slots where it needs more."""
+        """Assigns one branch's pieces to the slots that all branches share, and adds slots if it needs more."""
         if len(pieces) > MAX_SLOTS:
             pieces = [pieces[0], joined(pieces[1:])]
         while len(slots) < len(pieces):
@@ -178,7 +178,7 @@ class _Encoder:
 
     @contextmanager
     def branches(self) -> Iterator[list[str]]:
-        """Slots for branches to assign; those that a branch leaves out are empty."""
+        """Slots for branches to assign; a slot that a branch does not assign is empty bytes."""
         hole = self.source.hole()
         slots: list[str] = []
         yield slots
@@ -227,18 +227,18 @@ class _Encoder:
         with self.branches() as slots:
             for at, (condition, index, inner) in enumerate(typed):
                 with source.block(f"{'elif' if at else 'if'} {condition}:"):
-                    taken = value
+                    variable = value
                     if inner != value:
-                        taken = source.fresh("v")
-                        source.line(f"{taken} = {inner}")
-                    pieces = self.pieces(node.branches[index], taken, depth + 1)
+                        variable = source.fresh("v")
+                        source.line(f"{variable} = {inner}")
+                    pieces = self.pieces(node.branches[index], variable, depth + 1)
                     self.assign(slots, [repr(write_long(index)), *pieces])
             with source.block("else:"):
                 self.assign(slots, [other])
         return slots
 
     def chosen(self, node: Node) -> Callable[[Any], bytes]:
-        """The function for values whose type alone does not tell the branch."""
+        """The function that encodes values whose type alone does not select the branch."""
         choose, objects = self.form.chooser(node), self.source.objects
         heads = [write_long(index) for index in range(len(node.branches))]
         leaves = {
@@ -268,7 +268,7 @@ _METHODS = {
     "union": _Encoder.union,
 }
 
-#: The usual case of a type as an expression, with `{slow}` for all others.
+#: The usual case of a type as an expression, with `{slow}` for all other cases.
 _NUMBER = "(S[{v}] if {low} <= {v} < {end} else long({v})) if type({v}) is int else {slow}"
 _QUICK = {
     "boolean": 'b"\\1" if {v} is True else b"\\0" if {v} is False else {slow}',
@@ -286,7 +286,7 @@ def _stored(node: Node, form: Form) -> Callable[[Any], Any]:
 
 
 def _leaf(node: Node, form: Form) -> Callable[[Any], bytes]:
-    """A leaf's bytes by the step-by-step encoder's rules."""
+    """The function that encodes a leaf by the step-by-step encoder's rules."""
     slow = _slow(node, form)
     if not node.logical or form.json:
         return slow
@@ -295,6 +295,6 @@ def _leaf(node: Node, form: Form) -> Callable[[Any], bytes]:
 
 
 def _slow(node: Node, form: Form) -> Callable[[Any], bytes]:
-    """A leaf's bytes by the step-by-step encoder's rules; the logical type is already prepared."""
+    """As `_leaf`, for values whose logical type is already prepared."""
     check, write = form.checks[node.kind], encode_walk.WRITE[node.kind]
     return lambda value: write(node, check(node, value))

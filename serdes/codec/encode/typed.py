@@ -1,4 +1,4 @@
-"""Conditions by which generated code tells a union's branch from the type of the value alone."""
+"""Conditions with which generated code chooses a union's branch by the type of the value alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from serdes.codec.form import Form
 from serdes.codec.logical import python_types
 from serdes.codec.schema import Node
 
-#: The exact types that a branch may take: of Python data, and of plain JSON.
+#: The exact types of values that a branch may accept: in Python data, and in plain JSON.
 _DATA_TYPES: dict[str, frozenset[type]] = {
     "null": frozenset({type(None)}),
     "boolean": frozenset({bool}),
@@ -35,18 +35,18 @@ _JSON_TYPES: dict[str, frozenset[type]] = {
     "array": frozenset({list}),
 }
 
-#: A condition, the branch it means, and the expression of the value in the branch.
+#: A condition, the index of the branch that it selects, and the expression of the value in the branch.
 Typed = tuple[str, int, str]
 
 
 def typed_branches(union: Node, form: Form, value: str, bind: Callable[[type], str]) -> Iterator[Typed]:
-    """The branches that a condition on the variable `value` can tell, null first; other values need the chooser.
+    """The branches that a condition on the variable `value` can select, null first; other values need the chooser.
 
     Args:
         union: The union.
         form: The form of its values.
         value: The variable's name.
-        bind: Gives a name for a type.
+        bind: Returns a name for a type.
     """
     if form.tagged:
         yield from _tagged(union, value)
@@ -75,7 +75,7 @@ def _condition(accepted: type, form: Form, value: str, bind: Callable[[type], st
     if accepted is type(None):
         return f"{value} is None"
     if accepted is dict:
-        # A record's data may name another branch; a plain object of one key may be a tagged value.
+        # A record's `-type` may name another branch; a plain object of one key may be a tagged value.
         rest = f"len({value}) != 1" if form.json else f'"-type" not in {value}'
         return f"type({value}) is dict and {rest}"
     return f"type({value}) is {bind(accepted)}"
@@ -84,7 +84,7 @@ def _condition(accepted: type, form: Form, value: str, bind: Callable[[type], st
 def _tagged(union: Node, value: str) -> Iterator[Typed]:
     names = [branch.branch for branch in union.branches]
     for index, branch in sorted(enumerate(union.branches), key=lambda pair: pair[1].kind != "null"):
-        # What is no object fails at the subscript, and the step-by-step encoder says why.
+        # A value that is not an object fails at the subscript, and the step-by-step encoder reports why.
         if branch.kind == "null":
             yield f"{value} is None", index, value
         elif names.count(branch.branch) == 1:

@@ -1,4 +1,4 @@
-"""Encoding step by step: where generated code failed it finds out what does not fit where, and it encodes defaults."""
+"""Encoding step by step: after generated code failed, it finds what does not fit; it also encodes defaults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def encode(node: Node, value: Any, form: Form) -> bytes:
     """The bytes of a value.
 
     Raises:
-        EncodeError: It does not fit the schema, or is nested too deeply.
+        EncodeError: The value does not fit the schema, or is nested too deeply.
     """
     out: list[bytes] = []
     try:
@@ -32,7 +32,7 @@ def encode(node: Node, value: Any, form: Form) -> bytes:
 
 
 def default_bytes(field: Field) -> bytes | None:
-    """The bytes of a field's default; None where it has none, or one that does not fit its type."""
+    """The bytes of a field's default; None if it has no default, or one that does not fit its type."""
     if field.default is MISSING:
         return None
     try:
@@ -42,10 +42,10 @@ def default_bytes(field: Field) -> bytes | None:
 
 
 def missing_bytes(field: Field, form: Form) -> bytes | None:
-    """The bytes of a field that a record lacks; None where it must not lack it."""
+    """The bytes of a field that a record lacks; None if the field is required."""
     default = default_bytes(field) if form.defaults else None
     if default is None and field.default is MISSING and form.nulls:
-        # As fastavro: what may be null is null.
+        # As in fastavro: a nullable field becomes null.
         nulls = [index for index, branch in enumerate(field.node.branches) if branch.kind == "null"]
         if field.node.kind == "null" or nulls:
             return write_long(nulls[0]) if nulls else b""
@@ -53,10 +53,10 @@ def missing_bytes(field: Field, form: Form) -> bytes | None:
 
 
 def as_items(value: Any) -> Any:
-    """The value where it has a length and can be walked as an array's items.
+    """The value, checked to have a length and to be iterable as an array's items.
 
     Raises:
-        Unfit: It is a text, bytes or a mapping, or no collection.
+        Unfit: The value is a text or a mapping, or not a collection.
     """
     if isinstance(value, (str, Mapping)) or not (hasattr(value, "__len__") and hasattr(value, "__iter__")):
         raise Unfit
@@ -96,8 +96,8 @@ class _Walk:
                 raise EncodeError(f"{path}.{field.name}", "nothing", field.node.words(), "the field is missing")
             self.put(missing)
         if self.form.closed:
-            known = {field.name for field in node.fields}
-            unknown = next((key for key in value if key not in known), None)
+            names = {field.name for field in node.fields}
+            unknown = next((key for key in value if key not in names), None)
             if unknown is not None:
                 raise EncodeError(f"{path}.{unknown}", type(value[unknown]).__name__, node.words(), "an unknown field")
 
@@ -135,7 +135,7 @@ class _Walk:
         self.any(node.branches[index], inner, path)
 
     def explain(self, node: Node, value: Any, path: str) -> None:
-        """Where only one branch can have been meant, what does not fit inside it."""
+        """Raises an error from inside a branch, if only one branch can have been meant."""
         if self.form.json and self.form.tagged:
             return
         kinds = _MEANT.get(type(value), frozenset())
