@@ -1,8 +1,8 @@
-"""Schemas resolved as the Avro library for Java resolves them, for data that have to be read as it reads them.
+"""Schema resolution as in the Avro library for Java, for data that must be read as that library reads it.
 
-Where that differs from `plan`: a record is read by its fields whatever it is called; in a reader's union the branch of
-the writer's own type is taken before one that it could be promoted to, of named types the one of the same full name,
-of records then one that has the fields, best of the same unqualified name.
+The differences from `plan`: a record is resolved by its fields, whatever its name. In a reader's union, a branch of the
+writer's type comes before a promotion; among named types, the one of the same full name comes first; among records,
+next the one that has the fields, preferably of the same unqualified name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from serdes.codec.schema import Node
 
 
 def resolve_as_java(writer: Node, reader: Node) -> Plan:
-    """The plan for data of `writer`, presented as `reader` says.
+    """The plan that reads data of `writer` as `reader`.
 
     Raises:
         SchemaError: The schemas are nested too deeply.
@@ -31,18 +31,20 @@ class _JavaResolver(Resolver):
         return writer.kind not in {"enum", "fixed"} or (same_name(writer, reader) and writer.size == reader.size)
 
     def chosen(self, writer: Node, union: Node) -> Node | None:
-        own = [branch for branch in union.branches if branch.kind == writer.kind]
-        # What has an alias for it is called as it, even beside what is.
-        named = [branch for branch in own if writer.branch in branch.aliases]
-        named += [branch for branch in own if branch.branch == writer.branch]
-        alike = [branch for branch in own if not named and writer.kind == "record" and self.has_fields(writer, branch)]
-        called = [branch for branch in alike if branch.branch.rpartition(".")[2] == writer.branch.rpartition(".")[2]]
+        same_kind = [branch for branch in union.branches if branch.kind == writer.kind]
+        # A branch with the writer's name as an alias comes before a branch of that name.
+        named = [branch for branch in same_kind if writer.branch in branch.aliases]
+        named += [branch for branch in same_kind if branch.branch == writer.branch]
+        records = same_kind if writer.kind == "record" and not named else []
+        alike = [branch for branch in records if self.has_fields(writer, branch)]
+        name = writer.branch.rpartition(".")[2]
+        called = [branch for branch in alike if branch.branch.rpartition(".")[2] == name]
         promoted = [branch for branch in union.branches if (writer.kind, branch.kind) in PROMOTIONS]
-        # Of records that are called alike the last, as there.
+        # Among records of the same unqualified name the last, as in that library.
         return next(iter([*named, *called[::-1], *alike, *promoted]), None)
 
     def has_fields(self, writer: Node, reader: Node) -> bool:
-        """Whether nothing is wrong with a record as it is seen from outside, or with any field of it."""
+        """Whether the record and each of its fields can be read: types match, and missing fields have defaults."""
         plan = self.plan(writer, reader)
         return not _is_wrong(plan) and not any(_is_wrong(step) for _, step in plan.steps)
 

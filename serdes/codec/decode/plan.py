@@ -1,17 +1,17 @@
-"""What a decoder does with what a writer wrote: the writer's schema resolved against the reader's, as a graph.
+"""Plans of decoding: the writer's schema resolved against the reader's, as a graph.
 
-Rules are those of the Avro specification ("Schema Resolution") in fastavro's reading: named types match by unqualified
-name or alias, a reader's union gives its first branch that matches, and a writer's logical type is what is presented.
-Where no reader is given every part is read as it was written.
+The rules are those of the Avro specification ("Schema Resolution") as fastavro applies them: named types match by
+unqualified name or alias, a reader's union is read as its first branch that matches, and the writer's logical type
+decides the value. Without a reader, every part is read as it was written.
 
-The product resolves schemas in three ways, because users compare what they read with three readers that differ:
+There are three resolutions, because users compare their results with three readers that differ:
 
 - This module resolves as fastavro does, for serializers, the REST proxy and the console tools: confluent-kafka decodes
-  with fastavro, and a program that moves to our serializers must read the same data.
+  with fastavro, and a program that moves to these serializers must read the same data.
 - `java_plan` resolves as the Avro library for Java does, for Spark's Python workers: they decode columns that Spark's
-  own reader, which is Java's, cannot decode, and both must present the same values.
-- `spark_avro.plan.resolution` resolves nothing by itself. It writes the reader's schema for each writer, so that the
-  JVM reader of Spark, which ignores logical types, does not take milliseconds for microseconds.
+  JVM reader, which uses that library, cannot decode, and both must return the same values.
+- `spark_avro.plan.resolution` does not resolve. It writes a reader's schema for each writer, so that Spark's JVM
+  reader, which ignores logical types, does not take milliseconds for microseconds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from serdes.codec.schema import MISSING, Field, Node
 NAMED = frozenset({"record", "enum", "fixed"})
 
 _TO_FLOAT = "float"
-#: How a primitive of one type becomes another's: (writer, reader) to a conversion, None where the value stays.
+#: The promotions of primitives: (writer, reader) to a conversion, None if the value stays the same.
 PROMOTIONS: dict[tuple[str, str], str | None] = {
     ("int", "long"): None,
     ("int", "float"): _TO_FLOAT,
@@ -38,15 +38,15 @@ class Plan:
     """How one part of a datum is read.
 
     Attributes:
-        kind: The writer's kind, or `mismatch` (reading it is an error, for the reason in `detail`), or `tagged`
-            (`child` is a branch, tagged `tag`, of a reader's union that the writer does not have).
+        kind: The writer's kind, or `mismatch` (reading raises an error with `detail`), or `tagged` (only the reader has
+            a union: `child` is read as its branch `tag`).
         node: The writer's node.
-        target: The reader's node; the writer's where there is no reader.
+        target: The reader's node; without a reader, the writer's.
         convert: The promotion's conversion: `float`, `encode`, `decode` or None.
-        steps: Of a record, per writer's field: the index of the field in `fields`, or -1 to skip, and its plan.
-        fields: Of a record, the reader's fields; those that no step reads take their defaults.
-        branches: Of a union, per writer's branch: its tag (None for null, and where the reader has no union) and plan.
-        symbols: Of an enum, the reader's symbol per writer's index, None where the reader knows none.
+        steps: Of a record, per writer's field: its index in `fields`, or -1 to skip it, and its plan.
+        fields: Of a record, the reader's fields; a field that no step reads gets its default.
+        branches: Of a union, per writer's branch: its tag (None for null, or if the reader has no union) and its plan.
+        symbols: Of an enum, the reader's symbol per writer's index, None if the reader has none for it.
     """
 
     __slots__ = (
@@ -68,12 +68,12 @@ class Plan:
 
 
 def resolve(writer: Node, reader: Node | None) -> Plan:
-    """The plan for data of `writer`, presented as `reader` says."""
+    """The plan that reads data of `writer` as `reader`."""
     return Resolver().plan(writer, reader)
 
 
 def matches(writer: Node, reader: Node) -> bool:
-    """Whether data of `writer` could be read as `reader`; unions are judged later, branch by branch."""
+    """Whether data of `writer` may be read as `reader`; unions always match, their branches are resolved later."""
     if "union" in (writer.kind, reader.kind):
         return True
     if writer.kind in NAMED or reader.kind in NAMED:
@@ -84,7 +84,7 @@ def matches(writer: Node, reader: Node) -> bool:
 
 
 def same_name(writer: Node, reader: Node) -> bool:
-    """Whether a reader's named type is called as the writer's, or as it once was."""
+    """Whether a reader's named type has the writer's unqualified name, or has it as an alias."""
     unqualified = writer.branch.rpartition(".")[2]
     return (
         unqualified == reader.branch.rpartition(".")[2]
@@ -98,34 +98,34 @@ def _tag(branch: Node) -> str | None:
 
 
 class Resolver:
-    """The plans made so far, by pair of nodes: recursive types come back to the same plan."""
+    """Makes plans, one per pair of nodes, so that a recursive type refers to the plan of itself."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[int, int], Plan] = {}
+        self.plans: dict[tuple[int, int], Plan] = {}
 
     def plan(self, writer: Node, reader: Node | None) -> Plan:
-        """The plan of a pair of nodes; without a reader, of what is read as it was written."""
+        """The plan of a pair of nodes; without a reader, the data is read as it was written."""
         key = (id(writer), id(reader))
-        if key in self.known:
-            return self.known[key]
+        if key in self.plans:
+            return self.plans[key]
         if writer.kind == "union":
-            plan = self.known[key] = Plan("union", writer, reader or writer)
+            plan = self.plans[key] = Plan("union", writer, reader or writer)
             plan.branches = tuple(self._branch(branch, reader) for branch in writer.branches)
             return plan
         if reader is None:
-            plan = self.known[key] = Plan(writer.kind, writer, writer)
+            plan = self.plans[key] = Plan(writer.kind, writer, writer)
             self._fill(plan, writer, None)
             return plan
         if reader.kind == "union":
             return self._from_union(writer, reader)
         if not self.reads(writer, reader):
             return _mismatch(writer, reader)
-        plan = self.known[key] = Plan(writer.kind, writer, reader)
+        plan = self.plans[key] = Plan(writer.kind, writer, reader)
         self._fill(plan, writer, reader)
         return plan
 
     def _branch(self, writer: Node, reader: Node | None) -> tuple[str | None, Plan]:
-        """The plan of a writer's branch and the tag under which the reader's union shows it."""
+        """The tag of the reader's branch, and the plan of a writer's branch."""
         if reader is None:
             return _tag(writer), self.plan(writer, None)
         if reader.kind != "union":
@@ -134,11 +134,11 @@ class Resolver:
         return (None, _mismatch(writer, reader)) if chosen is None else (_tag(chosen), self.plan(writer, chosen))
 
     def reads(self, writer: Node, reader: Node) -> bool:
-        """Whether data of a writer's type may be read as a reader's, neither being a union."""
+        """Whether data of a writer's type may be read as a reader's; neither is a union."""
         return matches(writer, reader)
 
     def chosen(self, writer: Node, union: Node) -> Node | None:
-        """The branch of a reader's union that data of a writer's type are read as."""
+        """The branch of a reader's union as which data of a writer's type is read."""
         return next((branch for branch in union.branches if matches(writer, branch)), None)
 
     def _from_union(self, writer: Node, reader: Node) -> Plan:
@@ -150,12 +150,12 @@ class Resolver:
         return plan
 
     def _fill(self, plan: Plan, writer: Node, reader: Node | None) -> None:
-        """What the kind needs beyond the nodes."""
+        """Sets the attributes that the kind needs beyond the nodes."""
         if writer.kind in {"array", "map"}:
             plan.child = self.plan(writer.item, reader.item if reader else None)
         elif writer.kind == "enum":
-            known, default = (reader.symbols, reader.default) if reader else (writer.symbols, None)
-            plan.symbols = tuple(symbol if symbol in known else default for symbol in writer.symbols)
+            symbols, default = (reader.symbols, reader.default) if reader else (writer.symbols, None)
+            plan.symbols = tuple(symbol if symbol in symbols else default for symbol in writer.symbols)
         elif writer.kind == "record":
             self._fill_record(plan, writer, reader)
         elif reader:
@@ -179,13 +179,13 @@ class Resolver:
 
 
 def unread(plan: Plan) -> list[tuple[int, Field]]:
-    """The fields of a record's plan that no step reads, with their indices; the writer did not know them."""
+    """The fields of a record's plan that no step reads, with their indices: the writer does not have them."""
     read = {index for index, _ in plan.steps}
     return [(index, field) for index, field in enumerate(plan.fields) if index not in read]
 
 
 def has_default(field: Field) -> bool:
-    """Whether the schema gives the field a default."""
+    """Whether the field has a default in the schema."""
     return field.default is not MISSING
 
 

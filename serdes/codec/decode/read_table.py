@@ -1,13 +1,13 @@
-"""What generated decoders read with: tables by byte, functions for what is not one byte, and statements by type."""
+"""The tables of generated decoders: tables by byte, functions for values of several bytes, statements by type."""
 
 from __future__ import annotations
 
 from serdes.codec.varint import read_length, read_long
 
-#: The value of a byte that is a whole varint, and the length that it gives; -1 for all other bytes.
+#: The number that a byte, as a whole varint, stands for; and the length, or -1 if it is not a whole length.
 ZIGZAG = tuple(byte >> 1 ^ -(byte & 1) for byte in range(128))
 LENGTHS = tuple(byte >> 1 if byte < 128 and not byte & 1 else -1 for byte in range(256))
-#: The way from a byte that is a whole length to the end of what it measures; 0 for all other bytes.
+#: The distance from a byte that is a whole length to the end of its content; 0 for all other bytes.
 ENDS = tuple(length + 1 for length in LENGTHS)
 
 _VARINT = (
@@ -35,7 +35,7 @@ def end_of(buffer: bytes, position: int) -> tuple[int, int]:
 
 
 def count_of(buffer: bytes, position: int) -> tuple[int, int]:
-    """The items of a block whose count is not one byte, or is negative and followed by the block's size."""
+    """The count of a block if it is not one byte, or is negative and followed by the block's size; and its end."""
     count, position = read_long(buffer, position)
     if count < 0:
         count = -count

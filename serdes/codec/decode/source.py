@@ -1,8 +1,8 @@
-"""Decoders generated per plan: source text that walks the buffer once and builds the value in one form.
+"""Decoders generated per plan: source text that reads the buffer once and builds the value in one form.
 
-The text reads the usual encoding of each type itself. Whatever else it meets, bad bytes included, ends in an exception,
-and the step-by-step decoder then reads the buffer from the start: it says what is wrong where, or gives the value.
-A read past the end raises IndexError or struct.error, or leaves the position beyond the end, which is looked at last.
+The text reads the usual encoding of each type. Anything else, bad bytes included, raises an exception; the step-by-step
+decoder then reads the buffer from the start and reports what is wrong, or returns the value.
+A read past the end raises IndexError or struct.error, or leaves the position beyond the end, which is checked last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from serdes.codec.varint import read_int, read_long
 
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
-    """The function `decode(buffer, offset=0)`; the datum must end with the buffer. It raises DecodeError."""
+    """Compiles `decode(buffer, offset=0)`; the datum must end at the buffer's end. It raises DecodeError."""
     source = Source(
         Z=ZIGZAG,
         L=LENGTHS,
@@ -56,7 +56,7 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
 
 
 def _shared(root: Plan) -> frozenset[int]:
-    """The ids of the records' plans that are used more than once, recursive ones among them."""
+    """The ids of the records' plans that are used more than once, recursive plans included."""
     seen: set[int] = set()
     shared: set[int] = set()
 
@@ -76,14 +76,14 @@ def _shared(root: Plan) -> frozenset[int]:
 
 
 def _ends_with_buffer(node: Node) -> bool:
-    """Whether reading a value surely raises where the buffer has ended: slices alone do not."""
+    """Whether reading a value past the buffer's end surely raises an exception: slices alone do not."""
     if node.kind == "record":
         return any(_ends_with_buffer(field.node) for field in node.fields if field.node.kind != "record")
     return node.kind not in {"null", "fixed"}
 
 
 def literal(value: Any, bind: Callable[[Any], str]) -> str:
-    """An expression that makes the value anew, so that no two data share a default's list or dict."""
+    """An expression that makes a new copy of the value, so that data never share a default's list or dict."""
     if isinstance(value, list):
         return "[" + ", ".join(literal(item, bind) for item in value) + "]"
     if isinstance(value, dict):
@@ -92,7 +92,7 @@ def literal(value: Any, bind: Callable[[Any], str]) -> str:
 
 
 class _Decoder:
-    """Writes statements that read a plan's value at `p` of `b` and move `p`, and gives the value's expression."""
+    """Writes statements that read a plan's value at `p` of `b` and advance `p`; returns the value's expression."""
 
     def __init__(self, source: Source, form: Form, shared: frozenset[int]) -> None:
         self.source = source
@@ -101,7 +101,7 @@ class _Decoder:
         self.functions: dict[tuple[int, bool], str] = {}
 
     def value(self, plan: Plan, depth: int, *, skip: bool = False) -> str:
-        """The expression of the value, which with `skip` nobody wants."""
+        """The expression of the value; with `skip` the value is read and discarded."""
         method = _METHODS.get(plan.kind)
         if method is None:
             return self.leaf(plan, skip=skip)
@@ -112,7 +112,7 @@ class _Decoder:
         return method(self, plan, depth, skip=skip)
 
     def function(self, plan: Plan, *, skip: bool) -> str:
-        """The name of the plan's own function; it is written when it is first asked for."""
+        """The name of the plan's function, which is written on first use."""
         key = (id(plan), skip)
         if key not in self.functions:
             name = self.functions[key] = self.source.fresh("f")
@@ -154,7 +154,7 @@ class _Decoder:
             line(f"if {end} > p: p += 1")
             line(f"else: {end}, p = end(b, p)")
         if not skip:
-            # As JSON, text and bytes are read as what the reader's schema calls them.
+            # In JSON, text and bytes are shown as the type that they have in the reader's schema.
             kind = plan.target.kind if self.form.json else plan.kind
             decoded = {"string": ".decode()", "bytes": "", "fixed": ""}[plan.kind]
             if self.form.json and kind != "string":
@@ -166,8 +166,8 @@ class _Decoder:
 
     def enum(self, plan: Plan, _: int, *, skip: bool) -> str:
         value, line = self.source.fresh("v"), self.source.line
-        known = {2 * index: symbol for index, symbol in enumerate(plan.symbols) if skip or symbol is not None}
-        symbols = self.source.bind(known)
+        by_byte = {2 * index: symbol for index, symbol in enumerate(plan.symbols) if skip or symbol is not None}
+        symbols = self.source.bind(by_byte)
         line(f"{value} = b[p]")
         line(f"if {value} < 128: {value} = {symbols}[{value}]; p += 1")
         line(f"else: {value}, p = long(b, p); {value} = {symbols}[{value} * 2]")
@@ -203,14 +203,14 @@ class _Decoder:
         return value
 
     def reals(self, plan: Plan, value: str) -> None:
-        """Floats or doubles, a block at once; struct looks at the buffer's end before it reads."""
+        """Floats or doubles, a block at once; struct checks the buffer's end before it reads."""
         code, size = REALS[plan.child.kind]
         with self.count() as count:
             self.source.line(f'{value} += unpack("<%d{code}" % {count}, b, p)')
             self.source.line(f"p += {count} * {size}")
 
     def integers(self, plan: Plan, value: str) -> None:
-        """Whole numbers, a block at once where each is one byte."""
+        """Integers: a whole block at once if each of them is one byte."""
         source, chunk = self.source, self.source.fresh("b")
         with self.count() as count:
             source.line(f"{chunk} = b[p:p + {count}]")
@@ -231,7 +231,7 @@ class _Decoder:
 
     @contextmanager
     def blocks(self, plan: Plan) -> Iterator[None]:
-        """Statements for one item, done for all items of all blocks."""
+        """The loop over all items of all blocks; the statements inside are for one item."""
         source, item = self.source, plan.node.item
         with self.count() as count:
             least = least_size(item)
@@ -245,7 +245,7 @@ class _Decoder:
 
     @contextmanager
     def count(self) -> Iterator[str]:
-        """Statements for one block, done for all blocks, given the variable of its count."""
+        """The loop over all blocks; the statements inside are for one block, whose count is the yielded variable."""
         source, count = self.source, self.source.fresh("c")
         with source.block("while True:"):
             source.line(f"{count} = L[b[p]]")
@@ -264,7 +264,7 @@ class _Decoder:
                 if self.form.record_names and branch.kind == "record":
                     inner = f"({(tag or branch.node.branch)!r}, {inner})"
                 source.line(f"{value} = {self.shown(plan, tag, inner)}")
-        # An index of more bytes than it needs is left to the step-by-step decoder.
+        # An index with more bytes than necessary is left to the step-by-step decoder.
         source.line("else: raise Unfit" if plan.branches else "raise Unfit")
         return value
 
@@ -272,7 +272,7 @@ class _Decoder:
         return self.shown(plan, plan.tag, self.value(plan.child, depth, skip=skip))
 
     def shown(self, plan: Plan, tag: str | None, inner: str) -> str:
-        """The expression of a union's value as the form shows it."""
+        """The expression of a union's value in the form: alone, or in an object."""
         keys = self.form.keys(plan.target, tag)
         if keys is None:
             return inner

@@ -1,4 +1,4 @@
-"""Decoding step by step: where generated code failed it finds out what is wrong where, and it decodes defaults."""
+"""Decoding step by step: after generated code failed, it finds what is wrong; it also decodes defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def decode(plan: Plan, buffer: bytes, position: int, form: Form) -> Any:
     """The value of a buffer from a position to its end.
 
     Raises:
-        DecodeError: The bytes do not hold such a value, or more than it, or it is nested too deeply.
+        DecodeError: The bytes are not such a value, more bytes follow it, or it is nested too deeply.
     """
     if position < 0:
         raise DecodeError("$", position, plan.node.words(), "the offset is before the buffer")
@@ -38,10 +38,10 @@ def decode(plan: Plan, buffer: bytes, position: int, form: Form) -> Any:
 
 
 def default_value(field: Field, form: Form) -> Any:
-    """A field's default as a decoder of the form presents it.
+    """A field's default as a decoder of the form returns it.
 
     Raises:
-        LookupError: The field has none that fits its type.
+        LookupError: The field has no default that fits its type.
     """
     stored = default_bytes(field)
     if stored is None:
@@ -50,7 +50,7 @@ def default_value(field: Field, form: Form) -> Any:
 
 
 def json_float(value: float) -> float | str:
-    """A float as JSON: the shortest decimal that a float reads back the same, or the text of what is no number."""
+    """A float as JSON: the shortest decimal that becomes the same float again, or a text for infinity and NaN."""
     if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124  (NaN alone differs from itself)
         return json_double(value)
     stored = pack_float(value)
@@ -62,7 +62,7 @@ def json_float(value: float) -> float | str:
 
 
 def json_double(value: float) -> float | str:
-    """A double as JSON: itself, or the text that Java's Avro writes for what is no number."""
+    """A double as JSON: itself, or the text that Java's Avro writes for infinity and NaN."""
     if value - value == 0:
         return value
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # noqa: PLR0124  (as above)
@@ -129,8 +129,8 @@ class _Walk:
             raise self.fail(path, start, plan.node, f"index {index} is beyond its {len(plan.symbols)} symbols")
         symbol = plan.symbols[index]
         if symbol is None:
-            known = f"the reader's {plan.target.branch} has no symbol {plan.node.symbols[index]} and no default"
-            raise self.fail(path, start, plan.target, known)
+            detail = f"the reader's {plan.target.branch} has no symbol {plan.node.symbols[index]} and no default"
+            raise self.fail(path, start, plan.target, detail)
         return symbol
 
     def record(self, plan: Plan, path: str) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class _Walk:
         return {field.name: values[target] for target, field in enumerate(plan.fields)}
 
     def count(self, plan: Plan, path: str, least: int) -> int:
-        """The items of the next block; 0 ends the array or map."""
+        """The number of items in the next block; 0 ends the array or map."""
         start = self.position
         count = self.number(plan.node, path)
         if count < 0:
@@ -196,7 +196,7 @@ class _Walk:
         return self.shown(plan, plan.tag, self.any(plan.child, path))
 
     def shown(self, plan: Plan, tag: str | None, value: Any) -> Any:
-        """A union's value as the form shows it."""
+        """A union's value in the form: alone, or in an object."""
         keys = self.form.keys(plan.target, tag)
         return value if keys is None else {key: value if key == keys[1] else None for key in keys[0]}
 
@@ -229,7 +229,7 @@ _METHODS = {
 
 
 def _present(plan: Plan, value: Any, form: Form) -> Any:
-    """A stored value as the form shows it, promoted where the reader's type is another."""
+    """A stored value converted to the form, and promoted if the reader's type differs."""
     present = form.present(plan)
     if present is not None:
         return present(value)
@@ -245,9 +245,9 @@ CONVERT: dict[str, Any] = {"float": float, "encode": str.encode, "decode": bytes
 
 
 def latin(value: bytes) -> str:
-    """Bytes as Avro JSON shows them: a text of U+0000 to U+00FF."""
+    """Bytes as in Avro JSON: a text of U+0000 to U+00FF."""
     return value.decode("iso-8859-1")
 
 
-#: What JSON shows differently from what is read.
+#: The conversions of values that JSON cannot hold as they are.
 JSON_OUT: dict[str, Any] = {"float": json_float, "double": json_double, "bytes": latin, "fixed": latin}
