@@ -1,1 +1,1 @@
-"""What leaves a registry in bulk: the change feed, webhooks, search, pages and exports."""
+"""Bulk output of a registry: the change feed, webhooks, search, pages and exports."""

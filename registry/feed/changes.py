@@ -1,4 +1,4 @@
-"""The change feed: what the log's entries mean to those who follow the registry."""
+"""The change feed: the log's entries as changes for followers of the registry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from registry.state.view import RECENT_ENTRIES, Applied, View
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change; its offset in the log is what a follower names to go on from."""
+    """One change. A follower that names its offset in the log continues after it."""
 
     offset: int
     kind: str
@@ -22,25 +22,25 @@ class Change:
     details: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """The change as followers get it."""
+        """The change in the form that followers get."""
         return {"offset": self.offset, "type": self.kind, "subject": self.subject, **self.details}
 
 
 class TooOld(LookupError):
-    """The changes after an offset are no longer at hand."""
+    """The changes after an offset are no longer available."""
 
 
 def changes_since(view: View, offset: int, prefix: str = "") -> list[Change]:
-    """The changes after an offset, of subjects by prefix (`:*:` and empty: all).
+    """The changes after an offset to subjects with a prefix; `:*:` and the empty prefix mean all.
 
     Raises:
-        TooOld: Entries after the offset are no longer at hand; an export tells what they came to.
+        TooOld: Entries after the offset are no longer available; an export has their outcome.
     """
     entries = list(view.recent)
     if len(entries) == RECENT_ENTRIES and offset < entries[0].offset - 1:
         raise TooOld(f"changes before offset {entries[0].offset} are no longer at hand")
-    found = (change_of(entry) for entry in entries if entry.offset > offset)
-    return [change for change in found if change is not None and _concerns(change, prefix)]
+    changes = (change_of(entry) for entry in entries if entry.offset > offset)
+    return [change for change in changes if change is not None and _concerns(change, prefix)]
 
 
 def _concerns(change: Change, prefix: str) -> bool:
@@ -53,12 +53,12 @@ def _concerns(change: Change, prefix: str) -> bool:
 
 
 def change_of(entry: Applied) -> Change | None:
-    """What an entry means; None where it means nothing to followers."""
+    """The change that an entry makes; None if it makes none that followers see."""
     read = _READERS.get(entry.key.keytype)
-    found = next(read(entry.key, entry.value), None) if read else None
-    if found is None:
+    kind_and_details = next(read(entry.key, entry.value), None) if read else None
+    if kind_and_details is None:
         return None
-    kind, details = found
+    kind, details = kind_and_details
     return Change(entry.offset, kind, entry.key.subject, {**details, "ts": entry.timestamp})
 
 
@@ -82,7 +82,7 @@ def _config(_key: Key, value: dict[str, Any] | None) -> _Read:
     if value is None:
         yield "config.removed", {}
     else:
-        yield "config.updated", {"config": {name: each for name, each in value.items() if name != "subject"}}
+        yield "config.updated", {"config": {name: setting for name, setting in value.items() if name != "subject"}}
 
 
 def _mode(_key: Key, value: dict[str, Any] | None) -> _Read:

@@ -1,4 +1,4 @@
-"""Lines of JSON that hold a whole registry, ids, versions and settings included: written, checked and read."""
+"""Exports: JSON lines that hold a whole registry with its ids, versions and settings; written, checked and read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from registry.state.view import View, named
 
 FORMAT_VERSION = 1
 CLOSING = "end"
-#: How many lines, and about how many bytes, are decided and written at once: other writers wait as long.
+#: How many lines, and about how many bytes, are imported at once; other writers wait meanwhile.
 _LINES_IN_BATCH = 200
 _BYTES_IN_BATCH = 1 << 22
 
@@ -31,14 +31,16 @@ def export_lines(
     deleted: bool = True,
     may_see_settings: Callable[[str | None], bool] | None = None,
 ) -> Iterator[bytes]:
-    """A manifest, each version behind those it refers to, configs and modes, and an end line with a checksum.
+    """Yield a manifest, the versions, configs and modes, and an end line with a checksum.
+
+    A version follows the versions that it refers to.
 
     Args:
-        view: What to export.
-        prefix: Subjects that begin so; `:*:` is all.
-        deleted: Soft-deleted versions too.
-        may_see_settings: Tells whether the config and mode of a subject or context, or with None the global ones, are
-            exported; without it all are.
+        view: The state to export.
+        prefix: The prefix of the subjects to export; `:*:` for all.
+        deleted: Include soft-deleted versions.
+        may_see_settings: Returns whether to export the config and mode of a subject or context, or for None the global
+            ones. By default all are exported.
     """
     digest = hashlib.sha256()
     count = 0
@@ -59,10 +61,10 @@ def _values(
 ) -> Iterator[dict[str, Any]]:
     yield {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
     subjects = named(view.subjects(), prefix)
-    versions = [each for name in subjects for each in list(view.versions(name)) if deleted or not each.deleted]
+    versions = [stored for name in subjects for stored in list(view.versions(name)) if deleted or not stored.deleted]
     for version in in_order(versions):
         yield version_value(version)
-    wanted = prefix in ("", ":*:") and may_see_settings(None)
+    with_global = prefix in ("", ":*:") and may_see_settings(None)
     for name in named(view.configured(), prefix):
         config = view.config(name)
         if config is not None and may_see_settings(name):
@@ -72,14 +74,14 @@ def _values(
         if mode is not None and may_see_settings(name):
             yield {"kind": "mode", "subject": name, "mode": mode}
     config, mode = view.config(None), view.mode(None)
-    if wanted and config is not None:
+    if with_global and config is not None:
         yield {"kind": "config", "config": config.to_json()}
-    if wanted and mode is not None:
+    if with_global and mode is not None:
         yield {"kind": "mode", "mode": mode}
 
 
 def version_value(version: Version) -> dict[str, Any]:
-    """The line of a version."""
+    """The export line of a version, as JSON values."""
     content = version.content
     return {
         "kind": "schema",
@@ -95,10 +97,10 @@ def version_value(version: Version) -> dict[str, Any]:
 
 
 def in_order(versions: list[Version]) -> Iterator[Version]:
-    """The versions by context and id, but each behind those that it refers to; a circle is cut where it is met."""
-    by_name = {(each.subject, each.number): each for each in versions}
+    """Yield the versions by context and id, but after the versions that they refer to; cycles do no harm."""
+    by_name = {(version.subject, version.number): version for version in versions}
     done: set[tuple[str, int]] = set()
-    for first in sorted(versions, key=lambda each: (parse_subject(each.subject).context, each.schema_id, each.number)):
+    for first in sorted(versions, key=_context_and_id):
         stack = [(first, False)]
         while stack:
             version, ready = stack.pop()
@@ -115,13 +117,17 @@ def in_order(versions: list[Version]) -> Iterator[Version]:
                         stack.append((target, False))
 
 
+def _context_and_id(version: Version) -> tuple[str, int, int]:
+    return parse_subject(version.subject).context, version.schema_id, version.number
+
+
 def check_lines(lines: Iterable[bytes], *, closed: bool) -> None:
-    """Check that lines are objects, and that they are all that an export had.
+    """Check that lines are objects, and that an export is complete.
 
     Args:
-        lines: Each with its end.
-        closed: They must end in the closing line of an export, which counts the lines before it and has their SHA-256.
-            Without it, lines may be written by hand, and a closing line says nothing.
+        lines: The lines, with their line breaks.
+        closed: Require the closing line of an export, and check the count and SHA-256 of the lines before it. If it is
+            False, the lines may be written by hand, and a closing line is ignored.
 
     Raises:
         ApiError: 400.
@@ -158,7 +164,7 @@ def check_lines(lines: Iterable[bytes], *, closed: bool) -> None:
 
 
 def parsed_lines(lines: Iterable[bytes]) -> Iterator[tuple[Line, int]]:
-    """Each line that is not blank, with its number from 1, its object, and its length in bytes.
+    """Yield the lines that are not blank: number from 1, object, and length in bytes.
 
     Raises:
         ApiError: 400 if a line is not an object.
@@ -170,7 +176,7 @@ def parsed_lines(lines: Iterable[bytes]) -> Iterator[tuple[Line, int]]:
 
 
 def batches(lines: Iterator[tuple[Line, int]]) -> Iterator[list[Line]]:
-    """Lines in batches that are written at once."""
+    """Group lines into batches, which are imported one at a time."""
     batch, size = list[Line](), 0
     for line, length in lines:
         batch.append(line)

@@ -1,4 +1,4 @@
-"""Pages of all versions: what `GET /schemas` answers."""
+"""Pages of versions, for `GET /schemas`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from registry.state.view import View, named
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """Which versions are asked for.
+    """The selection of versions for a page.
 
     Attributes:
-        prefix: Begins the subject, as for `/subjects`.
-        deleted: Soft-deleted versions too.
-        latest_only: The latest version of each subject alone.
-        rule_type: Only versions with rules of this type; empty asks for nothing.
-        aliases: With the subjects' aliases.
-        first: How many are passed over.
-        end: Where the page ends at the latest.
-        most_characters: How long the texts of a page may be together; None if `end` alone counts.
+        prefix: The prefix of the subjects, as for `/subjects`.
+        deleted: Include soft-deleted versions.
+        latest_only: Only the latest version of each subject.
+        rule_type: Only versions with rules of this type; empty for all.
+        aliases: Include the subjects' aliases.
+        first: The index of the page's first version.
+        end: The index after the page's last version, at most.
+        most_characters: The total length of a page's texts, at most; None for no limit.
     """
 
     prefix: str
@@ -37,7 +37,7 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Versions sorted by subject and number, the offset of the next page if there is one, and aliases by subject."""
+    """Versions sorted by subject and number, the index of the next page if there is one, and aliases by subject."""
 
     versions: Sequence[Version]
     following: int | None
@@ -45,7 +45,7 @@ class Page:
 
 
 def list_versions(view: View, query: ListQuery) -> Page:
-    """The page that a query asks for."""
+    """The page that a query selects."""
     subjects = named(view.subjects(), query.prefix)
     if query.aliases:
         # The prefix may be that of an alias, which has no versions of its own.
@@ -77,7 +77,7 @@ def _has_rules(version: Version, kind: str) -> bool:
 
 
 def _within(versions: list[Version], most_characters: int) -> list[Version]:
-    """The first of the versions whose texts are so long together; one at least."""
+    """The first versions whose texts are not longer than `most_characters` in total; at least one."""
     for index, version in enumerate(versions):
         most_characters -= len(version.text)
         if most_characters < 0:

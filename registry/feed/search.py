@@ -11,23 +11,23 @@ from registry.offload.jobs import Names
 from registry.state.model import Version
 from registry.state.view import View, named
 
-#: About what an entry of the index takes in memory besides its texts, in bytes.
+#: About how much memory an entry of the index takes besides its texts, in bytes.
 _OVERHEAD = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a version must have; None or empty asks for nothing. Names are compared without regard to case.
+    """The conditions of a search; an empty one matches all versions. Names match in any case.
 
     Attributes:
-        prefix: Begins the subject, as for `/subjects`.
-        name: Part of the subject, or of the schema's full name.
+        prefix: The prefix of the subjects, as for `/subjects`.
+        name: Part of the subject or of the schema's full name.
         field: Part of a field's name, at any depth.
-        schema_type: The type.
-        properties: Metadata properties; a value of None takes any.
-        tag: A tag in the text, or in the metadata.
-        deleted: Soft-deleted versions too.
-        latest_only: The latest version of each subject alone.
+        schema_type: The schema type.
+        properties: Metadata properties; the value None matches any.
+        tag: A tag in the text or in the metadata.
+        deleted: Include soft-deleted versions.
+        latest_only: Only the latest version of each subject.
     """
 
     prefix: str = ""
@@ -42,14 +42,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A version that has what was asked for, its schema's name, and the paths of the fields that matched."""
+    """A version that matches, its schema's name, and the paths of the fields that match."""
 
     version: Version
     name: str | None
     fields: tuple[str, ...]
 
 
-#: Stands for a schema's type and text. A hash of 64 bits with a random seed: no two texts of a registry share one.
+#: A 64-bit hash of a schema's type and text, with a random seed: a collision within a registry is not to be expected.
 TextKey = int
 
 
@@ -59,16 +59,13 @@ def text_key(version: Version) -> TextKey:
 
 
 class NameIndex:
-    """The names in schemas that searches have read, by text; the oldest go when there are too many.
-
-    Safe to share among threads.
-    """
+    """A cache of the names in schemas, by text; the oldest entries are dropped first. Safe for several threads."""
 
     def __init__(self, most_bytes: int = 64 << 20) -> None:
         """Make an empty index.
 
         Args:
-            most_bytes: About how much memory it may take.
+            most_bytes: About how much memory it may take, in bytes.
         """
         self._most_bytes = most_bytes
         self._bytes = 0
@@ -76,7 +73,7 @@ class NameIndex:
         self._lock = threading.Lock()
 
     def get(self, key: TextKey) -> Names | None:
-        """The names in a text; None if it has not been read, or was forgotten."""
+        """The names in a text; None if it has not been read or was dropped."""
         return self._names.get(key)
 
     def add(self, key: TextKey, names: Names) -> None:
@@ -97,11 +94,11 @@ def _size(names: Names) -> int:
 
 @dataclass(slots=True)
 class Scanned:
-    """What a scan came to.
+    """The result of a scan.
 
     Attributes:
-        hits: The versions that have what was asked for, by subject and number.
-        unread: Versions that may have it, but whose names are to be read first; if there are any, hits are missing.
+        hits: The versions that match, by subject and number.
+        unread: Versions that may match, but whose names must be read first; if there are any, `hits` is incomplete.
     """
 
     hits: list[Hit] = field(default_factory=list)
@@ -109,13 +106,13 @@ class Scanned:
 
 
 def scan(view: View, query: Query, index: NameIndex, read: Mapping[TextKey, Names], *, most: int) -> Scanned:
-    """Look for the versions that a query asks for; parses nothing.
+    """Find the versions that match a query, without parsing any schema.
 
     Args:
-        view: Where to look.
+        view: The state to search.
         query: The query.
-        index: The names that searches have read.
-        read: More of them.
+        index: The names in schemas that any search has read.
+        read: The names in schemas that this search has read.
         most: How many hits are enough.
     """
     scanned = Scanned()
@@ -153,7 +150,7 @@ def _has_properties(version: Version, query: Query) -> bool:
 
 
 def _may_match(version: Version, query: Query) -> bool:
-    """Tell from the text alone whether it may have the names and tags."""
+    """Tell from the text alone whether the version may have the names and tags."""
     if not (query.name or query.field or query.tag):
         return True
     lowered = version.text.lower()

@@ -1,4 +1,4 @@
-"""Searches: scans in a thread of their own, and reading of names by child processes, each text once."""
+"""Searches: a thread scans the versions, and child processes read the names in each text once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from registry.offload.jobs import Names
 from registry.state.model import Version
 from registry.state.view import View
 
-#: The longest texts together, in characters, that are read in one job; and the most of them.
+#: The size of a job for a child process: the total length of its texts, in characters, and their number.
 _CHARACTERS_A_JOB = 500_000
 _TEXTS_A_JOB = 500
 
 
 class Searching:
-    """Finds versions, and remembers the names in the schemas that it has read for that."""
+    """Finds versions, and keeps an index of the names in the schemas that it has read."""
 
     def __init__(self, answering: Answering) -> None:
         self._answering = answering
@@ -28,19 +28,19 @@ class Searching:
         self._reading = asyncio.Lock()
 
     def close(self) -> None:
-        """Begin no more searches."""
+        """Start no more searches."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def search(self, view: View, query: Query, *, most: int) -> Sequence[Hit]:
-        """The versions that a query asks for, by subject and number.
+        """The versions that match a query, by subject and number.
 
         Args:
-            view: Where to look.
+            view: The state to search.
             query: The query.
-            most: How many are enough.
+            most: How many hits are enough.
 
         Raises:
-            ApiError: 503 if all processes have work.
+            ApiError: 503 if all processes are busy.
         """
         loop = asyncio.get_running_loop()
         read: dict[TextKey, Names] = {}
@@ -48,18 +48,18 @@ class Searching:
             scanned = await loop.run_in_executor(self._thread, partial(scan, view, query, self._index, read, most=most))
             if not scanned.unread:
                 return scanned.hits
-            # Kept for this search as well: the index may be too small for all of them.
+            # The search keeps the names itself because the index may be too small for all of them.
             read |= await self._read(scanned.unread)
 
     async def _read(self, versions: Sequence[Version]) -> dict[TextKey, Names]:
-        """The names in the texts of versions."""
+        """Read the names in the texts of versions, except those that the index has."""
         read: dict[TextKey, Names] = {}
-        # Another search waits here, and then finds in the index what this one reads.
+        # Another search waits here, and then uses the names that this one has put into the index.
         async with self._reading:
             unread = {key: version for version in versions if self._index.get(key := text_key(version)) is None}
             for keys in _jobs(unread):
-                answered = await self._answering.names([unread[key].content.schema for key in keys])
-                for key, names in zip(keys, answered, strict=True):
+                names_of_texts = await self._answering.names([unread[key].content.schema for key in keys])
+                for key, names in zip(keys, names_of_texts, strict=True):
                     read[key] = names
                     self._index.add(key, names)
         return read

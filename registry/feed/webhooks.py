@@ -1,4 +1,4 @@
-"""Webhooks: changes posted to URLs that the settings name, by one node of all that share the log."""
+"""Webhooks: one of the nodes on a log posts the changes to the URLs in the settings."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ log = logging.getLogger("magicbyte.registry.webhooks")
 SIGNATURE = "X-Magicbyte-Signature"
 _LOOK_SECONDS = 0.2
 _POST_SECONDS = 10.0
-#: How long to wait before each further attempt; after the last, the change is given up and logged.
+#: The pauses before further attempts, in seconds; after the last attempt, the change is logged and skipped.
 _PAUSES = (0.5, 2.0, 8.0)
-#: How many changes are posted between two marks in the log, at the most.
+#: How many changes are posted between two marks in the log, at most.
 _MOST_CHANGES = 100
-#: How often a node that posts says so where posting takes long, and how long the others wait to hear from it.
+#: How often a posting node renews its mark if posting takes long, and how long other nodes wait for a new mark.
 _SIGN_SECONDS = 5.0
 PATIENCE_SECONDS = 15.0
 
@@ -39,12 +39,12 @@ PATIENCE_SECONDS = 15.0
 class Webhooks:
     """Posts each change to every URL, in order.
 
-    A body is the JSON of a change, signed with HMAC-SHA256 in `X-Magicbyte-Signature: sha256=HEX` where there is a
-    secret. Anything but a 2xx is tried again a few times.
+    A body is the JSON of a change. If there is a secret, `X-Magicbyte-Signature: sha256=HEX` has its HMAC-SHA256.
+    Anything but a 2xx is tried again a few times.
 
-    Marks in the log say up to where changes were posted, and by which node. That node goes on; where it is silent for
-    too long, another goes on instead. So each change is posted at least once, and twice only where a node was gone or
-    slow between posting and saying so.
+    Marks in the log name the node that posts, and the offset that it has posted up to. If that node writes no mark for
+    too long, another node continues. So each change is posted at least once, and twice only if a node stopped or was
+    slow between posting and writing its mark.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class Webhooks:
         """Prepare to post.
 
         Args:
-            node: Whose view has the changes, and whose log takes the marks.
-            urls: Where to post.
-            secret: Signs the bodies.
-            name: The node's own, the same whenever it is started again.
-            leads: Tells whether the node may write.
-            patience: How many seconds of silence end another node's turn.
+            node: The node, whose view has the changes and whose log takes the marks.
+            urls: The URLs to post to.
+            secret: The key that signs the bodies; None for no signature.
+            name: The node's name, which stays the same when the node restarts.
+            leads: Returns whether the node may write.
+            patience: How long another node may write no mark before this node takes its turn, in seconds.
         """
         self._node = node
         self._urls = urls
@@ -73,12 +73,12 @@ class Webhooks:
         self._name = name
         self._leads = leads
         self._patience = patience
-        #: Stands for a mark where there is none: where posting begins if nobody has posted before.
+        #: Used if the log has no mark: the offset at which the first posting begins.
         self._unposted = Posted("", -1, -1)
-        #: What this node has posted, whether the log says so yet or not.
+        #: The offset that this node has posted up to, which its mark may not show yet.
         self._posted = -1
         self._nothing_until = -1
-        #: The last that was heard from another node, and when.
+        #: The last mark of another node, and when this node saw it first.
         self._heard: tuple[Posted, float] | None = None
 
     @property
@@ -94,7 +94,7 @@ class Webhooks:
                 try:
                     if self._view.offset != self._nothing_until:
                         await self._look(client)
-                except Exception:  # the task that everybody's changes wait for must not end
+                except Exception:  # this task must not end: it posts all changes
                     log.exception("changes could not be posted now")
 
     async def _look(self, client: httpx.AsyncClient) -> None:
@@ -127,7 +127,7 @@ class Webhooks:
             return []
 
     async def _has_the_turn(self, mark: Posted) -> bool:
-        """Tell whether this node is to post; it takes the turn of one that was not heard from for too long."""
+        """Tell whether this node posts; it takes over from a node that has written no mark for too long."""
         if mark.node == self._name:
             return True
         now = time.monotonic()
@@ -137,7 +137,7 @@ class Webhooks:
         return silent and await self._say(mark.offset, instead_of=mark)
 
     async def _say(self, offset: int, *, instead_of: Posted | None = None) -> bool:
-        """Mark the log: this node has posted up to an offset. Tells whether it is its turn, then."""
+        """Write a mark that this node has posted up to an offset, unless another node posts; returns whether it did."""
 
         def mark(view: View, now: int) -> Decision[bool]:
             current = self._mark(view)
@@ -149,7 +149,7 @@ class Webhooks:
         try:
             return await asyncio.wrap_future(self._node.submit(mark))
         except LogError as error:
-            log.warning("that changes were posted could not be marked: %s", error)
+            log.warning("the mark of posted changes could not be written: %s", error)
             return False
 
     async def _post_all(self, client: httpx.AsyncClient, url: str, changes: Sequence[Change]) -> None:
@@ -160,9 +160,9 @@ class Webhooks:
             if self._secret:
                 digest = hmac.new(self._secret.encode(), body, hashlib.sha256).hexdigest()
                 headers[SIGNATURE] = f"sha256={digest}"
-            taken = await self._post(client, url, body, headers, pauses)
-            # Where nobody was there for all of that time, the next changes do not wait as long again.
-            pauses = _PAUSES if taken else ()
+            accepted = await self._post(client, url, body, headers, pauses)
+            # If all attempts failed, the next changes get a single attempt until one succeeds.
+            pauses = _PAUSES if accepted else ()
 
     async def _post(
         self, client: httpx.AsyncClient, url: str, body: bytes, headers: dict[str, str], pauses: Sequence[float]
@@ -170,10 +170,10 @@ class Webhooks:
         problem = ""
         for pause in (*pauses, None):
             try:
-                answered = await client.post(url, content=body, headers=headers)
-                if answered.is_success:
+                response = await client.post(url, content=body, headers=headers)
+                if response.is_success:
                     return True
-                problem = f"HTTP {answered.status_code}"
+                problem = f"HTTP {response.status_code}"
             except httpx.HTTPError as error:
                 problem = str(error) or type(error).__name__
             if pause is not None:
