@@ -1,1 +1,1 @@
-"""Work on schemas as values: small work is done at once, and large work by child processes."""
+"""Work on schemas, described as values: small jobs are done at once, large ones by child processes."""

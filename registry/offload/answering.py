@@ -1,4 +1,4 @@
-"""Has the questions of decisions answered by child processes, so that only those who asked wait for the answers."""
+"""Answering the questions of decisions in child processes, so that only the request that asked waits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from registry.offload.jobs import (
 from registry.state.view import View
 from registry.tags import UnknownEntity
 
-#: How long a child may take for a job, in seconds: at least, and for each million bytes of it.
+#: The time limit of a job in seconds: a base, and an addition per million bytes of the job.
 _JOB_SECONDS = 6.0
 _SECONDS_A_MILLION = 6.0
 _RETRY_SECONDS = 1
@@ -41,18 +41,18 @@ _RETRY_SECONDS = 1
 
 @dataclass(slots=True)
 class WorkLeft:
-    """How much work a request may still have done to compare and explain schemas."""
+    """How much comparing and explaining of schemas a request may still use."""
 
     steps: int = MAX_STEPS
     seconds: float = COMPARING_SECONDS
 
 
 class Answering:
-    """Child processes that answer questions, and a thread that writes the questions down for them."""
+    """Child processes that answer questions, and a thread that encodes the questions."""
 
     def __init__(self) -> None:
         self._pool = JobPool("registry.offload.child")
-        # What a schema refers to may be ten thousand texts.
+        # Encoding takes long if a schema refers to ten thousand texts.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="questions")
 
     async def close(self) -> None:
@@ -61,30 +61,30 @@ class Answering:
         await self._pool.close()
 
     async def answer(self, view: View, questions: Sequence[Question], left: WorkLeft) -> Answered:
-        """The questions with their answers, or with the errors that they come to.
+        """Return the questions with their answers or errors.
 
         Args:
-            view: Where references lead.
-            questions: What is to be found out.
-            left: What comparing and explaining is taken from.
+            view: The view that resolves references.
+            questions: The questions.
+            left: The work that the request has left; comparing and explaining reduce it.
 
         Raises:
-            ApiError: 503 if all processes have work.
+            ApiError: 503 if all processes are busy.
         """
         return tuple([(question, await self._answer(view, question, left)) for question in questions])
 
     async def names(self, schemas: Sequence[SchemaText]) -> tuple[Names, ...]:
-        """The names in stored texts, in order; those of texts that take too long to read are none.
+        """The names in stored texts, in order; empty for a text that takes too long to read.
 
         Raises:
-            ApiError: 503 if all processes have work.
+            ApiError: 503 if all processes are busy.
         """
         reply = (await self._ask(lambda: encode(Listing(tuple(schemas))))).reply
         if isinstance(reply, NamesFound):
             return reply.names
         if len(schemas) == 1:
             return (Names(),)
-        # One of them took too long, or the machine was busy.
+        # One text took too long, or the machine was busy: try the halves.
         middle = len(schemas) // 2
         return (*await self.names(schemas[:middle]), *await self.names(schemas[middle:]))
 

@@ -1,4 +1,4 @@
-"""The process that does jobs for a registry: `python -m registry.offload.child FD`."""
+"""The child process that does jobs for a registry: `python -m registry.offload.child FD`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from registry.offload.parsing import Parser
 from registry.offload.perform import find_names, perform
 from registry.tags import UnknownEntity
 
-#: A parse takes about 16 times the memory of its text: about 64 MB for each of three lengths of text.
+#: The parser's limit per class of text length (three classes). A parse takes about 16 times its text, so about 64 MB.
 _MOST_CHARACTERS = 4_000_000
 _REMEMBERED = 5_000
-#: The address space of a child, in bytes; its libraries take 200 MB of it.
+#: The address space of a child, in bytes; the libraries take 200 MB of it.
 _MOST_MEMORY = 1536 << 20
 
 
 def main() -> None:
-    """Do jobs until the registry has gone."""
+    """Do jobs until the registry ends."""
     logging.basicConfig()
     parse = Parser(_REMEMBERED, most_characters=_MOST_CHARACTERS)
     serve_jobs(lambda raw: encode(_do(raw, parse)), most_memory=_MOST_MEMORY)

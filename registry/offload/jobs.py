@@ -1,4 +1,4 @@
-"""Jobs: what there is to find out about schemas, as values that another process can be sent; and their answers."""
+"""Jobs: tasks for schemas and their answers, as values that can be sent to another process."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from compat.schema import Dependencies, SchemaText
 from registry.offload.parsing import parse_steps
 from registry.tags import SchemaEntity
 
-#: How long all comparisons and explanations of a request may take, in seconds. On an idle machine the steps take less.
+#: How long all comparisons and explanations of a request may take, in seconds. On an idle machine, the limit on steps
+#: is reached first.
 COMPARING_SECONDS = 1.2
 _STEPS_A_DEPENDENCY = 10
 
-#: Tags as jobs carry them: each entity with its tags.
+#: Tags in a job: entities with their tags.
 TagList = tuple[tuple[SchemaEntity, tuple[str, ...]], ...]
 
-# Tasks: what is to be done with a schema
+# Tasks for a schema
 
 
 class Outline(Struct, frozen=True, tag=True):
-    """Find what is stored of the schema: answered by Outlined.
+    """Find the text to store for the schema; the answer is Outlined.
 
     Attributes:
-        strict: Check what only new schemas must satisfy.
+        strict: Apply the checks for new schemas.
         normalize: Store the normalised text.
-        check_fields: Check what `validateFields` asks of a schema by itself.
+        check_fields: Apply those checks of `validateFields` that need no other schema.
     """
 
     strict: bool
@@ -39,13 +40,13 @@ class Outline(Struct, frozen=True, tag=True):
 
 
 class Judge(Struct, frozen=True, tag=True):
-    """Compare the schema with the job's earlier versions: answered by Compared.
+    """Compare the schema with the job's earlier versions; the answer is Compared.
 
     Attributes:
-        level: The compatibility level's name.
+        level: The name of the compatibility level.
         policy: The compatibility policy.
-        validate_fields: The setting of that name.
-        reserved: The reserved fields of the schema, and of the version before.
+        validate_fields: Whether `validateFields` is on.
+        reserved: The reserved fields of the schema, and those of the previous version.
         explain: Explain each difference.
     """
 
@@ -57,9 +58,9 @@ class Judge(Struct, frozen=True, tag=True):
 
 
 class EditTags(Struct, frozen=True, tag=True):
-    """Write tags into the schema, and the tags of the job's latest version for the entities that both have.
+    """Edit tags in the schema, then copy those of the job's latest version for entities that both have.
 
-    Answered by Rendered.
+    The answer is Rendered.
     """
 
     add: TagList = ()
@@ -67,26 +68,26 @@ class EditTags(Struct, frozen=True, tag=True):
 
 
 class Render(Struct, frozen=True, tag=True):
-    """Print the schema in a form: answered by Rendered."""
+    """Print the schema in a form; the answer is Rendered."""
 
     form: str
 
 
 class FindTags(Struct, frozen=True, tag=True):
-    """Find tags in the schema: answered by TagsFound.
+    """Find tags in the schema; the answer is TagsFound.
 
     Attributes:
-        wanted: The tags to look for; `*` stands for all.
+        names: The tags to look for; `*` for all.
     """
 
-    wanted: frozenset[str]
+    names: frozenset[str]
 
 
 class FindSpelledOut(Struct, frozen=True, tag=True):
-    """Find the newest of the job's earlier versions that the schema spells out: answered by SpelledOut.
+    """Find the newest of the job's earlier versions whose references the schema spells out; the answer is SpelledOut.
 
     Attributes:
-        normalized: Compare both as they are normalised.
+        normalized: Compare the normalised texts.
     """
 
     normalized: bool
@@ -105,7 +106,7 @@ class Text(Struct, frozen=True):
 
     @property
     def steps(self) -> int:
-        """About what parsing takes of a budget."""
+        """About how many steps of a budget parsing takes."""
         schema, dependencies = self.schema, self.dependencies
         characters = len(schema.text)
         if dependencies:
@@ -114,7 +115,7 @@ class Text(Struct, frozen=True):
 
 
 class Earlier(Struct, frozen=True):
-    """An earlier version to compare with; `problem` says why it has no text that can be read."""
+    """An earlier version to compare with; without a text, `problem` says why it can't be read."""
 
     number: int
     text: Text | None
@@ -126,12 +127,12 @@ class Job(Struct, frozen=True, tag=True):
 
     Attributes:
         text: The schema.
-        task: What is to be done with it.
-        latest: The latest version, if its tags are taken over.
+        task: The task.
+        latest: The latest version, if its tags are to be copied.
         earlier: The versions to compare with, oldest first.
-        is_cut: There are older versions, but reading them would take more than a whole budget.
-        steps: How many steps comparing and explaining may take: what the request's earlier jobs left of its bound.
-        seconds: How many seconds.
+        is_cut: Older versions were left out because reading them would exceed a whole budget.
+        steps: How many steps comparing and explaining may take: what earlier jobs of the request left over.
+        seconds: How many seconds they may take.
     """
 
     text: Text
@@ -144,7 +145,7 @@ class Job(Struct, frozen=True, tag=True):
 
 
 class Listing(Struct, frozen=True, tag=True):
-    """Find the names in stored texts, for searches: answered by NamesFound."""
+    """Find the names in stored texts, for searches; the answer is NamesFound."""
 
     schemas: tuple[SchemaText, ...]
 
@@ -153,16 +154,16 @@ class Listing(Struct, frozen=True, tag=True):
 
 
 class Outlined(Struct, frozen=True, tag=True):
-    """The text that is stored, and what is wrong with its fields."""
+    """The text to store, and the fault that `check_fields` found; empty if none."""
 
     text: str
     fault: str = ""
 
 
 class Compared(Struct, frozen=True, tag=True):
-    """The reference's messages, none if all is compatible, and the explanations, if they were asked for.
+    """The reference's messages, none if the schema is compatible, and explanations if the task has `explain`.
 
-    `notes` say how it was judged; they follow the messages.
+    `notes` say how it was judged; in an error they follow the messages.
     """
 
     messages: tuple[str, ...] = ()
@@ -171,27 +172,27 @@ class Compared(Struct, frozen=True, tag=True):
 
     @property
     def compatible(self) -> bool:
-        """Whether the new schema may follow."""
+        """Whether the schema is compatible."""
         return not self.messages
 
 
 class Rendered(Struct, frozen=True, tag=True):
-    """A schema's text, edited or in a form."""
+    """A schema's text, edited or printed in a form."""
 
     text: str
 
 
 class TagsFound(Struct, frozen=True, tag=True):
-    """The entities that have such tags, sorted, as the JSON of the API's list; empty if there are none.
+    """The entities that have such tags, sorted, as the JSON list of the API; empty if there are none.
 
-    It is JSON because there may be tens of thousands, and the event loop is to make no objects of them.
+    There may be tens of thousands; as JSON, the event loop need not make an object of each.
     """
 
     json: bytes
 
 
 class SpelledOut(Struct, frozen=True, tag=True):
-    """The number of the version that the schema spells out; None if there is none."""
+    """The number of the version whose references the schema spells out; None if there is none."""
 
     number: int | None
 
@@ -200,10 +201,10 @@ class Names(Struct, frozen=True, gc=False):
     """The names in a schema.
 
     Attributes:
-        name: The schema's full name; None if it has none, or cannot be read.
-        fields: The paths of its fields, each on a line: one string takes a fraction of the memory of many. A tuple if
-            a path has a line break in it.
-        tags: The paths of records and fields that have tags, with these.
+        name: The schema's full name; None if it has none or can't be read.
+        fields: The paths of its fields as lines of one string, which takes a fraction of the memory of many. A tuple
+            if a path contains a line break.
+        tags: The paths of records and fields that have tags, with their tags.
     """
 
     name: str | None = None
@@ -212,7 +213,7 @@ class Names(Struct, frozen=True, gc=False):
 
     @property
     def field_paths(self) -> Sequence[str]:
-        """The paths of the fields, one by one."""
+        """The paths of the fields."""
         if isinstance(self.fields, tuple):
             return self.fields
         return self.fields.split("\n") if self.fields else ()
@@ -225,24 +226,24 @@ class NamesFound(Struct, frozen=True, tag=True):
 
 
 class Invalid(Struct, frozen=True, tag=True):
-    """A text that its type's parser refuses, and why."""
+    """The parser's reason for refusing a text."""
 
     schema_type: str
     detail: str
 
 
 class Unknown(Struct, frozen=True, tag=True):
-    """An entity to tag that the schema does not have, as a sentence."""
+    """The error text about an entity to tag that the schema does not have."""
 
     detail: str
 
 
 class TooMuch(Struct, frozen=True, tag=True):
-    """Work beyond the budget."""
+    """The job exceeds the budget."""
 
 
 class Done(Struct, frozen=True):
-    """A reply, and what is left of the steps and seconds that the job was given."""
+    """A reply, and the steps and seconds that the job has left over."""
 
     reply: Reply
     steps: int = MAX_STEPS
@@ -259,15 +260,15 @@ _DONE: msgspec.msgpack.Decoder[Done] = msgspec.msgpack.Decoder(Done)
 
 
 def encode(message: Job | Listing | Done) -> bytes:
-    """The bytes of a job, or of what came of it."""
+    """Encode a job or its outcome."""
     return _ENCODER.encode(message)
 
 
 def decode_job(raw: bytes) -> Job | Listing:
-    """The job that bytes stand for."""
+    """Decode a job."""
     return _JOBS.decode(raw)
 
 
 def decode_done(raw: bytes) -> Done:
-    """What came of a job."""
+    """Decode the outcome of a job."""
     return _DONE.decode(raw)

@@ -1,4 +1,4 @@
-"""Parses schemas for the registry: each text once while it is remembered."""
+"""Parsing schemas for the registry, with a cache."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, Par
 from magicbyte.kit.errors import ApiError
 from registry import errors
 
-#: Up to how many characters, dependencies included, a text is short, or long; and one in how many of those that are
-#: remembered may be long, or longer. A parse takes about 16 times the memory of its text.
+#: The classes of text length, in characters with dependencies: short, long, and beyond. One in so many cached parses
+#: may be long, or beyond. A parse takes about 16 times the memory of its text.
 _SHORT, _LONG = 16 * 1024, 256 * 1024
 _SHARE_OF_LONG, _SHARE_OF_LONGEST = 32, 500
-#: What parsing a character takes of a budget (`compat.budget`), by type; parsing strictly takes up to twice that.
+#: The steps (`compat.budget`) per parsed character, by type; strict parsing takes up to twice as many.
 _STEPS_A_CHARACTER = {AVRO: 0.1, JSON: 0.5, PROTOBUF: 0.5}
 
 
 def parse_steps(schema_type: str, characters: int) -> int:
-    """About what parsing so many characters takes of a budget."""
+    """About how many steps of a budget parsing takes."""
     return int(characters * _STEPS_A_CHARACTER.get(schema_type, 1.0))
 
 
 class Parser:
-    """A bounded memory of parsed schemas, by text and dependencies; safe to share among threads."""
+    """A parser with a bounded cache, by text and dependencies; safe for several threads."""
 
     def __init__(self, remembered: int = 1000, *, most_characters: float = inf) -> None:
-        """Make an empty memory.
+        """Make a parser with an empty cache.
 
         Args:
-            remembered: How many parses are kept; of long texts, fewer.
-            most_characters: How long the texts of the parses of one length may be together.
+            remembered: How many parses are cached; fewer of long texts.
+            most_characters: The total length of the cached texts, for each class of length.
         """
         self._short = _Memory(remembered, most_characters)
         self._long = _Memory(-(-remembered // _SHARE_OF_LONG), most_characters)
@@ -52,9 +52,9 @@ class Parser:
 
 
 class _Memory:
-    """The schemas that were asked for last.
+    """The schemas that were requested last.
 
-    What was parsed strictly answers those who ask leniently: strictness refuses more, and reads nothing otherwise.
+    A strict parse also serves lenient requests: it refuses more texts, but its result is the same.
     """
 
     def __init__(self, most: int, most_characters: float) -> None:
@@ -62,7 +62,7 @@ class _Memory:
         self._most_characters = most_characters
         self._characters = 0
         self._lock = threading.Lock()
-        #: The parses, each with whether it was strict, and its size.
+        #: The parses, whether they were strict, and their sizes in characters.
         self._parsed: OrderedDict[_Key, tuple[ParsedSchema, bool, int]] = OrderedDict()
 
     def parse(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool, size: int) -> ParsedSchema:
@@ -88,7 +88,7 @@ _Key = tuple[str, str, tuple[Reference, ...], Dependencies]
 
 
 def require_known_type(schema_type: str) -> None:
-    """Refuse a schema type that there is none of.
+    """Check that a schema type exists.
 
     Raises:
         ApiError: 42201.
@@ -98,5 +98,5 @@ def require_known_type(schema_type: str) -> None:
 
 
 def invalid_schema(error: InvalidSchema) -> ApiError:
-    """The API's error for a text that a parser refused."""
+    """The API's error for a text that a parser refuses."""
     return errors.INVALID_SCHEMA(type=error.schema_type, details=error.detail)

@@ -1,4 +1,4 @@
-"""What each job comes to, computed from values alone: at once, or in a child process."""
+"""Doing jobs: pure functions, called directly or in a child process."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def perform(job: Job, parse: Parser, budget: Budget) -> Answer:
 
     Args:
         job: The job.
-        parse: Parses, and remembers what it has parsed.
-        budget: What comparing and explaining takes from, and reading earlier versions.
+        parse: The parser.
+        budget: The budget for comparing, explaining, and reading earlier versions.
 
     Raises:
-        InvalidSchema: A text is not a schema of its type, or there is no such type.
-        UnknownEntity: A tag is for something that the schema does not have.
-        TooMuchWork: It goes beyond the budget.
+        InvalidSchema: A text is not a schema of its type, or the type does not exist.
+        UnknownEntity: A tag is for an entity that the schema does not have.
+        TooMuchWork: The job exceeds the budget.
     """
     return _TASKS[type(job.task)](job, job.task, parse, budget)
 
@@ -84,7 +84,7 @@ def _check_protobuf_fields(schema: ParsedSchema) -> None:
     check_fields(schema)
 
 
-#: What `validateFields` asks of a schema by itself.
+#: The checks of `validateFields` that need no other schema.
 _FIELD_CHECKS: Mapping[str, Callable[[ParsedSchema], None]] = {
     JSON: _check_json_fields,
     PROTOBUF: _check_protobuf_fields,
@@ -104,7 +104,7 @@ def _judge(job: Job, task: Judge, parse: Parser, budget: Budget) -> Compared:
         budget=budget,
     )
     if verdict.compatible and job.is_cut:
-        # The older versions might say otherwise, and there is no budget to read them.
+        # The schema may be incompatible with an older version, and there is no budget to read those.
         budget.spend(budget.steps)
     explanations = verdict.explained(budget) if task.explain else ()
     return Compared(verdict.messages, tuple([explanation.to_json() for explanation in explanations]))
@@ -129,8 +129,8 @@ def _edit_tags(job: Job, task: EditTags, parse: Parser, _budget: Budget) -> Rend
     before = tags.find(_parsed(parse, job.latest))
     sent = job.text.schema
     edited = parse(SchemaText(sent.schema_type, text, sent.references), job.text.dependencies, strict=False)
-    kept = before.keys() & frozenset(tags.entities(edited))
-    return Rendered(tags.edit(edited, {entity: before[entity] for entity in before if entity in kept}, {}))
+    remaining = frozenset(tags.entities(edited))
+    return Rendered(tags.edit(edited, {entity: before[entity] for entity in before if entity in remaining}, {}))
 
 
 def _render(job: Job, task: Render, parse: Parser, _budget: Budget) -> Rendered:
@@ -140,9 +140,9 @@ def _render(job: Job, task: Render, parse: Parser, _budget: Budget) -> Rendered:
 def _find_tags(job: Job, task: FindTags, parse: Parser, _budget: Budget) -> TagsFound:
     schema = _parsed(parse, job.text)
     tagged = [
-        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": wanted}
+        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": matching}
         for entity, tags in sorted(TAG_FORMATS[schema.schema_type].find(schema).items())
-        if (wanted := [tag for tag in tags if "*" in task.wanted or tag in task.wanted])
+        if (matching := [tag for tag in tags if "*" in task.names or tag in task.names])
     ]
     return TagsFound(orjson.dumps(tagged) if tagged else b"")
 
@@ -158,7 +158,7 @@ def _find_spelled_out(job: Job, task: FindSpelledOut, parse: Parser, budget: Bud
         budget.spend(version.text.steps)
         try:
             stored = _parsed(parse, version.text)
-        except InvalidSchema:  # an old topic can hold a text that no longer parses
+        except InvalidSchema:  # an old topic may hold a text that no longer parses
             continue
         if spells_out(schema, stored, task.normalized):
             return SpelledOut(version.number)
@@ -188,7 +188,7 @@ def _names_of(schema: SchemaText) -> Names:
         return Names()
     try:
         listing = tags.listing(schema.text)
-    except (ValueError, RecursionError):  # an old topic may hold texts that are none
+    except (ValueError, RecursionError):  # an old topic may hold a text that no longer parses
         return Names()
     paths = tuple([entity.path for entity, _ in listing.entities if entity.kind == FIELD])
     fields = paths if any("\n" in path for path in paths) else "\n".join(paths)
