@@ -1,4 +1,4 @@
-"""Tags written into schema texts: found, added and taken out, by schema type."""
+"""Tags in schema texts: finding, adding and removing them, by schema type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tag is on: a record or a field of a schema, named by its path."""
+"""The entities that can have tags: records and fields of a schema, named by their paths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FIELD = "sr_field"
 
 
 class SchemaEntity(NamedTuple):
-    """A record or field; the path has no leading dot, and names differ by schema type (see `registry.tags`)."""
+    """A record or field; the path has no leading dot, and its form depends on the schema type."""
 
     path: str
     kind: str
@@ -23,27 +23,27 @@ class Listing(NamedTuple):
     entities: Sequence[tuple[SchemaEntity, tuple[str, ...]]]
 
 
-#: The tags of each entity, in the order in which they were given.
+#: Tags by entity, in the order of the text or request.
 Tags = Mapping[SchemaEntity, tuple[str, ...]]
 
 
 class UnknownEntity(ValueError):
-    """A path that leads to nothing in a schema; the text says which."""
+    """A schema has no entity with this path; the text names it."""
 
 
 def edited(tags: Iterable[str], add: Iterable[str], remove: Iterable[str]) -> list[str]:
-    """Tags with some added behind them and some taken out, each once."""
-    gone = frozenset(remove)
-    return [tag for tag in dict.fromkeys((*tags, *add)) if tag not in gone]
+    """The tags with `add` appended and `remove` removed, without duplicates."""
+    removed = frozenset(remove)
+    return [tag for tag in dict.fromkeys((*tags, *add)) if tag not in removed]
 
 
-def require_known(asked: Iterable[SchemaEntity], known: Iterable[SchemaEntity]) -> None:
-    """Refuse entities that a schema does not have.
+def require_known(requested: Iterable[SchemaEntity], existing: Iterable[SchemaEntity]) -> None:
+    """Check that a schema has the requested entities.
 
     Raises:
-        UnknownEntity: There is one.
+        UnknownEntity: It lacks one.
     """
-    present = frozenset(known)
-    for entity in asked:
+    present = frozenset(existing)
+    for entity in requested:
         if entity not in present:
             raise UnknownEntity(f"No matching path '{entity.path}' of type {entity.kind} found in the schema")

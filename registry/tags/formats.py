@@ -1,4 +1,4 @@
-"""How each schema type carries tags."""
+"""The table of schema types with their functions for tags."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from registry.tags.entity import Listing, SchemaEntity, Tags
 
 @dataclass(frozen=True, slots=True)
 class TagFormat:
-    """One schema type's tags.
+    """The functions for tags of one schema type.
 
     Attributes:
-        find: The entities of a schema that have tags.
-        entities: All records and fields of a schema.
-        edit: The text of a schema with tags added and taken out; raises UnknownEntity.
-        listing: The names and tags in a stored text; raises ValueError for one that cannot be read.
+        find: Returns the entities of a schema that have tags.
+        entities: Returns all records and fields of a schema.
+        edit: Returns the text of a schema with tags added and removed; raises UnknownEntity.
+        listing: Returns the names and tags in a stored text; raises ValueError if it can't be read.
     """
 
     find: Callable[[ParsedSchema], Tags]

@@ -1,7 +1,7 @@
 """Tags in schemas that are JSON: the property `confluent:tags` of Avro records and fields, and of JSON Schemas.
 
-Paths are the reference's. Avro: the record's full name, and behind it the field's name. JSON Schema: the way through
-the kinds of schemas, such as `object.address.object.street` or `object.ids.array.object` or `object.x.oneof.0.object`.
+Paths are the reference's. Avro: the record's full name, then the field's name. JSON Schema: the kinds of the nested
+schemas, such as `object.address.object.street` or `object.ids.array.object` or `object.x.oneof.0.object`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from registry.tags.entity import FIELD, RECORD, Listing, SchemaEntity, Tags, edi
 
 PROPERTY = "confluent:tags"
 
-#: Yields every entity of a schema with the JSON object that carries its tags.
+#: Yields every entity of a schema with the JSON object that has its tags.
 Walk = Callable[[Any], Iterator[tuple[SchemaEntity, dict[str, Any]]]]
 
 
@@ -25,7 +25,7 @@ def find(walk: Walk, schema: ParsedSchema) -> Tags:
 
 
 def listing(walk: Walk, name_of: Callable[[Any], str | None], text: str) -> Listing:
-    """The names and tags in a stored text, which is read as JSON alone.
+    """The names and tags in a stored text, which is parsed as JSON, not as a schema.
 
     Raises:
         InvalidJson: It is not JSON.
@@ -57,10 +57,10 @@ def entities(walk: Walk, schema: ParsedSchema) -> Iterator[SchemaEntity]:
 
 
 def edit(walk: Walk, schema: ParsedSchema, add: Tags, remove: Tags) -> str:
-    """The schema's text with tags added and taken out.
+    """The schema's text with tags added and removed.
 
     Raises:
-        UnknownEntity: A path leads nowhere.
+        UnknownEntity: The schema lacks an entity.
     """
     tree = json_text.loads(schema.canonical)
     nodes = dict(walk(tree))
@@ -68,9 +68,9 @@ def edit(walk: Walk, schema: ParsedSchema, add: Tags, remove: Tags) -> str:
     for entity in dict.fromkeys((*add, *remove)):
         node = nodes[entity]
         present = node.get(PROPERTY)
-        left = edited(present if isinstance(present, list) else (), add.get(entity, ()), remove.get(entity, ()))
-        if left:
-            node[PROPERTY] = left
+        tags = edited(present if isinstance(present, list) else (), add.get(entity, ()), remove.get(entity, ()))
+        if tags:
+            node[PROPERTY] = tags
         else:
             node.pop(PROPERTY, None)
     return json_text.dumps(tree)
@@ -87,7 +87,7 @@ def walk_avro(tree: Any) -> Iterator[tuple[SchemaEntity, dict[str, Any]]]:
             if node.get("type") in ("record", "error"):
                 full_name, inner = _full_name(node, space)
                 yield SchemaEntity(full_name, RECORD), node
-                fields = [each for each in node.get("fields", ()) if isinstance(each, dict)]
+                fields = [field for field in node.get("fields", ()) if isinstance(field, dict)]
                 for field in fields:
                     yield SchemaEntity(f"{full_name}.{field.get('name')}", FIELD), field
                 todo.extend((field.get("type"), inner) for field in reversed(fields))
@@ -96,7 +96,7 @@ def walk_avro(tree: Any) -> Iterator[tuple[SchemaEntity, dict[str, Any]]]:
 
 
 def _full_name(node: dict[str, Any], space: str) -> tuple[str, str]:
-    """A record's full name, and the namespace of what is inside it."""
+    """A record's full name, and the namespace for the names inside it."""
     name = str(node.get("name"))
     if "." not in name:
         namespace = node.get("namespace")
@@ -112,14 +112,14 @@ _ITEMS = ("items", "prefixItems")
 
 def walk_json_schema(tree: Any) -> Iterator[tuple[SchemaEntity, dict[str, Any]]]:
     """The object schemas of a JSON Schema, and their properties; references within the schema are followed once."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     todo: list[tuple[Any, str]] = [(tree, "")]
     while todo:
         node, path = todo.pop()
         node = _followed(tree, node)
-        if not isinstance(node, dict) or id(node) in seen:
+        if not isinstance(node, dict) or id(node) in visited:
             continue
-        seen.add(id(node))
+        visited.add(id(node))
         nested: list[tuple[Any, str]] = []
         properties = node.get("properties")
         if isinstance(properties, dict) or "object" in _types(node):
@@ -132,13 +132,13 @@ def walk_json_schema(tree: Any) -> Iterator[tuple[SchemaEntity, dict[str, Any]]]
         for keyword in _ITEMS:
             items = node.get(keyword)
             if isinstance(items, list):
-                nested.extend((each, f"{path}array.{index}.") for index, each in enumerate(items))
+                nested.extend((item, f"{path}array.{index}.") for index, item in enumerate(items))
             else:
                 nested.append((items, f"{path}array."))
         for keyword, word in _MEMBERS:
             members = node.get(keyword)
             if isinstance(members, list):
-                nested.extend((each, f"{path}{word}.{index}.") for index, each in enumerate(members))
+                nested.extend((member, f"{path}{word}.{index}.") for index, member in enumerate(members))
         nested.extend((node.get(keyword), f"{path}{word}.") for keyword, word in _PARTS)
         todo.extend(reversed(nested))
 
@@ -149,12 +149,12 @@ def _types(node: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _followed(tree: Any, node: Any) -> Any:
-    """What a reference within the schema leads to; the node itself where it is none, or leads elsewhere."""
+    """The target of a reference within the schema; the node itself if it is not such a reference."""
     reference = node.get("$ref") if isinstance(node, dict) else None
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return node
-    found = tree
+    target = tree
     for step in reference[2:].split("/"):
         name = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        target = target.get(name) if isinstance(target, dict) else None
+    return target

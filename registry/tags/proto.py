@@ -1,6 +1,6 @@
 """Tags in Protobuf schemas: the options `(confluent.message_meta).tags` and `(confluent.field_meta).tags`.
 
-Paths are message names from the file's level on, without the package, and behind them the field's name.
+Paths are message names from the top level down, without the package, then the field's name.
 """
 
 from __future__ import annotations
@@ -57,28 +57,28 @@ def entities(schema: ParsedSchema) -> Iterator[SchemaEntity]:
 
 
 def edit(schema: ParsedSchema, add: Tags, remove: Tags) -> str:
-    """The schema's text with tags added and taken out; `confluent/meta.proto` is imported where tags come to be.
+    """The schema's text with tags added and removed; if tags are added, it imports `confluent/meta.proto`.
 
     Raises:
-        UnknownEntity: A path leads nowhere.
+        UnknownEntity: The schema lacks an entity.
     """
     assert isinstance(schema, ProtobufSchema)
     tree = schema.tree
     package = f"{tree.package}." if tree.package else ""
-    known = {entity for entity, _ in _entities(tree)}
-    add, remove = (_without_package(tags, package, known) for tags in (add, remove))
-    require_known((*add, *remove), known)
-    messages = tuple(_message(each, "", add, remove) for each in tree.messages)
+    existing = {entity for entity, _ in _entities(tree)}
+    add, remove = (_without_package(tags, package, existing) for tags in (add, remove))
+    require_known((*add, *remove), existing)
+    messages = tuple(_message(message, "", add, remove) for message in tree.messages)
     imports = tree.imports
-    if add and all(each.path != _META for each in imports):
+    if add and all(imported.path != _META for imported in imports):
         imports = (*imports, Import(_META))
     return print_file(replace(tree, messages=messages, imports=imports))
 
 
-def _without_package(tags: Tags, package: str, known: set[SchemaEntity]) -> Tags:
-    """The tags with paths that begin with the package made relative to it."""
+def _without_package(tags: Tags, package: str, existing: set[SchemaEntity]) -> Tags:
+    """The tags, with the package removed from the paths that begin with it."""
     return {
-        entity if entity in known else entity._replace(path=entity.path.removeprefix(package)): names
+        entity if entity in existing else entity._replace(path=entity.path.removeprefix(package)): names
         for entity, names in tags.items()
     }
 
@@ -88,7 +88,7 @@ def _entities(tree: File) -> Iterator[tuple[SchemaEntity, _Options]]:
     while todo:
         message, path = todo.pop()
         yield SchemaEntity(path, RECORD), message.options
-        for field in (*message.fields, *(each for oneof in message.oneofs for each in oneof.fields)):
+        for field in (*message.fields, *(member for oneof in message.oneofs for member in oneof.fields)):
             yield SchemaEntity(f"{path}.{field.name}", FIELD), field.options
         todo.extend((nested, f"{path}.{nested.name}") for nested in reversed(message.messages))
 
@@ -96,17 +96,17 @@ def _entities(tree: File) -> Iterator[tuple[SchemaEntity, _Options]]:
 def _message(message: Message, prefix: str, add: Tags, remove: Tags) -> Message:
     path = prefix + message.name
 
-    def field(each: Field) -> Field:
-        return replace(each, options=_edited(each.options, SchemaEntity(f"{path}.{each.name}", FIELD), add, remove))
+    def edited_field(field: Field) -> Field:
+        return replace(field, options=_edited(field.options, SchemaEntity(f"{path}.{field.name}", FIELD), add, remove))
 
-    def oneof(each: Oneof) -> Oneof:
-        return replace(each, fields=tuple(map(field, each.fields)))
+    def edited_oneof(oneof: Oneof) -> Oneof:
+        return replace(oneof, fields=tuple(map(edited_field, oneof.fields)))
 
     return replace(
         message,
         options=_edited(message.options, SchemaEntity(path, RECORD), add, remove),
-        fields=tuple(map(field, message.fields)),
-        oneofs=tuple(map(oneof, message.oneofs)),
+        fields=tuple(map(edited_field, message.fields)),
+        oneofs=tuple(map(edited_oneof, message.oneofs)),
         messages=tuple(_message(nested, f"{path}.", add, remove) for nested in message.messages),
     )
 
@@ -116,7 +116,7 @@ def _edited(options: _Options, entity: SchemaEntity, add: Tags, remove: Tags) ->
     if not added and not removed:
         return options
     meta = _OPTIONS[entity.kind]
-    left = edited(_tags(options, entity.kind), added, removed)
+    tags = edited(_tags(options, entity.kind), added, removed)
     entries: list[tuple[str, Value]] = []
     others: list[Option] = []
     for option in options:
@@ -124,11 +124,11 @@ def _edited(options: _Options, entity: SchemaEntity, add: Tags, remove: Tags) ->
             entries += _entries(option)
         else:
             others.append(option)
-    kept = [entry for entry in entries if entry[0] != "tags"]
-    if left:
-        kept.append(("tags", ListLiteral(tuple(StringLiteral(tag.encode()) for tag in left))))
-    if kept:
-        others.append(Option((NamePart(meta, extension=True),), Aggregate(tuple(kept))))
+    new_entries = [entry for entry in entries if entry[0] != "tags"]
+    if tags:
+        new_entries.append(("tags", ListLiteral(tuple(StringLiteral(tag.encode()) for tag in tags))))
+    if new_entries:
+        others.append(Option((NamePart(meta, extension=True),), Aggregate(tuple(new_entries))))
     return tuple(others)
 
 
@@ -138,18 +138,19 @@ def _is_meta(option: Option, meta: str) -> bool:
 
 
 def _entries(option: Option) -> list[tuple[str, Value]]:
-    """What a meta option sets: all of it at once, or one part by name."""
+    """The entries that a meta option sets: several in an aggregate, or one by name."""
     if len(option.name) == 1:
         return list(option.value.entries) if isinstance(option.value, Aggregate) else []
     return [(option.name[1].name, option.value)]
 
 
 def _tags(options: _Options, kind: str) -> tuple[str, ...]:
-    found: list[str] = []
+    tags: list[str] = []
     for option in options:
         if _is_meta(option, _OPTIONS[kind]):
             for name, value in _entries(option):
                 if name == "tags":
                     values = value.values if isinstance(value, ListLiteral) else (value,)
-                    found += [each.value.decode(errors="replace") for each in values if isinstance(each, StringLiteral)]
-    return tuple(dict.fromkeys(found))
+                    literals = [literal for literal in values if isinstance(literal, StringLiteral)]
+                    tags += [literal.value.decode(errors="replace") for literal in literals]
+    return tuple(dict.fromkeys(tags))
