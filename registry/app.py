@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def create_app(
-    given: RegistrySettings,
+    settings: RegistrySettings,
     node: Node | None = None,
     *,
     stopping: threading.Event | None = None,
@@ -56,31 +56,31 @@ def create_app(
     """Build the application.
 
     Args:
-        given: The settings.
-        node: A node that the caller has started and will stop; without one, the node that the settings ask for starts
-            and stops with the application.
-        stopping: Set when the server begins to stop: answers that never end by themselves end then.
-        guard: Signs clients in; without one, one is made if the settings ask for it.
+        settings: The settings.
+        node: A node that the caller starts and stops; by default the node of the settings, which starts and stops with
+            the application.
+        stopping: Set when the server begins to stop; endless responses end then.
+        guard: Authenticates clients; by default the guard of the settings, if they require one.
     """
-    guard = guard or guard_of(given)
+    guard = guard or guard_of(settings)
     owned = node is None
-    node = node or open_node(given)
-    registry = Registry(node, given, terms_of(given), stopping=stopping or threading.Event())
+    node = node or open_node(settings)
+    registry = Registry(node, settings, terms_of(settings), stopping=stopping or threading.Event())
 
-    forwarder = Forwarder(registry.leader_url, given, guard)
+    forwarder = Forwarder(registry.leader_url, settings, guard)
     webhooks = Webhooks(
         node,
-        given.webhook_urls,
-        given.webhook_secret,
-        name=given.node_id or f"{socket.gethostname()} {given.advertised_url}",
-        leads=lambda: node.leader_url() == given.advertised_url,
+        settings.webhook_urls,
+        settings.webhook_secret,
+        name=settings.node_id or f"{socket.gethostname()} {settings.advertised_url}",
+        leads=lambda: node.leader_url() == settings.advertised_url,
     )
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if owned:
             await asyncio.to_thread(node.start)
-        posting = asyncio.create_task(webhooks.run()) if given.webhook_urls else None
+        posting = asyncio.create_task(webhooks.run()) if settings.webhook_urls else None
         try:
             yield
         finally:
@@ -98,9 +98,9 @@ def create_app(
         contract="registry.yaml",
         rows=ROWS,
         error_response=error_response,
-        body_limits={BodyLimit.USUAL: given.max_body_bytes, BodyLimit.BULK: given.max_import_bytes},
+        body_limits={BodyLimit.USUAL: settings.max_body_bytes, BodyLimit.BULK: settings.max_import_bytes},
         unrouted_media_types=negotiated,
-        deadline_seconds=given.request_timeout_ms / 1000,
+        deadline_seconds=settings.request_timeout_ms / 1000,
         locate=locate,
         on_errors={InvalidSchema: _on_invalid_schema, NotLeader: forwarder},
         before_handling=tokens.await_token,
@@ -110,7 +110,7 @@ def create_app(
     if guard is not None:
         api = guard.guarding(api)
         if guard.authorizer is not None:
-            from registry.http.access import RegistryAccess  # noqa: PLC0415  what it needs takes long to import
+            from registry.http.access import RegistryAccess  # noqa: PLC0415  its dependencies take long to import
 
             access = RegistryAccess(registry, guard.authorizer, guard)
             remembered = RememberedAnswers(access.state, {OFFSET_HEADER: tokens.is_met})
@@ -128,47 +128,47 @@ async def _on_invalid_schema(_request: Request, error: InvalidSchema) -> Respons
     raise invalid_schema(error)
 
 
-def guard_of(given: RegistrySettings) -> Guard | None:
-    """What signs clients in, by the settings; None if nobody has to sign in.
+def guard_of(settings: RegistrySettings) -> Guard | None:
+    """The guard that authenticates clients, by the settings; None if they require no authentication.
 
     Raises:
         Failure: Users or keys cannot be loaded.
     """
-    return open_guard(given, realm="SchemaRegistry", audience=given.group_id)
+    return open_guard(settings, realm="SchemaRegistry", audience=settings.group_id)
 
 
-def terms_of(given: RegistrySettings) -> Terms:
-    """What decisions depend on, from the settings."""
+def terms_of(settings: RegistrySettings) -> Terms:
+    """The terms of decisions, from the settings."""
     codes = {409: errors.INCOMPATIBLE_SCHEMA, 40901: errors.INCOMPATIBLE_SCHEMA_8}
     return Terms(
-        parse=Parser(given.schema_cache_size),
-        default_level=given.compatibility_level,
-        validate_fields=given.validate_fields,
-        validate_new_schemas=given.validate_new_schemas,
-        modes_mutable=given.mode_mutability,
-        strict_reference_versions=given.strict_reference_versions,
-        imports_overwrite=given.imports_overwrite,
-        incompatible=codes[given.incompatible_error_code],
+        parse=Parser(settings.schema_cache_size),
+        default_level=settings.compatibility_level,
+        validate_fields=settings.validate_fields,
+        validate_new_schemas=settings.validate_new_schemas,
+        modes_mutable=settings.mode_mutability,
+        strict_reference_versions=settings.strict_reference_versions,
+        imports_overwrite=settings.imports_overwrite,
+        incompatible=codes[settings.incompatible_error_code],
     )
 
 
 def serve(properties: Mapping[str, str]) -> int:
-    """Run the registry until it is told to stop; answers the exit code.
+    """Run the registry until it is stopped; returns the exit code.
 
     Raises:
-        Failure: A setting is wrong, the log can't be opened or read, or a port can't be had.
+        Failure: A setting is wrong, the log can't be opened or read, or a port is not available.
     """
-    given = RegistrySettings.from_properties(properties)
-    set_up_logs(given.log_level)
-    listeners = given.listeners
-    check_security(listeners, given)
-    if given.workers > 1:
-        return serve_with_workers(properties, given)
-    if given.worker is not None:
-        listeners = [*listeners, Listener(listeners[0].scheme, listeners[0].host, given.worker_port)]
-    guard = guard_of(given)
+    settings = RegistrySettings.from_properties(properties)
+    set_up_logs(settings.log_level)
+    listeners = settings.listeners
+    check_security(listeners, settings)
+    if settings.workers > 1:
+        return serve_with_workers(properties, settings)
+    if settings.worker is not None:
+        listeners = [*listeners, Listener(listeners[0].scheme, listeners[0].host, settings.worker_port)]
+    guard = guard_of(settings)
     try:
-        node = open_node(given)
+        node = open_node(settings)
     except LogError as error:
         raise _cannot_start(error) from error
     stopping = threading.Event()
@@ -176,11 +176,11 @@ def serve(properties: Mapping[str, str]) -> int:
     try:
         node.start()
         code = serve_http(
-            create_app(given, node, stopping=stopping, guard=guard),
+            create_app(settings, node, stopping=stopping, guard=guard),
             listeners,
-            given,
-            share_ports=given.worker is not None,
-            log_level=given.log_level,
+            settings,
+            share_ports=settings.worker is not None,
+            log_level=settings.log_level,
             on_stop=stopping.set,
             sources=() if guard is None else guard.sources,
         )

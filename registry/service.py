@@ -1,4 +1,4 @@
-"""The registry as the routes see it: reads that catch up before they say no, and writes that wait for the log."""
+"""The registry as the routes use it: reads that catch up before a 404, and writes that wait for the log."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A", bound=Answer)
 
-#: How long a write waits for a leader, and how long between two looks.
+#: How long a write waits for a leader, and how often it looks for one, in seconds.
 _LEADER_SECONDS = 10.0
 _ELECTION_SECONDS = 0.05
-#: How long a look-up waits for the log to be read, and a probe for the node's state.
+#: How long a look-up waits until the view has caught up, and how long a probe waits for the status, in seconds.
 _SYNC_SECONDS = 10.0
 _STATUS_SECONDS = 3.0
-#: How often work is done again with more answers: each of 200 lines of an import may refer to the one before it.
+#: How often work is repeated with more answers: each of 200 lines of an import may refer to the line before it.
 _MOST_ROUNDS = 250
-#: How often a command is committed again because what its answers rest on has changed.
+#: How often a command is submitted again because the state that its answers depend on has changed.
 _MOST_CHANGES = 20
 
 
@@ -55,14 +55,14 @@ class Decide(Protocol[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class WriteTexts:
-    """What the errors of a kind of write say, in the reference's words.
+    """The error texts of a kind of write, in the reference's words.
 
     Attributes:
         timed_out: The text of 50002.
-        failed: The text of 50001; `{store}` stands for what keeps the schemas.
-        forwarded: What was forwarded, in the text of 50003.
+        failed: The text of 50001; `{store}` is replaced by the name of the storage.
+        forwarded: The name of the operation in the text of 50003.
         no_leader: The text of 50004.
-        is_repeatable: A request that may have taken effect already has the same answer when it is sent again.
+        is_repeatable: Whether sending a request again, which may have taken effect already, gives the same answer.
     """
 
     timed_out: str
@@ -73,19 +73,19 @@ class WriteTexts:
 
 
 class Registry:
-    """One node with the settings that its answers depend on.
+    """A node, with the settings and helpers that requests need.
 
-    Whatever waits for the log or the cluster waits in a thread of its own, so that one cannot hold up another.
+    Each kind of call that waits for the log or the cluster has its own thread, so that one kind cannot block another.
     """
 
     def __init__(self, node: Node, settings: RegistrySettings, terms: Terms, *, stopping: threading.Event) -> None:
         """Make the registry of a node.
 
         Args:
-            node: The node, which its owner starts and stops.
+            node: The node, which the caller starts and stops.
             settings: The settings.
-            terms: What decisions depend on.
-            stopping: Set when the server begins to stop: answers that never end by themselves end then.
+            terms: The terms of decisions.
+            stopping: Set when the server begins to stop; endless responses end then.
         """
         self.node = node
         self.settings = settings
@@ -96,16 +96,16 @@ class Registry:
         self.leader_url = SharedCall(node.leader_url, "leader-url")
         self.cluster_id = SharedCall(node.cluster_id, "cluster-id")
         self.index_digests = SharedCall(node.view.index_digests, "digests")
-        # A look-up that found nothing must see everything that was written before it.
+        # `fresh`: a look-up that found nothing must see everything that was written before it began.
         self.sync = SharedCall(node.sync, "sync", fresh=True)
         self._handover = Handover()
         self.answering = Answering()
         self.searching = Searching(self.answering)
-        #: Makes long lists, one after the other.
+        #: The thread that makes long lists, one at a time.
         self.lists = ThreadPoolExecutor(1, thread_name_prefix="lists")
 
     async def close(self) -> None:
-        """Let go of threads and processes."""
+        """End threads and processes."""
         for call in (self._status, self.leader_url, self.cluster_id, self.index_digests, self.sync):
             call.close()
         self.searching.close()
@@ -114,21 +114,21 @@ class Registry:
 
     @property
     def view(self) -> View:
-        """The state as this node knows it, without what is hidden from whoever asks."""
+        """This node's view, without the subjects that the client may not see."""
         return self._visible or self.node.view
 
     def seen_by(self, may_see: Callable[[str], bool], may_read: Callable[[str], bool]) -> Registry:
-        """Return this registry as somebody sees it who may not see all; see `VisibleView`."""
-        seen = copy(self)
-        seen._visible = VisibleView(self.node.view, may_see, may_read)  # noqa: SLF001  its own class
-        return seen
+        """Return this registry for a client that may not see all subjects; see `VisibleView`."""
+        restricted = copy(self)
+        restricted._visible = VisibleView(self.node.view, may_see, may_read)  # noqa: SLF001  its own class
+        return restricted
 
     @property
     def _store(self) -> str:
         return "the Kafka store" if self.settings.storage.startswith("kafka:") else "the store"
 
     async def status(self) -> Status:
-        """How the node is; not ready if that can't be found out in time."""
+        """The node's status; not ready if it is not available in time."""
         try:
             return await self._status(_STATUS_SECONDS)
         except TimeoutError:
@@ -137,18 +137,18 @@ class Registry:
             return Status(ready=False, leader=False, leader_url=None, offset=offset, lag=None, problem=problem)
 
     async def find(self, look_up: Callable[[View], T | None]) -> T | None:
-        """A look-up that, where it finds nothing, is done again once the view has reached the log's end."""
-        found = look_up(self.view)
-        if found is not None:
-            return found
+        """Look something up; if there is nothing, catch up with the log and look again."""
+        result = look_up(self.view)
+        if result is not None:
+            return result
         await self.catch_up()
         return look_up(self.view)
 
     async def catch_up(self) -> None:
-        """Bring the view to the log's present end; all who wait for that share one reading of it.
+        """Bring the view to the log's current end; all requests that wait for this share one read.
 
         Raises:
-            ApiError: 50001 where the log can't be read in time.
+            ApiError: 50001 if the log can't be read in time.
         """
         try:
             await self.sync(_SYNC_SECONDS)
@@ -158,23 +158,23 @@ class Registry:
             raise errors.STORE_FAILED(text=f"Error while reading {self._store}") from None
 
     async def ask(self, question: Question, kind: type[A]) -> A:
-        """The answer to a question about schemas of the view.
+        """Answer a question about schemas of the view.
 
         Raises:
             InvalidSchema: A text is not a schema, or a reference leads nowhere.
-            ApiError: It takes too much work.
+            ApiError: The answer takes too much work.
         """
         return await self.compute(lambda terms: terms.ask(self.view, question, kind))
 
     async def compute(self, work: Callable[[Terms], T], *, in_thread: bool = False) -> T:
-        """What some work on the view comes to: it is done again with the answers that it needs.
+        """Do some work on the view and return its result; each time it raises Unanswered, repeat it with the answers.
 
         Args:
-            work: Given the terms, with answers; may raise Unanswered.
-            in_thread: The work takes long even with all answers.
+            work: Called with the terms, which have the answers so far.
+            in_thread: Whether the work takes long even with all answers.
 
         Raises:
-            ApiError: What the work raised, or an answer takes too much work.
+            ApiError: The work raised it, or an answer takes too much work.
         """
         terms, left = self.terms, WorkLeft()
         for _ in range(_MOST_ROUNDS):
@@ -185,11 +185,11 @@ class Registry:
         raise errors.OPERATION_TIMED_OUT(text="The schemas that the request is about change all the time")
 
     async def decide(self, texts: WriteTexts, decide: Decide[T]) -> T:
-        """Commit a command, and have the questions that it asks answered beside the committer.
+        """Commit a command; its questions are answered outside the committer's thread.
 
         Args:
-            texts: What errors say.
-            decide: Decides on the view.
+            texts: The error texts.
+            decide: The command.
 
         Raises:
             ApiError: As for `write`, or an answer takes too much work.
@@ -204,7 +204,7 @@ class Registry:
         raise errors.OPERATION_TIMED_OUT(text=texts.timed_out)
 
     async def _with_all_answers(self, terms: Terms, missing: Unanswered, decide: Decide[object]) -> Terms:
-        """The terms with answers to what a command asked, and to whatever else it asks on the view as it is now."""
+        """The terms with the answers that a command needs, including later questions that it asks of the view now."""
         left = WorkLeft()
         terms = await self._with_answers(terms, missing, left)
         for _ in range(_MOST_ROUNDS):
@@ -212,7 +212,7 @@ class Registry:
                 await asyncio.to_thread(decide, self.view, 0, terms=terms)
             except Unanswered as more:
                 terms = await self._with_answers(terms, more, left)
-            except ApiError:  # whether it is refused is decided in turn with other commands
+            except ApiError:  # only the committer decides whether the command is refused
                 break
             else:
                 break
@@ -226,11 +226,11 @@ class Registry:
         """Commit a command and return its result.
 
         Args:
-            texts: What errors say.
-            command: Decides on the view.
+            texts: The error texts.
+            command: The command.
 
         Raises:
-            ApiError: What the command raised, or 50001 or 50002 where the log did not take it.
+            ApiError: The command raised it, or 50001 or 50002 if the log did not accept the records.
             NotLeader: Another node takes writes.
         """
         deadline = time.monotonic() + _LEADER_SECONDS
@@ -244,7 +244,7 @@ class Registry:
                     raise
                 if time.monotonic() > deadline:
                     raise errors.UPDATE_WITHOUT_LEADER(text=texts.no_leader) from None
-                # An election is under way: this node may be the one that wins it.
+                # There is no leader: an election may be running, and this node may win it.
                 await asyncio.sleep(_ELECTION_SECONDS)
 
     async def _commit(self, texts: WriteTexts, command: Command[T]) -> T:
@@ -257,5 +257,5 @@ class Registry:
         except NotLeader:
             raise
         except LogError as error:
-            log.error("a write failed: %s", error)  # noqa: TRY400  the log's own text says it all
+            log.error("a write failed: %s", error)  # noqa: TRY400  the error's text is enough
             raise errors.STORE_FAILED(text=texts.failed.format(store=self._store)) from error

@@ -54,14 +54,14 @@ def _error_code(value: int) -> int:
 
 
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
-#: What older servers called a property -> its name.
+#: A property's name in older servers -> its name now.
 _OLD_NAMES = {
     "master.eligibility": "leader.eligibility",
     "avro.compatibility.level": "schema.compatibility.level",
     "schema.registry.inter.instance.protocol": "inter.instance.protocol",
     "kafkastore.topic.request.timeout.ms": "kafkastore.timeout.ms",
 }
-#: The reference's properties that change nothing here, and why.
+#: The reference's properties that have no effect here, and why.
 _WITHOUT_EFFECT = {
     "kafkastore.write.max.retries": "a write that another one overtakes is always decided again",
     "kafkastore.update.handlers": "there are no plug-ins; follow /events or set magicbyte.webhook.urls",
@@ -77,14 +77,14 @@ _WITHOUT_EFFECT = {
     "schema.providers.json.fetch.remote.schemas": "remote schemas are never fetched",
     "debug": "see magicbyte.log.level",
 }
-#: What clients prove who they are with; it must not go to other nodes.
+#: Beginnings of headers that authenticate clients; these headers must not go to other nodes.
 _PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
-#: Who sets this counts on secrets being encrypted in the log; a warning would come after the first of them.
+#: It promises that secrets are encrypted in the log. A warning would come too late, so it is refused.
 _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
 
 class RegistrySettings(HttpSettings):
-    """All properties that the registry honours; the aliases are their names."""
+    """All properties that the registry supports; the aliases are their names."""
 
     listeners: Annotated[list[Listener], BeforeValidator(_listeners)] = Field(
         alias="listeners", default_factory=lambda: [Listener("http", "127.0.0.1", 8081)]
@@ -99,7 +99,7 @@ class RegistrySettings(HttpSettings):
     )
     node_id: str | None = Field(alias="magicbyte.node.id", default=None)
     workers: int = Field(alias="magicbyte.workers", default=1, ge=1)
-    #: Set for a worker process: its number. It shares the listeners' ports, and is reached by other nodes at one more.
+    #: The number of a worker process, which shares the listeners' ports and has a port of its own for other nodes.
     worker: int | None = Field(alias="magicbyte.worker", default=None)
 
     bootstrap_servers: str | None = Field(alias="kafkastore.bootstrap.servers", default=None)
@@ -115,7 +115,7 @@ class RegistrySettings(HttpSettings):
     leader_connect_timeout_ms: int = Field(alias="leader.connect.timeout.ms", default=60_000, gt=0)
     leader_read_timeout_ms: int = Field(alias="leader.read.timeout.ms", default=60_000, gt=0)
     forwarded_headers: str = Field(alias="inter.instance.headers.whitelist", default="")
-    #: The only nodes to which requests are forwarded; empty for whoever leads.
+    #: The only nodes to which requests are forwarded; empty to trust any leader.
     instance_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
         alias="magicbyte.inter.instance.urls", default_factory=list
     )
@@ -136,7 +136,7 @@ class RegistrySettings(HttpSettings):
 
     schema_search_default_limit: int = Field(alias="schema.search.default.limit", default=1000, ge=1)
     schema_search_max_limit: int = Field(alias="schema.search.max.limit", default=1000, ge=1)
-    #: For requests without a limit of their own.
+    #: The total length of the texts in an answer, for requests without a limit.
     schema_search_max_bytes: int = Field(alias="magicbyte.schema.search.max.bytes", default=16 << 20, ge=1)
     subject_search_default_limit: int = Field(alias="subject.search.default.limit", default=2**31 - 1, ge=1)
     subject_search_max_limit: int = Field(alias="subject.search.max.limit", default=2**31 - 1, ge=1)
@@ -149,7 +149,7 @@ class RegistrySettings(HttpSettings):
     #: Whether an import may write another schema over a live version, as in the reference.
     imports_overwrite: bool = Field(alias="magicbyte.import.overwrite", default=True)
     max_import_bytes: int = Field(alias="magicbyte.import.max.bytes", default=1 << 30, gt=0)
-    #: Changes are posted to these.
+    #: The URLs to which changes are posted.
     webhook_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
         alias="magicbyte.webhook.urls", default_factory=list, repr=False
     )
@@ -159,31 +159,31 @@ class RegistrySettings(HttpSettings):
     deployment_attributes: str = Field(alias="magicbyte.deployment.attributes", default="")
     log_level: Annotated[str, AfterValidator(_log_level)] = Field(alias="magicbyte.log.level", default="info")
 
-    #: All properties as given, for those that are passed on to Kafka.
+    #: All properties as configured; some are passed on to Kafka.
     properties: dict[str, str] = Field(default_factory=dict, repr=False)
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        """Check and type the properties; warns of those that have older names.
+        """Check and convert the properties; warns of older names.
 
         Raises:
-            SettingsError: A value is wrong; names the property.
+            SettingsError: A value is wrong; the text names the property.
         """
         if properties.get(_ENCODER_SECRET):
             raise SettingsError(
                 f"{_ENCODER_SECRET}: sensitive metadata can't be encrypted here; without this property it is stored as "
                 "it is sent"
             )
-        given = {name: value for name, value in properties.items() if name not in _OLD_NAMES}
+        renamed = {name: value for name, value in properties.items() if name not in _OLD_NAMES}
         for old, new in _OLD_NAMES.items():
             if old in properties:
                 log.warning("property %s is called %s now", old, new)
-                given.setdefault(new, properties[old])
-        return super().from_properties(given)
+                renamed.setdefault(new, properties[old])
+        return super().from_properties(renamed)
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
-        """The reference's properties that change nothing here, and why."""
+        """The reference's properties that have no effect here, and why."""
         return {**super().without_effect(), **_WITHOUT_EFFECT}
 
     @classmethod
@@ -192,10 +192,10 @@ class RegistrySettings(HttpSettings):
         return ("kafkastore.", "magicbyte.resource.")
 
     def check_security(self, listeners: Mapping[str, bool]) -> None:
-        """Check that all security settings fit together, the listeners and the storage.
+        """Check that the security settings fit together, and fit the listeners and the storage.
 
         Raises:
-            SettingsError: They do not; the text names a property and says what to do.
+            SettingsError: They do not; the text names a property and a remedy.
         """
         super().check_security(listeners)
         for name in map(str.strip, self.forwarded_headers.lower().split(",")):
@@ -216,42 +216,42 @@ class RegistrySettings(HttpSettings):
     @field_validator("bootstrap_servers")
     @classmethod
     def _without_scheme(cls, value: str | None) -> str | None:
-        """Confluent's form is PLAINTEXT://host:port."""
+        """Remove the scheme: Confluent's form is PLAINTEXT://host:port."""
         if value is None:
             return None
         return ",".join(server.strip().rpartition("://")[2] for server in value.split(",") if server.strip())
 
     @property
     def host_names(self) -> list[str]:
-        """The names of this server that the settings tell."""
+        """The names of this server in the settings."""
         return [*super().host_names, *([self.host_name] if self.host_name else [])]
 
     @property
     def worker_port(self) -> int:
-        """The port at which other nodes reach this worker alone."""
+        """The port of this worker for other nodes."""
         return self.listeners[0].port + 1000 + (self.worker or 0)
 
     @property
     def kafka_client_properties(self) -> dict[str, str]:
-        """What is passed on to Kafka clients, by Java's names."""
-        own = {field.alias for field in type(self).model_fields.values()}
-        given = {name: value for name, value in self.properties.items() if name not in own}
+        """The properties to pass on to Kafka clients, by Java's names."""
+        aliases = {field.alias for field in type(self).model_fields.values()}
+        others = {name: value for name, value in self.properties.items() if name not in aliases}
         return {
-            name: value for name, value in with_prefix(given, "kafkastore.").items() if not name.startswith("topic.")
+            name: value for name, value in with_prefix(others, "kafkastore.").items() if not name.startswith("topic.")
         }
 
     @property
     def topic_configs(self) -> dict[str, str]:
-        """Configs of a schemas topic that is made."""
+        """The configs of a new schemas topic."""
         return with_prefix(self.properties, "kafkastore.topic.config.")
 
     @property
     def advertised_url(self) -> str:
-        """Where other nodes reach this one."""
-        own = [each for each in self.listeners if each.scheme == self.inter_instance_protocol]
-        listener = (own or self.listeners)[0]
+        """The URL of this node for other nodes."""
+        matching = [listener for listener in self.listeners if listener.scheme == self.inter_instance_protocol]
+        listener = (matching or self.listeners)[0]
         if self.worker is not None:
-            # Above the listener's port, so that a worker that is started again is found where it was.
+            # The port follows from the listener's, so that a restarted worker has the same URL.
             return Listener(listener.scheme, self.host_name or listener.host, self.worker_port).url
         host = self.host_name or listener.host
         return Listener(listener.scheme, host, self.host_port or listener.port).url
