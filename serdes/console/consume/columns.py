@@ -9,12 +9,12 @@ from typing import Any
 from serdes.console.consume.reading import FieldReader
 from serdes.console.properties import Properties
 
-#: By confluent_kafka's number of the timestamp's type.
+#: The names of timestamp types, by confluent_kafka's number.
 _TIMESTAMPS = {1: "CreateTime", 2: "LogAppendTime"}
-#: What stands for the id of a null, whatever null.literal is.
+#: The schema id of a null key or value; null.literal does not change it.
 _NO_ID = b"null"
 
-OWN = (
+PROPERTIES = (
     "print.timestamp", "print.key", "print.partition", "print.offset", "print.headers", "print.schema.ids",
     "key.separator", "line.separator", "headers.separator", "schema.id.separator", "null.literal",
     "key.deserializer", "headers.deserializer", "preserve.json.field.name",
@@ -23,7 +23,7 @@ OWN = (
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns a line has, what stands between them, and what reads keys and values."""
+    """The columns of a line, their separators, and the readers of keys and values."""
 
     key: FieldReader
     value: FieldReader
@@ -44,7 +44,7 @@ class Columns:
         """The line of a confluent_kafka.Message.
 
         Raises:
-            Undecodable: Its key or value has no text.
+            Undecodable: The key or value cannot be decoded.
         """
         columns: list[bytes] = []
         if self.timestamp:
@@ -81,31 +81,31 @@ class Columns:
         return self.header(value).encode()
 
 
-def columns(given: Properties, key: FieldReader, value: FieldReader) -> Columns:
-    """The columns that the formatter's properties ask for.
+def columns(properties: Properties, key: FieldReader, value: FieldReader) -> Columns:
+    """The columns that the formatter's properties select.
 
     Raises:
-        ConfigError: A property is wrong.
+        ConfigError: A property is invalid.
     """
     header = None
-    if "headers.deserializer" in given.own:
+    if "headers.deserializer" in properties.tool:
         from serdes.console.plain import plain  # noqa: PLC0415  # rarely used
 
-        header = plain("headers.deserializer", given.own["headers.deserializer"])[1]
+        header = plain("headers.deserializer", properties.tool["headers.deserializer"])[1]
 
     def text(name: str, default: str) -> bytes:
-        return given.own.get(name, default).encode()
+        return properties.tool.get(name, default).encode()
 
     return Columns(
         key,
         value,
         header,
-        timestamp=given.flag("print.timestamp"),
-        partition=given.flag("print.partition"),
-        offset=given.flag("print.offset"),
-        headers=given.flag("print.headers"),
-        with_key=given.flag("print.key"),
-        schema_ids=given.flag("print.schema.ids"),
+        timestamp=properties.flag("print.timestamp"),
+        partition=properties.flag("print.partition"),
+        offset=properties.flag("print.offset"),
+        headers=properties.flag("print.headers"),
+        with_key=properties.flag("print.key"),
+        schema_ids=properties.flag("print.schema.ids"),
         separator=text("key.separator", "\t"),
         line_separator=text("line.separator", "\n"),
         headers_separator=text("headers.separator", ","),

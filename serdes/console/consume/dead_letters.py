@@ -1,4 +1,4 @@
-"""Records that have no text, sent to another topic as they are, with headers that say why."""
+"""Records that cannot be decoded: sent unchanged to another topic, with headers that say why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STAGES = {"key": "KEY_CONVERTER", "value": "VALUE_CONVERTER"}
 
 
 class DeadLetters:
-    """The topic that records without a text go to."""
+    """The topic for records that cannot be decoded."""
 
     def __init__(self, program: str, topic: str, config: Mapping[str, Any]) -> None:
         self._program = program
@@ -24,7 +24,7 @@ class DeadLetters:
         self._outbox = Outbox(config)
 
     def __call__(self, message: Message, error: Undecodable) -> None:
-        """Sends a record on."""
+        """Sends a record to the topic and waits for its delivery."""
         letter = DeadLetter(
             topic=message.topic() or "",
             partition=message.partition() or 0,
@@ -44,7 +44,7 @@ class DeadLetters:
         self._outbox.send(
             self._topic, Record(key, value, headers + letter.headers(), timestamp=timestamp if kind else None)
         )
-        # The group must not go on behind a record that is nowhere yet.
+        # The group must not commit an offset past a record that is not delivered yet.
         self._outbox.flush()
         if self._outbox.failed:
             raise Ended(NOT_DELIVERED, f"a record was not delivered to {self._topic}: {self._outbox.reason}")

@@ -1,4 +1,4 @@
-"""Records in, lines out: the loop of the consuming tools."""
+"""The loop of the consuming tools: reads records and writes lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from serdes.console.outcome import (
     write_output,
 )
 
-#: How often new partitions and topics are looked for, in seconds.
+#: Seconds between two searches for new partitions and topics.
 _LOOK_AGAIN = 5.0
 _BATCH = 500
 _TICK = 0.2
@@ -34,18 +34,18 @@ _TICK = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which records, and how many.
+    """The selection of records: which ones, and how many.
 
     Attributes:
-        topic: The topic; None where `include` is given.
-        include: A regular expression of topics.
+        topic: The topic; None if `include` is given.
+        include: A regular expression that topics' names match.
         partition: The only partition to read.
-        start: Where to begin; passed over where `group` has committed offsets.
+        start: Where to begin; ignored for partitions with committed offsets of the group.
         group: Whether to join the consumer group, whose offsets are committed.
-        limit: After so many records, those that were skipped included, the tool ends.
-        idle_seconds: It ends after so long without a record.
-        until_end: It ends at what is the end of every partition.
-        last: The newest records of all partitions, so many, in the order of their time.
+        limit: End after this many records, skipped ones included.
+        idle_seconds: End after this many seconds without a record.
+        until_end: End at the end of all partitions.
+        last: Only this many newest records of all partitions, in the order of their timestamps.
     """
 
     topic: str | None
@@ -61,14 +61,14 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What becomes of records.
+    """How records are shown.
 
     Attributes:
         line: Makes a line of a record; raises Undecodable.
-        skip: Goes on after a record that has no line.
-        dead_letter: Takes such records, and makes the tool go on.
-        fail_if_empty: No record at all is an error.
-        quiet: The count of records is not told.
+        skip: Go on after a record that cannot be decoded.
+        dead_letter: Receives such records; the tool then goes on.
+        fail_if_empty: Fail if there is no record at all.
+        quiet: Do not write the count of records.
     """
 
     line: Callable[[Message], bytes]
@@ -79,7 +79,7 @@ class Showing:
 
 
 class Records:
-    """The records of a consumer, until what is wanted has come."""
+    """The records of a consumer, up to the end of the selection."""
 
     def __init__(self, program: str, config: Mapping[str, Any], wanted: Wanted, patience: float) -> None:
         self._program = program
@@ -94,20 +94,20 @@ class Records:
         self._begun: Future[None] = Future()
 
     def begin(self) -> None:
-        """Finds the topics and asks for their records, in the background; the records' reader can be made meanwhile."""
-        # A daemon: what ends the tool need not wait for a broker that does not answer.
+        """Finds the topics and requests their records in the background, while the caller makes the records' reader."""
+        # A daemon: the tool can end without waiting for a broker that does not answer.
         Thread(target=self._begin, daemon=True).start()
 
     def _begin(self) -> None:
         try:
             self._look(None if self._wanted.last else self._wanted.start)
-        except Exception as error:  # noqa: BLE001  # raised again by whoever asks for the records
+        except Exception as error:  # noqa: BLE001  # raised again when the records are read
             self._begun.set_exception(error)
         else:
             self._begun.set_result(None)
 
     def __iter__(self) -> Iterator[list[Message]]:
-        """Batches of records, each as soon as there is one; an empty one now and then."""
+        """Batches of records as soon as they arrive; empty batches while none arrives."""
         self._begun.result()
         while not (self._wanted.until_end and self._reading and not self._unfinished):
             if time.monotonic() - self._looked > (_LOOK_AGAIN if self._reading else 1.0):
@@ -120,49 +120,50 @@ class Records:
             yield [message for message in (first, *self._consumer.consume(_BATCH, 0)) if self._is_record(message)]
 
     def newest(self, count: int) -> list[Message]:
-        """The newest records, in the order of their time."""
+        """The newest records, in the order of their timestamps."""
         self._begun.result()
         back = count
         while True:
-            places = self._cluster.offsets(self._reading, Start(back=back))
-            bounds = {(each.topic, each.partition): self._cluster.bounds(each.topic, each.partition) for each in places}
-            self._unfinished = {(each.topic, each.partition) for each in places}
-            self._consumer.assign(places)
-            found: list[Message] = []
+            starts = self._cluster.offsets(self._reading, Start(back=back))
+            self._unfinished = {(start.topic, start.partition) for start in starts}
+            first_offsets = {place: self._cluster.bounds(*place)[0] for place in self._unfinished}
+            self._consumer.assign(starts)
+            messages: list[Message] = []
             while self._unfinished:
                 message = self._consumer.poll(_TICK)
                 if message is None:
                     self._check_broker()
                 elif self._is_record(message):
-                    found.append(message)
+                    messages.append(message)
             # Compaction and transactions leave gaps between offsets.
-            if len(found) >= count or all(each.offset <= bounds[each.topic, each.partition][0] for each in places):
+            complete = all(start.offset <= first_offsets[start.topic, start.partition] for start in starts)
+            if len(messages) >= count or complete:
                 break
             back *= 4
-        newest = nlargest(count, found, key=_age)
+        newest = nlargest(count, messages, key=_age)
         return newest[::-1]
 
     def done_with(self, message: Message) -> None:
-        """Notes that a record was shown, so that the group goes on behind it."""
+        """Stores the offset after a record that was shown, for the group's next commit."""
         if self._wanted.group:
             self._consumer.store_offsets(message)
 
     def close(self) -> None:
-        """Leaves the group, with its offsets committed."""
+        """Commits the group's offsets and leaves the group."""
         self._consumer.close()
 
     def _look(self, start: Start | None) -> None:
-        """Finds topics and partitions; those that are new are read from `start`, or noted where there is none."""
+        """Finds topics and partitions; new ones are read from `start`, or only noted if `start` is None."""
         self._looked = time.monotonic()
         wanted = self._wanted
         topics = [wanted.topic] if wanted.topic is not None else self._cluster.topics(wanted.include or "")
         if wanted.group:
-            known = {topic for topic, _ in self._reading}
-            if set(topics) - known:
+            subscribed = {topic for topic, _ in self._reading}
+            if set(topics) - subscribed:
                 self._reading |= {(topic, -1) for topic in topics}
                 self._consumer.subscribe([str(topic) for topic in topics])
             return
-        found: set[tuple[str, int]] = set()
+        existing: set[tuple[str, int]] = set()
         for topic in map(str, topics):
             partitions = self._cluster.partitions(topic)
             if not partitions and not self._warned:
@@ -172,8 +173,8 @@ class Records:
                 if partitions and wanted.partition not in partitions:
                     raise Ended(NOT_DELIVERED, f"topic {topic} has no partition {wanted.partition}")
                 partitions = [wanted.partition] if partitions else []
-            found |= {(topic, partition) for partition in partitions}
-        new = found - self._reading
+            existing |= {(topic, partition) for partition in partitions}
+        new = existing - self._reading
         self._reading |= new
         self._unfinished |= new
         if new and start is not None:
@@ -186,7 +187,7 @@ class Records:
             self._down_since = None
             self._unfinished.add(place)
             return True
-        if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # librdkafka's own codes have such names
+        if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # the names of librdkafka's internal codes
             self._unfinished.discard(place)
         elif error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             if not self._warned:
@@ -207,7 +208,7 @@ class Records:
             raise Ended(NOT_DELIVERED, f"the broker cannot be used: {error.str()}")
         if self._down_since is not None and time.monotonic() - self._down_since > self._cluster.patience:
             self._down_since = None
-            # Raises where it is still away.
+            # Raises if the broker is still unreachable.
             self._cluster.topics("")
 
 
@@ -216,11 +217,11 @@ def _age(message: Message) -> tuple[int, int, int]:
 
 
 def consume(program: str, records: Records, wanted: Wanted, showing: Showing) -> int:
-    """Writes the wanted records' lines to stdout; returns the exit code.
+    """Writes the lines of the selected records to stdout; returns the exit code.
 
     Raises:
-        Ended: A record has no line, stdout cannot be written, the broker is out of reach, or there was no record and
-            there had to be one.
+        Ended: A record cannot be decoded, stdout cannot be written, the broker cannot be reached, or there was no
+            record although `fail_if_empty` is set.
     """
     count = 0
     try:
@@ -234,7 +235,7 @@ def consume(program: str, records: Records, wanted: Wanted, showing: Showing) ->
                     _show(program, message, showing)
                     shown.append(message)
             finally:
-                # The group goes on only behind what was written.
+                # Commit only offsets of records that were written.
                 if batch:
                     flush_output()
                 for message in shown:

@@ -1,4 +1,4 @@
-"""A record's key or value as text: framed by any schema type, by one type, or plain."""
+"""A record's key or value as text: with a schema of any type or of one type, or without a schema."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ToText = Callable[[bytes], str]
 
 @dataclass(slots=True)
 class FieldReader:
-    """Texts of keys or of values.
+    """Converts keys, or values, to text.
 
     Attributes:
         client: The registry's client.
         part: `key` or `value`.
-        schema_type: The type that all schemas are of; None to go by each record's id.
-        conf: The deserializers' settings.
-        options: How texts are written.
-        plain: Instead of all these, what makes a text of bytes.
-        text_without_frame: Bytes that begin with no frame are text, shown as a JSON string.
+        schema_type: The type of all schemas; None to look it up by each record's schema id.
+        conf: The settings of the deserializers.
+        options: The options of the text format.
+        plain: The function from bytes to text, which replaces all of the above.
+        text_without_frame: Whether bytes without a frame are text, shown as a JSON string.
     """
 
     client: RegistryClient | None
@@ -45,10 +45,10 @@ class FieldReader:
     _types: dict[object, str] = field(default_factory=dict)
 
     def text(self, data: bytes, topic: str, headers: Headers) -> bytes:
-        """The text, in UTF-8.
+        """The text of a key or value, in UTF-8.
 
         Raises:
-            Undecodable: The bytes are no datum of a schema that the registry knows.
+            Undecodable: The bytes are not a datum of a registered schema.
             RegistryError, RegistryUnavailable: The registry refuses or does not answer.
         """
         try:
@@ -65,7 +65,7 @@ class FieldReader:
         return text
 
     def is_framed(self, data: bytes, headers: Headers) -> bool:
-        """Whether the bytes are taken to name a schema."""
+        """Whether the bytes are read as framed with a schema id."""
         if self.plain is not None:
             return False
         if not self.text_without_frame or wire.find_header(headers, wire.header_name(is_key=self.part == "key")):
@@ -73,35 +73,35 @@ class FieldReader:
         return len(data) >= wire.V0_SIZE and data[0] in {wire.MAGIC_V0, wire.MAGIC_V1}
 
     def schema_id(self, data: bytes, headers: Headers) -> str:
-        """The id in the frame, or the guid."""
+        """The schema id in the frame, or the guid."""
         frame = wire.read_dual(data, headers, is_key=self.part == "key")
         return str(frame.guid if frame.schema_id is None else frame.schema_id)
 
     def _deserializer(self, schema_type: str) -> Any:
-        known = self._deserializers.get(schema_type)
-        if known is None:
+        deserializer = self._deserializers.get(schema_type)
+        if deserializer is None:
             assert self.client is not None
-            known = text_deserializer(self.client, schema_type, self.conf, self.options)
-            self._deserializers[schema_type] = known
-        return known
+            deserializer = text_deserializer(self.client, schema_type, self.conf, self.options)
+            self._deserializers[schema_type] = deserializer
+        return deserializer
 
     def _type(self, data: bytes, context: SerializationContext) -> str:
         frame = wire.read_dual(data, context.headers, is_key=self.part == "key")
         key = (frame.schema_id, frame.guid)
-        known = self._types.get(key)
-        if known is None:
+        schema_type = self._types.get(key)
+        if schema_type is None:
             assert self.client is not None
             info: SchemaInfo
             if frame.schema_id is None:
                 info = self.client.schema_by_guid(str(frame.guid))
             else:
                 info = self.client.schema_by_id(frame.schema_id, f"{context.topic}-{self.part}")
-            known = self._types[key] = info.schema.schema_type
-        return known
+            schema_type = self._types[key] = info.schema.schema_type
+        return schema_type
 
 
 def schema_id_of(data: bytes) -> int | None:
-    """The id in a record's prefix, where it has one."""
+    """The schema id in a record's prefix, if it has one."""
     try:
         return wire.read_prefix(data).schema_id
     except SerializationError:

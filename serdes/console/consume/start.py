@@ -1,4 +1,4 @@
-"""Where in its topics a consumer begins."""
+"""The offsets at which a consumer begins."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, 
 
 from serdes.console.outcome import NOT_DELIVERED, Ended
 
-#: Errors that waiting does not mend.
+#: Errors that persist however long the tool waits.
 _REFUSED = (
-    KafkaError._AUTHENTICATION,  # noqa: SLF001  # librdkafka's own codes have such names
+    KafkaError._AUTHENTICATION,  # noqa: SLF001  # the names of librdkafka's internal codes
     KafkaError._SSL,  # noqa: SLF001
     KafkaError._RESOLVE,  # noqa: SLF001
     KafkaError.SASL_AUTHENTICATION_FAILED,
@@ -26,18 +26,18 @@ _ASK_SECONDS = 2.0
 
 
 def is_refusal(error: KafkaError) -> bool:
-    """Whether an error is one that waiting does not mend."""
+    """Whether an error persists however long the tool waits."""
     return error.code() in _REFUSED or error.fatal()
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where reading begins.
+    """The place at which reading begins.
 
     Attributes:
-        offset: An offset of every partition, or one of confluent_kafka's OFFSET_BEGINNING and OFFSET_END.
-        timestamp: Milliseconds since 1970; the first record that is not older, instead of an offset.
-        back: So many records before the end, instead of an offset.
+        offset: An offset in every partition, or confluent_kafka's OFFSET_BEGINNING or OFFSET_END.
+        timestamp: Instead of an offset: the first record that is not older, in milliseconds since 1970.
+        back: Instead of an offset: this many records before the end.
     """
 
     offset: int = OFFSET_END
@@ -46,58 +46,58 @@ class Start:
 
 
 class Cluster:
-    """What the broker says, asked for with patience: until it answers or `patience` seconds have passed."""
+    """The broker's topics and offsets; requests are repeated until it answers or `patience` seconds have passed."""
 
     def __init__(self, consumer: Consumer, patience: float) -> None:
         self._consumer = consumer
         self.patience = patience
-        #: What the client told last by itself.
+        #: The last error that the client reported in the background.
         self.error: KafkaError | None = None
 
     def partitions(self, topic: str) -> list[int]:
-        """The partitions of a topic; none where it does not exist.
+        """The partitions of a topic; empty if it does not exist.
 
         Raises:
-            Ended: The broker refuses us or does not answer.
+            Ended: The broker refuses the request or does not answer.
         """
-        found = self._metadata(topic).topics[topic]
-        if found.error is not None and is_refusal(found.error):
-            raise Ended(NOT_DELIVERED, f"topic {topic}: {found.error.str()}")
-        return sorted(found.partitions)
+        metadata = self._metadata(topic).topics[topic]
+        if metadata.error is not None and is_refusal(metadata.error):
+            raise Ended(NOT_DELIVERED, f"topic {topic}: {metadata.error.str()}")
+        return sorted(metadata.partitions)
 
     def topics(self, pattern: str) -> list[str]:
-        """The topics whose whole name matches, internal ones left out."""
+        """The topics whose full name matches, without internal topics."""
         matches = re.compile(pattern.replace(",", "|")).fullmatch
         return sorted(name for name in self._metadata(None).topics if matches(name) and not name.startswith("__"))
 
     def _metadata(self, topic: str | None) -> Any:
-        until = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.patience
         while True:
-            left = until - time.monotonic()
+            left = deadline - time.monotonic()
             try:
-                asked = () if topic is None else (topic,)
-                return self._consumer.list_topics(*asked, timeout=max(0.1, min(_ASK_SECONDS, left)))
+                topics = () if topic is None else (topic,)
+                return self._consumer.list_topics(*topics, timeout=max(0.1, min(_ASK_SECONDS, left)))
             except KafkaException as error:
                 self._consumer.poll(0)
-                seen = self.error or error.args[0]
-                if left <= 0 or is_refusal(seen):
-                    raise Ended(NOT_DELIVERED, f"the broker cannot be used: {seen.str()}") from error
+                cause = self.error or error.args[0]
+                if left <= 0 or is_refusal(cause):
+                    raise Ended(NOT_DELIVERED, f"the broker cannot be used: {cause.str()}") from error
                 time.sleep(min(0.1, max(0, left)))
 
     def offsets(self, partitions: Iterable[tuple[str, int]], start: Start) -> list[TopicPartition]:
-        """The partitions with the offset that each begins at."""
-        chosen = [TopicPartition(topic, partition, start.offset) for topic, partition in partitions]
+        """The partitions with the offsets at which reading begins."""
+        places = [TopicPartition(topic, partition, start.offset) for topic, partition in partitions]
         if start.timestamp is not None:
-            asked = [TopicPartition(each.topic, each.partition, start.timestamp) for each in chosen]
-            return list(self._consumer.offsets_for_times(asked, timeout=self.patience)) if asked else []
+            times = [TopicPartition(place.topic, place.partition, start.timestamp) for place in places]
+            return list(self._consumer.offsets_for_times(times, timeout=self.patience)) if times else []
         if start.back is not None:
-            for each in chosen:
-                low, high = self.bounds(each.topic, each.partition)
-                each.offset = max(low, high - start.back)
-        return chosen
+            for place in places:
+                low, high = self.bounds(place.topic, place.partition)
+                place.offset = max(low, high - start.back)
+        return places
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """A partition's first offset and the one behind its last."""
+        """The first offset of a partition, and the one after its last record."""
         low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=self.patience)
         return low, high
 

@@ -1,4 +1,4 @@
-"""The flags and properties of kafka-*-console-consumer, and what they ask for."""
+"""The flags and properties of kafka-*-console-consumer, and the run that they select."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _FORMATTERS = {
     "JsonSchemaMessageFormatter": JSON,
     "ProtobufMessageFormatter": PROTOBUF,
 }
-#: Seconds until a broker that does not answer is an error, unless default.api.timeout.ms says otherwise.
+#: Seconds after which an unreachable broker is an error, unless default.api.timeout.ms is set.
 PATIENCE = 30.0
 
 
 def parser(program: str) -> argparse.ArgumentParser:
-    """The flags."""
-    parsed = argparse.ArgumentParser(
+    """The parser of the flags."""
+    flags = argparse.ArgumentParser(
         prog=program,
         usage=f"{program} --bootstrap-server HOST:PORT --topic TOPIC [OPTION ...]",
         description="Reads records that were written with a schema, and writes one line for each to stdout.",
@@ -35,15 +35,15 @@ def parser(program: str) -> argparse.ArgumentParser:
         "print.schema.ids, key.separator, line.separator, headers.separator, schema.id.separator, null.literal, "
         "key.deserializer, headers.deserializer, schema.registry.url, and the deserializer's settings.",
     )
-    add_common(parsed, LEGACY["consumer"])
-    add = parsed.add_argument
+    add_common(flags, LEGACY["consumer"])
+    add = flags.add_argument
     add("--topic", help="the topic to read")
     add("--include", "--whitelist", metavar="REGEX", help="read all topics whose name matches")
     add("--partition", type=number, metavar="N", help="read this partition only")
     add("--offset", metavar="earliest|latest|N", help="where to begin in the partition (default latest)")
-    add("--from-beginning", action="store_true", help="begin with the first record where the group has no offset")
+    add("--from-beginning", action="store_true", help="begin with the first record if the group has no offset")
     add("--max-messages", type=number, metavar="N", help="end after N records")
-    add("--timeout-ms", type=number, metavar="MS", help="end after so long without a record")
+    add("--timeout-ms", type=number, metavar="MS", help="end after this time without a record")
     add("--skip-message-on-error", action="store_true", help="go on after a record that cannot be decoded")
     add("--isolation-level", choices=("read_uncommitted", "read_committed"))
     add("--group", metavar="ID", help="join this consumer group and commit its offsets")
@@ -54,25 +54,25 @@ def parser(program: str) -> argparse.ArgumentParser:
     add("--formatter-config", metavar="FILE", help="a .properties file of formatter properties")
     add("--enable-systest-events", action="store_true", help="write shutdown_complete at the end")
     add("--dlq-topic", metavar="TOPIC", help="send records that cannot be decoded to this topic, and go on")
-    add("--fail-if-empty", action="store_true", help="exit with 4 where there was no record")
-    return parsed
+    add("--fail-if-empty", action="store_true", help="exit with 4 if there was no record")
+    return flags
 
 
 def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
-    """Carries out the tool; returns the exit code."""
+    """Runs the tool; returns the exit code."""
     flags = parser(program)
     options = flags.parse_args(arguments)
     _check(options, flags)
     schema_type = names_format("--formatter", options.formatter, _FORMATTERS) or schema_type
-    from serdes.console.consume.columns import OWN  # noqa: PLC0415  # not for what a wrong flag ends
+    from serdes.console.consume.columns import PROPERTIES  # noqa: PLC0415  # not needed if a flag is wrong
 
-    given = properties.read_file("--formatter-config", options.formatter_config)
-    given |= properties.parse_pairs("--property", options.pairs)
+    pairs = properties.read_file("--formatter-config", options.formatter_config)
+    pairs |= properties.parse_pairs("--property", options.pairs)
     if options.key_deserializer is not None:
-        given["key.deserializer"] = options.key_deserializer
+        pairs["key.deserializer"] = options.key_deserializer
     if options.value_deserializer is not None:
-        tell(program, "--value-deserializer is passed over: values are decoded with their schema")
-    sorted_ = properties.sort(given, OWN, ("key.deserializer.", "headers.deserializer."))
+        tell(program, "--value-deserializer is ignored: values are decoded with their schema")
+    sorted_ = properties.sort(pairs, PROPERTIES, ("key.deserializer.", "headers.deserializer."))
     kafka = properties.read_file("--command-config", options.client_file)
     kafka |= properties.parse_pairs("--command-property", options.client_pairs)
     code = _run(program, schema_type, options, bootstrap_of(options, flags), sorted_, kafka)
@@ -82,7 +82,7 @@ def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
 
 
 def _check(options: argparse.Namespace, flags: argparse.ArgumentParser) -> None:
-    """Ends with the usage where flags contradict each other, as Kafka's tool does."""
+    """Ends with the usage if flags contradict each other, as Kafka's tool does."""
     if (options.topic is None) == (options.include is None):
         flags.error("exactly one of --topic and --include is required")
     if options.partition is not None and options.topic is None:
@@ -108,7 +108,7 @@ def _run(
     schema_type: str,
     options: argparse.Namespace,
     bootstrap: str,
-    given: properties.Properties,
+    sorted_: properties.Properties,
     kafka: dict[str, str],
 ) -> int:
     from serdes.console.consume.loop import Records, Showing, Wanted, consume  # noqa: PLC0415  # as above
@@ -137,10 +137,10 @@ def _run(
     kafka.pop("enable.auto.commit", None)
     kafka["auto.offset.reset"] = reset
     config = consumer_config(bootstrap, kafka, group=name, committing=committing)
-    # First, so that it connects while the rest is imported.
+    # First, so that the consumer connects while the rest is imported.
     records = Records(program, config, wanted, patience)
     records.begin()
-    line = _line(schema_type, given, config)
+    line = _line(schema_type, sorted_, config)
     dead_letter = None
     if options.dlq_topic is not None:
         from serdes.console.consume.dead_letters import DeadLetters  # noqa: PLC0415  # rarely used
@@ -153,7 +153,7 @@ def _run(
 
 
 def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | None, str]:
-    """The group, which several places may name alike, and where to begin without an offset of it."""
+    """The group, which a flag and a property may both name, and where to begin if it has no offset."""
     named = {name for name in (options.group, kafka.pop("group.id", None)) if name is not None}
     if len(named) > 1:
         raise ConfigError("--group", f"names another group than group.id: {', '.join(sorted(named))}")
@@ -169,21 +169,21 @@ def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | No
     return (named.pop() if named else None), reset
 
 
-def _line(schema_type: str, given: properties.Properties, config: Config) -> Callable[[Any], bytes]:
+def _line(schema_type: str, sorted_: properties.Properties, config: Config) -> Callable[[Any], bytes]:
     from serdes.console.client import open_client  # noqa: PLC0415  # while the consumer connects
     from serdes.console.consume.columns import columns  # noqa: PLC0415
     from serdes.console.consume.reading import FieldReader  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
 
-    client = open_client(given.client, config)
-    options = TextOptions(proto_names=given.flag("preserve.json.field.name"))
-    conf = dict(given.serde)
+    client = open_client(sorted_.client, config)
+    options = TextOptions(proto_names=sorted_.flag("preserve.json.field.name"))
+    conf = dict(sorted_.serde)
     if schema_type == JSON:
-        # Java's formatter shows what a producer wrote, whether or not it was validated.
+        # Java's formatter shows records whether or not they are valid.
         conf.setdefault("json.fail.invalid.schema", "false")
     key = FieldReader(client, "key", schema_type, conf, options)
-    if "key.deserializer" in given.own:
+    if "key.deserializer" in sorted_.tool:
         from serdes.console.plain import plain  # noqa: PLC0415  # rarely used
 
-        key.plain = plain("key.deserializer", given.own["key.deserializer"])[1]
-    return columns(given, key, FieldReader(client, "value", schema_type, conf, options)).line
+        key.plain = plain("key.deserializer", sorted_.tool["key.deserializer"])[1]
+    return columns(sorted_, key, FieldReader(client, "value", schema_type, conf, options)).line

@@ -1,4 +1,4 @@
-"""What is said of a record that has no text."""
+"""The error for a record that cannot be decoded."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from serdes.error import SerdesError
 
-#: So many bytes are shown.
+#: The number of bytes that the error shows.
 _PREVIEW = 32
 
 
 @dataclass(unsafe_hash=True)
 class Undecodable(SerdesError):
-    """A record whose key or value has no text: which, why, and how the bytes begin."""
+    """A record whose key or value cannot be decoded: which of them, why, and its bytes."""
 
     part: str
     reason: str
