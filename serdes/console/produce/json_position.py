@@ -1,4 +1,4 @@
-"""Where in a JSON text a path leads."""
+"""The position in a JSON text that a path leads to."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _value = JSONDecoder().raw_decode
 
 
 def offset_of(text: str, path: str) -> int:
-    """The offset of the value that a path such as `$.lines[3].price` leads to, or of the last one on the way.
+    """The offset of the value that a path such as `$.lines[3].price` leads to, or of the last existing one on the way.
 
-    An object of one key that the path does not name is passed through: it is the tag of a union's branch.
+    If an object has one key and the path does not name it, the key is the tag of a union's branch and is skipped.
     """
     at = _skip(text, 0)
     try:
         for name, index, quoted in _STEP.findall(path):
             step: str | int = int(index) if index else name or quoted[1:-1]
-            found = _child(text, at, step)
-            if found is None:
+            child = _child(text, at, step)
+            if child is None:
                 return at
-            at = found
+            at = child
     except (JSONDecodeError, IndexError, RecursionError):
         pass
     return at
@@ -43,7 +43,7 @@ def _child(text: str, at: int, step: str | int) -> int | None:
 
 
 def _members(text: str, at: int) -> dict[str, int]:
-    """The offsets of an object's values by their keys."""
+    """The offsets of an object's values, by key."""
     members: dict[str, int] = {}
     at = _skip(text, at + 1)
     while text[at] == '"':

@@ -1,4 +1,4 @@
-"""Lines of text as records: `[headers<TAB>][key<TAB>]value`, by the rules of Kafka's console producer."""
+"""Lines of text split into records: `[headers<TAB>][key<TAB>]value`, as in Kafka's console producer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Headers = list[tuple[str, bytes | None]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a line and the column it begins at, from 1; the text is None for null."""
+    """A piece of a line and its first column, counted from 1; the text is None for null."""
 
     text: str | None
     column: int
@@ -20,7 +20,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The parts of a line; without a key, `key` is null at column 1."""
+    """The parts of a line; a line without a key has a null `key` at column 1."""
 
     headers: Headers
     key: Part
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(unsafe_hash=True)
 class BadLine(SerializationError):
-    """A line that is no record: its number and the column, both from 1, and the field's path where there is one."""
+    """A line that is not a record: its number and column, both counted from 1, and the part at fault, if known."""
 
     line: int
     column: int
@@ -43,16 +43,16 @@ class BadLine(SerializationError):
 
 @dataclass(frozen=True, slots=True)
 class LineFormat:
-    """How lines are split.
+    """The format of lines: which parts they have, and the separators.
 
     Attributes:
-        parse_key, parse_headers: Whether lines have these.
-        key_separator: Between key and value.
-        headers_delimiter: Behind the headers.
-        headers_separator: Between headers; a regular expression.
-        headers_key_separator: Between a header's key and its value.
-        null_marker: A part that is this text is null.
-        ignore_error: A missing separator makes key or headers null instead of an error.
+        parse_key, parse_headers: Whether lines have a key, and headers.
+        key_separator: The text between key and value.
+        headers_delimiter: The text after the headers.
+        headers_separator: A regular expression that matches between headers.
+        headers_key_separator: The text between a header's key and its value.
+        null_marker: The text that stands for null.
+        ignore_error: Whether a missing separator makes the key or the headers null instead of an error.
     """
 
     parse_key: bool = False
@@ -85,7 +85,7 @@ class LineFormat:
                     raise ConfigError("null.marker", f"must differ from {name}")
 
     def split(self, text: str, number: int) -> Line:
-        """The parts of a line.
+        """Splits a line into its parts.
 
         Raises:
             BadLine: A separator is missing, or a header's key is null.
@@ -114,10 +114,10 @@ class LineFormat:
             if not self.ignore_error:
                 raise BadLine(number, 1, f"no headers delimiter {self.headers_delimiter!r} found")
             return [], 0
-        behind = end + len(self.headers_delimiter)
+        start = end + len(self.headers_delimiter)
         if text[:end] == self.null_marker:
-            return [], behind
-        return [self._header(pair, number) for pair in re.split(self.headers_separator, text[:end])], behind
+            return [], start
+        return [self._header(pair, number) for pair in re.split(self.headers_separator, text[:end])], start
 
     def _header(self, pair: str, number: int) -> tuple[str, bytes | None]:
         key, separator, value = pair.partition(self.headers_key_separator)

@@ -1,4 +1,4 @@
-"""Lines in, records out: the loop of the producing tools."""
+"""The loop of the producing tools: reads lines and sends records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAIL, SKIP, DLQ = "fail", "skip", "dlq"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is to be sent; the partition is the partitioner's unless given, the timestamp in ms the moment's."""
+    """A record to send; by default the partitioner chooses the partition, and the timestamp (in ms) is now."""
 
     key: bytes | None
     value: bytes | None
@@ -30,10 +30,10 @@ class Record:
 
 
 class ToRecord(Protocol):
-    """Makes records of lines."""
+    """A function that converts lines to records."""
 
     def __call__(self, text: str, number: int) -> Record:
-        """The record of a line; raises BadLine where it is none."""
+        """The record of a line; raises BadLine if the line is not a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Sending:
     """How lines are sent.
 
     Attributes:
-        topic: Where to.
+        topic: The topic of the records.
         config: The producer's configuration.
-        on_error: What becomes of a bad line: `fail`, `skip` or `dlq`.
-        dlq_topic: Where bad lines go as they are, with headers that say why.
-        one_by_one: Each record is to be delivered before the next line is read.
-        dry_run: Lines are converted and nothing is sent.
+        on_error: How to handle a bad line: `fail`, `skip` or `dlq`.
+        dlq_topic: The topic for bad lines, sent unchanged with headers that say why.
+        one_by_one: Deliver each record before the next line is read.
+        dry_run: Convert lines and send nothing.
     """
 
     topic: str
@@ -58,7 +58,7 @@ class Sending:
 
 
 def read_lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines of a stream with their numbers from 1, each as soon as it is there."""
+    """The lines of a stream as they arrive, with their numbers from 1."""
     number = 0
     while line := source.readline():
         number += 1
@@ -66,7 +66,7 @@ def read_lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 class Outbox:
-    """A producer that counts what was not delivered and remembers why."""
+    """A producer that counts undelivered records and keeps the last reason."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._last_error = ""
@@ -75,7 +75,7 @@ class Outbox:
         self.reason = ""
 
     def send(self, topic: str, record: Record) -> None:
-        """Queues a record, and waits where the queue is full."""
+        """Queues a record; waits if the queue is full."""
         optional: dict[str, int] = {}
         if record.partition is not None:
             optional["partition"] = record.partition
@@ -101,7 +101,7 @@ class Outbox:
                 return
 
     def flush(self) -> None:
-        """Waits until everything was delivered or given up."""
+        """Waits until every record was delivered or has failed."""
         self._producer.flush()
 
     def _on_delivery(self, error: KafkaError | None, message: object) -> None:
@@ -112,17 +112,17 @@ class Outbox:
     def _count(self, error: KafkaError) -> None:
         self.failed += 1
         self.reason = error.str()
-        if self._last_error and error.code() in {KafkaError._MSG_TIMED_OUT, KafkaError._TIMED_OUT}:  # noqa: SLF001  # librdkafka's own codes have these names
+        if self._last_error and error.code() in {KafkaError._MSG_TIMED_OUT, KafkaError._TIMED_OUT}:  # noqa: SLF001  # the names of librdkafka's internal codes
             self.reason += f"; last: {self._last_error}"
 
     def _on_error(self, error: KafkaError) -> None:
-        # That all brokers are down may be told after the reason, which says more.
+        # "All brokers are down" may follow an error that says more: keep that one.
         if not self._last_error or error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - a local error's name
             self._last_error = error.str()
 
 
 def produce(program: str, source: BinaryIO, sending: Sending, prepare: Callable[[], ToRecord]) -> int:
-    """Sends the records of a stream's lines, in UTF-8; the arguments and errors are those of `send_all`."""
+    """Sends the records of a stream's lines in UTF-8; arguments and errors as in `send_all`."""
 
     def prepare_lines() -> Callable[[bytes, int], Record]:
         to_record = prepare()
@@ -138,20 +138,20 @@ def send_all(
     prepare: Callable[[], Callable[[bytes, int], Record]],
     unit: str = "lines",
 ) -> int:
-    """Sends the records of lines, or of what else there is; returns the exit code.
+    """Sends the records of lines, or of other items; returns the exit code.
 
     Args:
-        program: What messages call the tool.
+        program: The tool's name in messages.
         items: The lines with their numbers.
-        sending: How and where to.
-        prepare: Makes the function from lines to records; it may ask the registry.
-        unit: What messages call the lines.
+        sending: How to send, and to which topic.
+        prepare: Makes the function that converts lines to records; it may ask the registry.
+        unit: The items' name in messages.
 
     Raises:
         Ended: A record was not delivered, or lines of a dry run are bad.
-        BadLine: A line is no record, and `on_error` is `fail`; the records before it were delivered.
+        BadLine: A line is not a record, and `on_error` is `fail`; the records before it were delivered.
     """
-    # First, so that it connects while the rest is imported.
+    # First, so that the producer connects while the rest is imported.
     outbox = None if sending.dry_run else Outbox(sending.config)
     to_record = prepare()
     bad = number = 0
@@ -183,7 +183,7 @@ def send_all(
 
 
 def _refuse(program: str, sending: Sending, outbox: Outbox | None, line: bytes, error: BadLine) -> None:
-    """Does with a bad line what was asked for; a dry run tells of all of them."""
+    """Handles a bad line as `on_error` says; a dry run reports all bad lines."""
     if sending.on_error == FAIL and outbox is not None:
         raise error
     tell(program, str(error))
@@ -200,7 +200,7 @@ def _decoded(line: bytes, number: int) -> str:
 
 
 def _dead_letter(program: str, topic: str, line: bytes, error: BadLine) -> Record:
-    """The line as it was, and why; a line has no partition, and its number stands for the offset."""
+    """The unchanged line with the reason in headers; the partition is -1, and the line's number is the offset."""
     letter = DeadLetter(
         topic=topic,
         partition=-1,
@@ -215,12 +215,12 @@ def _dead_letter(program: str, topic: str, line: bytes, error: BadLine) -> Recor
 
 
 def convert(serialize: Callable[[str], bytes | None], text: str, number: int, column: int, part: str) -> bytes | None:
-    """A part's bytes.
+    """Serializes a part of a line.
 
     Raises:
-        BadLine: The text is no datum of the schema.
+        BadLine: The text is not a datum of the schema.
     """
-    from serdes.console.text import BadText  # noqa: PLC0415  # imported by then
+    from serdes.console.text import BadText  # noqa: PLC0415  # already imported
 
     try:
         return serialize(text)
@@ -233,5 +233,5 @@ def convert(serialize: Callable[[str], bytes | None], text: str, number: int, co
 
 
 def open_source(path: str | None) -> BinaryIO:
-    """The lines of a file, or of stdin."""
+    """Opens a file, or stdin if the path is None or `-`."""
     return sys.stdin.buffer if path in {None, "-"} else Path(str(path)).open("rb")

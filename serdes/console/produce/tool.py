@@ -1,4 +1,4 @@
-"""The flags and properties of kafka-*-console-producer, and what they ask for."""
+"""The flags and properties of kafka-*-console-producer, and the run that they select."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LINE = (
     "parse.key", "key.separator", "parse.headers", "headers.delimiter", "headers.separator", "headers.key.separator",
     "null.marker", "ignore.error", "key.serializer", "value.serializer",
 )  # fmt: skip
-OWN = (*_LINE, *(f"{field}.{name}" for field in ("key", "value") for name in properties.SCHEMA_PROPERTIES))
+PROPERTIES = (*_LINE, *(f"{field}.{name}" for field in ("key", "value") for name in properties.SCHEMA_PROPERTIES))
 
-#: Flags that are a Kafka property by another name.
+#: Flags that set a Kafka property of another name.
 _KAFKA_FLAGS = {
     "batch_size": "batch.size",
     "message_send_max_retries": "retries",
@@ -41,41 +41,41 @@ _READERS = {
 
 
 def parser(program: str) -> argparse.ArgumentParser:
-    """The flags; those without a default leave the matter to librdkafka."""
-    parsed = argparse.ArgumentParser(
+    """The parser of the flags; librdkafka's default applies to a flag without a default here."""
+    flags = argparse.ArgumentParser(
         prog=program,
         usage=f"{program} --bootstrap-server HOST:PORT --topic TOPIC [OPTION ...]",
         description="Reads lines from stdin, one record each, and produces them with a schema.",
         epilog="Reader properties: schema.registry.url, parse.key, key.separator, "
         "parse.headers, null.marker, value.schema, value.schema.file, value.schema.id and the same with key are usual.",
     )
-    add_common(parsed, LEGACY["producer"])
-    add = parsed.add_argument
+    add_common(flags, LEGACY["producer"])
+    add = flags.add_argument
     add("--topic", required=True, help="the topic to produce to")
     add("--sync", action="store_true", help="deliver each record before the next line is read")
     add("--compression-codec", nargs="?", const="gzip", choices=("none", "gzip", "snappy", "lz4", "zstd"))
     add("--batch-size", type=number, metavar="BYTES")
-    add("--max-partition-memory-bytes", type=number, metavar="BYTES", help="goes over --batch-size")
+    add("--max-partition-memory-bytes", type=number, metavar="BYTES", help="overrides --batch-size")
     add("--message-send-max-retries", type=number, metavar="N", default=3, help="(default 3)")
     add("--retry-backoff-ms", type=number, metavar="MS", default=100, help="(default 100)")
     add("--timeout", type=number, metavar="MS", help="how long a record waits for others (linger.ms; default 0)")
     add("--request-required-acks", choices=("all", "-1", "0", "1"), help="(default -1)")
     add("--request-timeout-ms", type=number, metavar="MS", default=1500, help="(default 1500)")
     add("--metadata-expiry-ms", type=number, metavar="MS", default=300000, help="(default 300000)")
-    add("--max-block-ms", type=number, metavar="MS", help="until an unreachable broker is an error (default 60000)")
+    add("--max-block-ms", type=number, metavar="MS", help="how long to wait for the broker (default 60000)")
     add("--max-memory-bytes", type=number, metavar="BYTES", default=33554432, help="(default 33554432)")
     add("--socket-buffer-size", type=number, metavar="BYTES", default=102400, help="(default 102400)")
     add("--line-reader", metavar="CLASS", help="the name of Java's reader class: Avro, JSON Schema or Protobuf")
     add("--reader-property", "--property", dest="pairs", action="append", default=[], **PAIR)
     add("--reader-config", metavar="FILE", help="a .properties file of reader properties")
-    add("--on-error", choices=(FAIL, SKIP, DLQ), default=FAIL, help="what becomes of a bad line (default fail)")
-    add("--dlq-topic", metavar="TOPIC", help="where --on-error dlq sends bad lines")
+    add("--on-error", choices=(FAIL, SKIP, DLQ), default=FAIL, help="how to handle a bad line (default fail)")
+    add("--dlq-topic", metavar="TOPIC", help="the topic to which --on-error dlq sends bad lines")
     add("--dry-run", action="store_true", help="convert all lines, register and send nothing")
-    return parsed
+    return flags
 
 
 def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
-    """Carries out the tool; returns the exit code."""
+    """Runs the tool; returns the exit code."""
     flags = parser(program)
     options = flags.parse_args(arguments)
     if options.version:
@@ -83,9 +83,9 @@ def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
     if (options.on_error == DLQ) != (options.dlq_topic is not None):
         flags.error("--on-error dlq and --dlq-topic need each other")
     schema_type = names_format("--line-reader", options.line_reader, _READERS) or schema_type
-    given = properties.read_file("--reader-config", options.reader_config)
-    given |= properties.parse_pairs("--property", options.pairs)
-    sorted_ = properties.sort(given, OWN, ("key.serializer.", "value.serializer."))
+    pairs = properties.read_file("--reader-config", options.reader_config)
+    pairs |= properties.parse_pairs("--property", options.pairs)
+    sorted_ = properties.sort(pairs, PROPERTIES, ("key.serializer.", "value.serializer."))
     kafka = properties.read_file("--command-config", options.client_file)
     kafka |= properties.parse_pairs("--command-property", options.client_pairs)
     lines = line_format(sorted_)
@@ -97,11 +97,11 @@ def _run(
     schema_type: str,
     options: argparse.Namespace,
     bootstrap: str,
-    given: properties.Properties,
+    sorted_: properties.Properties,
     kafka: Mapping[str, str],
     lines: LineFormat,
 ) -> int:
-    from serdes.console.kafka import producer_config  # noqa: PLC0415  # not for what a wrong flag ends
+    from serdes.console.kafka import producer_config  # noqa: PLC0415  # not needed if a flag is wrong
 
     if options.max_partition_memory_bytes is not None:
         options.batch_size = options.max_partition_memory_bytes
@@ -111,7 +111,7 @@ def _run(
 
     def prepare() -> ToRecord:
         serializers = {
-            field: _serializer(field, schema_type, options, given, config)
+            field: _serializer(field, schema_type, options, sorted_, config)
             for field in (("key", "value") if lines.parse_key else ("value",))
         }
         return to_record(lines, serializers)
@@ -120,31 +120,31 @@ def _run(
 
 
 def _explicit(options: argparse.Namespace, kafka: Mapping[str, str]) -> dict[str, str | None]:
-    """The flags as properties; a default does not go over a property that is given."""
+    """The flags as Kafka properties; a flag's default does not override a property that is set."""
     flags = parser("")
-    found: dict[str, str | None] = {}
+    explicit: dict[str, str | None] = {}
     for flag, name in _KAFKA_FLAGS.items():
         value = getattr(options, flag)
         is_default = value == flags.get_default(flag)
-        found[name] = None if value is None or (is_default and name in kafka) else str(value)
-    return found
+        explicit[name] = None if value is None or (is_default and name in kafka) else str(value)
+    return explicit
 
 
-def line_format(given: properties.Properties) -> LineFormat:
-    """How lines are split, from the reader's properties.
+def line_format(sorted_: properties.Properties) -> LineFormat:
+    """The format of lines that the reader's properties select.
 
     Raises:
-        ConfigError: A property is wrong, or contradicts another.
+        ConfigError: A property is invalid, or contradicts another.
     """
     texts = {
-        name.replace(".", "_"): given.own[name]
+        name.replace(".", "_"): sorted_.tool[name]
         for name in ("key.separator", "headers.delimiter", "headers.separator", "headers.key.separator", "null.marker")
-        if name in given.own
+        if name in sorted_.tool
     }
     return LineFormat(
-        parse_key=given.flag("parse.key"),
-        parse_headers=given.flag("parse.headers"),
-        ignore_error=given.flag("ignore.error"),
+        parse_key=sorted_.flag("parse.key"),
+        parse_headers=sorted_.flag("parse.headers"),
+        ignore_error=sorted_.flag("ignore.error"),
         **texts,
     )
 
@@ -153,23 +153,23 @@ Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
 
 
 def to_record(lines: LineFormat, serializers: Mapping[str, Serialize]) -> ToRecord:
-    """The function from a line to its record, with the serializers of the fields that lines have."""
+    """Makes the function from a line to its record, with the serializers of the fields that lines have."""
     from serdes.console.produce.loop import convert  # noqa: PLC0415
 
     def make(text: str, number: int) -> Record:
         line = lines.split(text, number)
-        sent: dict[str, bytes | None] = {"key": None, "value": None}
+        content: dict[str, bytes | None] = {"key": None, "value": None}
         for field, serialize in serializers.items():
             part = line.key if field == "key" else line.value
             if part.text is not None:
-                sent[field] = convert(
+                content[field] = convert(
                     lambda text, serialize=serialize: serialize(text, line.headers),  # type: ignore[misc]
                     part.text,
                     number,
                     part.column,
                     field,
                 )
-        return Record(sent["key"], sent["value"], line.headers)
+        return Record(content["key"], content["value"], line.headers)
 
     return make
 
@@ -178,10 +178,10 @@ def _serializer(
     field: str,
     schema_type: str,
     options: argparse.Namespace,
-    given: properties.Properties,
+    sorted_: properties.Properties,
     config: Mapping[str, object],
 ) -> Serialize:
-    java_class = given.own.get(f"{field}.serializer")
+    java_class = sorted_.tool.get(f"{field}.serializer")
     if java_class is not None:
         if field == "value":
             raise ConfigError("value.serializer", "the value is always written with its schema")
@@ -194,10 +194,10 @@ def _serializer(
     from serdes.console.produce.writing import writer  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
 
-    client = open_client(given.client, config)
-    own = own_schema(client, field, schema_type, given.own, given.serde)
-    text_options = TextOptions(message=given.own.get(f"{field}.schema.full.name"))
-    return writer(client, own, schema_type, given.serde, text_options, options.topic, field, dry_run=options.dry_run)
+    client = open_client(sorted_.client, config)
+    schema = own_schema(client, field, schema_type, sorted_.tool, sorted_.serde)
+    text = TextOptions(message=sorted_.tool.get(f"{field}.schema.full.name"))
+    return writer(client, schema, schema_type, sorted_.serde, text, options.topic, field, dry_run=options.dry_run)
 
 
 __all__ = ["BadLine", "line_format", "parser", "run", "to_record"]

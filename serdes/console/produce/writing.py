@@ -1,4 +1,4 @@
-"""A field's serializer of texts, its schema settled before the first line is read."""
+"""The serializer of a key or value from text; its schema is chosen before the first line is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_GUID = "00000000-0000-0000-0000-000000000000"
 
 
 class DrySerializer(Serializer):
-    """A serializer that neither registers its schema nor looks it up."""
+    """A serializer that neither registers nor looks up its own schema."""
 
     def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The serializer's own schema as it is, or the version that a setting names."""
@@ -33,7 +33,7 @@ class DrySerializer(Serializer):
 
 def writer(
     client: RegistryClient,
-    own: Schema | None,
+    schema: Schema | None,
     schema_type: str,
     conf: Mapping[str, Any],
     options: TextOptions,
@@ -42,22 +42,22 @@ def writer(
     *,
     dry_run: bool = False,
 ) -> Serialize:
-    """The function from a text and the record's headers to the field's bytes.
+    """Makes the function from a text and the record's headers to the field's bytes.
 
     Args:
         client: The registry's client.
-        own: The schema to register or look up; None where the settings name one of the registry's.
-        schema_type: Its type.
+        schema: The schema to register or look up; None if a setting names one of the registry's.
+        schema_type: The schema's type.
         conf: The serializer's settings.
-        options: What the schema does not say.
-        topic: What the schema is for.
+        options: The options of the text format.
+        topic: The topic that the schema is for.
         field: `key` or `value`.
-        dry_run: Register nothing.
+        dry_run: Do not register or look up the schema.
 
     Raises:
-        SerdesError: The registry refuses the schema or does not answer, or the schema or a setting is wrong.
+        SerdesError: The registry refuses the schema or does not answer, or the schema or a setting is invalid.
     """
-    serializer = text_serializer(client, own, schema_type, conf, options, DrySerializer if dry_run else Serializer)
+    serializer = text_serializer(client, schema, schema_type, conf, options, DrySerializer if dry_run else Serializer)
     client.drive(serializer.chosen(SerializationContext(topic, field, [])))
 
     def serialize(text: str, headers: list[tuple[str, bytes | None]]) -> bytes | None:
