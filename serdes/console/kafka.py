@@ -1,4 +1,4 @@
-"""The Kafka clients' configurations that the tools' flags, files and properties make."""
+"""The configurations of the Kafka clients, made of the tools' flags, files and properties."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Mapping
 
 from magicbyte.kit.kafka import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
 
-#: What librdkafka would say on stderr by itself, the tools say in a line of their own.
+#: Silences librdkafka's log on stderr: the tools report errors themselves.
 _QUIET: Config = {"log_level": 2}
 
 
 def producer_config(bootstrap: str, properties: Mapping[str, str], flags: Mapping[str, str | None]) -> Config:
-    """The producer's configuration; a flag that is given goes over a property, and that over Kafka's default.
+    """The producer's configuration; a flag overrides a property, and a property overrides Kafka's default.
 
     Raises:
         KafkaSettingsError: A property cannot be honoured.
     """
-    given = {name: value for name, value in flags.items() if value is not None}
-    merged = {"client.id": "console-producer", **properties, **given, "bootstrap.servers": bootstrap}
+    by_flag = {name: value for name, value in flags.items() if value is not None}
+    merged = {"client.id": "console-producer", **properties, **by_flag, "bootstrap.servers": bootstrap}
     wait = merged.pop("max.block.ms", None)
     config = {**_QUIET, **PRODUCER_DEFAULTS, **client_config(merged, role="producer")}
-    # Java waits so long for the topic's metadata and gives up; here that wait is part of the delivery.
+    # In Java this limits the wait for the topic's metadata, which here is part of the delivery's time-out.
     if "delivery.timeout.ms" not in merged and "message.timeout.ms" not in merged:
         config["message.timeout.ms"] = wait or "60000"
-    lasting = str(config.get("acks", "all")) in {"all", "-1"} and str(config.get("retries", "3")) != "0"
-    if not lasting and "enable.idempotence" not in properties:
+    is_durable = str(config.get("acks", "all")) in {"all", "-1"} and str(config.get("retries", "3")) != "0"
+    if not is_durable and "enable.idempotence" not in properties:
         config["enable.idempotence"] = False
     return config
 
@@ -36,5 +36,5 @@ def consumer_config(bootstrap: str, properties: Mapping[str, str], *, group: str
         KafkaSettingsError: A property cannot be honoured.
     """
     merged = {"client.id": "console-consumer", **properties, "bootstrap.servers": bootstrap, "group.id": group}
-    ours: Config = {"enable.auto.commit": committing, "enable.partition.eof": True, "fetch.wait.max.ms": 100}
-    return {**_QUIET, **CONSUMER_DEFAULTS, **ours, **client_config(merged, role="consumer")}
+    defaults: Config = {"enable.auto.commit": committing, "enable.partition.eof": True, "fetch.wait.max.ms": 100}
+    return {**_QUIET, **CONSUMER_DEFAULTS, **defaults, **client_config(merged, role="consumer")}

@@ -8,20 +8,20 @@ import sys
 from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.console.outcome import carried_out
 
-#: Objects made between two collections of garbage: what modules make as they load is none.
+#: Objects made between two garbage collections: importing modules makes many, and none is garbage.
 _OBJECTS = 50_000
 
 
 def _producer(program: str, schema_type: str) -> int:
     gc.set_threshold(_OBJECTS)
-    from serdes.console.produce.tool import run  # noqa: PLC0415  # a consumer needs none of it
+    from serdes.console.produce.tool import run  # noqa: PLC0415  # consumers do not need it
 
     return carried_out(program, lambda: run(program, schema_type, sys.argv[1:]))
 
 
 def _consumer(program: str, schema_type: str) -> int:
     gc.set_threshold(_OBJECTS)
-    from serdes.console.consume.tool import run  # noqa: PLC0415  # a producer needs none of it
+    from serdes.console.consume.tool import run  # noqa: PLC0415  # producers do not need it
 
     return carried_out(program, lambda: run(program, schema_type, sys.argv[1:]))
 

@@ -1,4 +1,4 @@
-"""Flags that both kinds of tools have, under their old and new names."""
+"""The flags that producing and consuming tools share, with old and new names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEGACY = {
 
 
 def number(text: str) -> int:
-    """A whole number that is not negative."""
+    """The type of flags that are integers from 0."""
     value = int(text)
     if value < 0:
         raise ValueError
@@ -27,19 +27,19 @@ def number(text: str) -> int:
 
 
 def add_common(parser: argparse.ArgumentParser, legacy: tuple[str, str]) -> None:
-    """Adds the flags of both kinds."""
+    """Adds the shared flags to a parser."""
     add = parser.add_argument
     add("--bootstrap-server", dest="bootstrap", metavar="HOST:PORT,..", help="the brokers to connect to")
     add("--broker-list", metavar="HOST:PORT,..", help="the old name of --bootstrap-server")
     add("--command-property", legacy[0], dest="client_pairs", action="append", default=[], **PAIR)
-    add("--command-config", legacy[1], dest="client_file", metavar="FILE", help="a .properties file of the client's")
-    add("--version", action=_Version, help="tell the version")
-    add("--quiet", action="store_true", help="no count of records on stderr")
+    add("--command-config", legacy[1], dest="client_file", metavar="FILE", help="a .properties file for the client")
+    add("--version", action=_Version, help="write the version")
+    add("--quiet", action="store_true", help="do not write the count of records to stderr")
     parser.set_defaults(version=False)
 
 
 class _Version(argparse.Action):
-    """Ends before required flags are missed."""
+    """A flag that ends the program before required flags are checked."""
 
     def __init__(self, option_strings: list[str], dest: str, **kwargs: Any) -> None:
         super().__init__(option_strings, dest, nargs=0, **kwargs)
@@ -50,7 +50,7 @@ class _Version(argparse.Action):
 
 
 def version_of(program: str) -> int:
-    """Writes the version."""
+    """Writes the version to stdout; returns the exit code."""
     from magicbyte import __version__  # noqa: PLC0415
 
     sys.stdout.write(f"{program} {__version__} (magicbyte)\n")
@@ -58,27 +58,27 @@ def version_of(program: str) -> int:
 
 
 def bootstrap_of(options: argparse.Namespace, parser: argparse.ArgumentParser) -> str:
-    """The brokers, by either name."""
+    """The value of --bootstrap-server, or of its old name."""
     bootstrap: str | None = options.bootstrap or options.broker_list
     if bootstrap is None:
         parser.error("the following arguments are required: --bootstrap-server")
     return bootstrap
 
 
-def names_format(option: str, java_class: str | None, known: Mapping[str, str]) -> str | None:
-    """The schema type that a class's name stands for.
+def names_format(option: str, java_class: str | None, types: Mapping[str, str]) -> str | None:
+    """The schema type that a Java class's name stands for.
 
     Raises:
-        ConfigError: It is no such class; Java's own cannot be loaded.
+        ConfigError: The class is not one of `types`; Java classes cannot be loaded.
     """
     if java_class is None:
         return None
     short = java_class.rpartition(".")[2]
-    if short not in known:
+    if short not in types:
         raise ConfigError(
-            option, f"{java_class} is not known: Java's classes cannot be loaded; known: {', '.join(known)}"
+            option, f"{java_class} is not known: Java's classes cannot be loaded; known: {', '.join(types)}"
         )
-    return known[short]
+    return types[short]
 
 
 __all__ = ["BAD_USAGE", "LEGACY", "PAIR", "add_common", "bootstrap_of", "names_format", "number", "version_of"]

@@ -1,4 +1,4 @@
-"""How a tool ends: its exit codes, and errors as one line on stderr."""
+"""The end of a tool: exit codes, and errors as one line on stderr."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-#: All was done.
+#: Success.
 OK = 0
 #: A line or record cannot be converted, or the registry refuses the schema.
 BAD_DATA = 1
 #: The command line or a setting is wrong.
 BAD_USAGE = 2
-#: The broker or the registry cannot be reached or refuses us, or records were not delivered.
+#: The broker or the registry cannot be reached or refuses the client, or records were not delivered.
 NOT_DELIVERED = 3
 #: There was no record, and --fail-if-empty was given.
 EMPTY = 4
@@ -23,7 +23,7 @@ _INTERRUPTED = 130
 
 
 class Ended(Exception):
-    """The end of a run that did not go well: an exit code and the line that says why."""
+    """The end of a run that failed: an exit code, and a line that says why."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -41,8 +41,8 @@ def write_output(line: bytes) -> None:
     """Writes to stdout.
 
     Raises:
-        Ended: That is not possible, such as on a full disk.
-        BrokenPipeError: Nobody reads it any more.
+        Ended: The write failed, for instance on a full disk.
+        BrokenPipeError: The reader closed stdout.
     """
     try:
         sys.stdout.buffer.write(line)
@@ -51,7 +51,7 @@ def write_output(line: bytes) -> None:
 
 
 def flush_output() -> None:
-    """Writes what stdout has buffered.
+    """Flushes stdout's buffer.
 
     Raises:
         Ended, BrokenPipeError: As `write_output`.
@@ -69,14 +69,14 @@ def _unwritable(error: OSError) -> Exception:
 
 
 def _discard_output() -> None:
-    """Lets what cannot be written go; Python would try again at its end, and complain."""
+    """Discards the output that cannot be written; else Python would try again at exit and print an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def carried_out(program: str, run: Callable[[], int]) -> int:
-    """The exit code of a run; what it raises becomes a line on stderr.
+    """Runs a tool; returns its exit code, and writes an error as a line to stderr.
 
-    A closed stdout (`| head`) is the wish of whoever closed it: exit code 0.
+    If the reader closes stdout (`| head`), the exit code is 0.
     """
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, _interrupt)
@@ -89,10 +89,10 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except Exception as error:
-        known = exit_code(error)
-        if known is None:
+        error_code = exit_code(error)
+        if error_code is None:
             raise
-        code = known
+        code = error_code
         tell(program, str(error) or type(error).__name__)
         try:
             sys.stdout.flush()
@@ -102,8 +102,8 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
 
 
 def exit_code(error: Exception) -> int | None:
-    """The exit code that an error stands for; None for one that is a mistake of ours."""
-    from magicbyte.kit.extras import ExtraMissing  # noqa: PLC0415  # only where something went wrong
+    """The exit code for an error; None for a bug in this program."""
+    from magicbyte.kit.extras import ExtraMissing  # noqa: PLC0415  # only after an error
     from magicbyte.kit.kafka import KafkaSettingsError  # noqa: PLC0415
     from serdes.error import (  # noqa: PLC0415
         ConfigError,

@@ -1,4 +1,4 @@
-"""Java's serializers and deserializers of plain values, by the names of their classes: between texts and bytes."""
+"""Kafka's serializers and deserializers of plain values, by their Java class names: text to and from bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ToText = Callable[[bytes], str]
 
 
 class NotPlain(SerializationError):
-    """A text or bytes that are no value of the type."""
+    """A text, or bytes, that cannot be converted to the type."""
 
 
 def _packed(layout: str, kind: str, read: Callable[[str], int | float]) -> tuple[ToBytes, ToText]:
@@ -44,7 +44,7 @@ def _text(data: bytes) -> str:
     return data.decode(errors="replace")
 
 
-#: By the class's name without `Serializer` or `Deserializer` (org.apache.kafka.common.serialization).
+#: The conversions by class name without `Serializer` or `Deserializer` (org.apache.kafka.common.serialization).
 PLAIN: Mapping[str, tuple[ToBytes, ToText]] = {
     "String": (str.encode, _text),
     "ByteArray": (str.encode, _text),
@@ -60,10 +60,10 @@ PLAIN: Mapping[str, tuple[ToBytes, ToText]] = {
 
 
 def plain(name: str, java_class: str) -> tuple[ToBytes, ToText]:
-    """The pair of functions that a class stands for.
+    """The pair of functions, to bytes and to text, that a class name stands for.
 
     Raises:
-        ConfigError: There is none; Java's own classes cannot be loaded.
+        ConfigError: The class is not in the table; Java classes cannot be loaded.
     """
     short = java_class.strip().rpartition(".")[2].removesuffix("Deserializer").removesuffix("Serializer")
     if short not in PLAIN:

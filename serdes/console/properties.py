@@ -1,4 +1,4 @@
-"""Which of a tool's properties is whose: its own, the registry client's, or the (de)serializer's."""
+"""A tool's properties, sorted: those of the tool, of the registry client, and of the (de)serializer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from serdes.error import ConfigError
 from serdes.message.parsers import boolean
 
-#: What only Java's classes have a use for; it changes no text and no byte here.
+#: Properties that only Java's classes use; they have no effect here.
 _JAVA_ONLY = (
     "avro.remove.java.properties",
     "avro.reflection.allow.null",
@@ -36,7 +36,7 @@ _JAVA_ONLY = (
 )
 
 
-#: Properties that say which schema a producer uses; `key.` or `value.` stands before them.
+#: Properties that say which schema a producer uses, each after `key.` or `value.`.
 SCHEMA_PROPERTIES = (
     "schema",
     "schema.file",
@@ -47,7 +47,7 @@ SCHEMA_PROPERTIES = (
     "schema.full.name",
 )
 
-#: Properties of the registry's client, beside those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`.
+#: Properties of the registry client, besides those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`.
 CLIENT_PROPERTIES = frozenset(
     {"max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec", "timeout"}
     | {"proxy", "proxy.host", "proxy.port"}
@@ -55,31 +55,31 @@ CLIENT_PROPERTIES = frozenset(
 
 
 def is_of_client(name: str) -> bool:
-    """Whether a property is one of the registry's client."""
+    """Whether a property belongs to the registry client."""
     return name.startswith(("schema.registry.", "basic.auth.", "bearer.auth.")) or name in CLIENT_PROPERTIES
 
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """A tool's properties, sorted by who reads them."""
+    """A tool's properties, sorted by the component that reads them."""
 
-    own: Mapping[str, str] = field(default_factory=dict)
+    tool: Mapping[str, str] = field(default_factory=dict)
     client: Mapping[str, str] = field(default_factory=dict)
     serde: Mapping[str, str] = field(default_factory=dict)
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """A property of the tool that is true or false.
+        """A boolean property of the tool.
 
         Raises:
-            ConfigError: It is neither.
+            ConfigError: The value is neither true nor false.
         """
-        value = self.own.get(name)
-        # Java's parser takes any case and space around.
+        value = self.tool.get(name)
+        # Java's parser accepts any case, and spaces around the value.
         return default if value is None else boolean(name, value.strip())
 
 
 def parse_pairs(option: str, pairs: Sequence[str]) -> dict[str, str]:
-    """The properties of `name=value` arguments; the last of a name counts.
+    """The properties of `name=value` arguments; of several with the same name, the last counts.
 
     Raises:
         ConfigError: An argument has no `=`.
@@ -94,14 +94,14 @@ def parse_pairs(option: str, pairs: Sequence[str]) -> dict[str, str]:
 
 
 def read_file(option: str, path: str | None) -> dict[str, str]:
-    """The properties of a file; none without one.
+    """The properties of a file; empty without a path.
 
     Raises:
-        ConfigError: It cannot be read.
+        ConfigError: The file cannot be read.
     """
     if path is None:
         return {}
-    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415  # only where a file is named
+    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415  # only if a file is named
 
     try:
         return read_properties_file(Path(path))
@@ -110,19 +110,19 @@ def read_file(option: str, path: str | None) -> dict[str, str]:
         raise ConfigError(option, f"{path} cannot be read: {reason}") from error
 
 
-def sort(given: Mapping[str, str], own: Sequence[str], own_prefixes: tuple[str, ...] = ()) -> Properties:
-    """The properties by who reads them; what only Java has a use for is told on stderr and left out."""
+def sort(pairs: Mapping[str, str], names: Sequence[str], prefixes: tuple[str, ...] = ()) -> Properties:
+    """Sorts properties; those with the names or prefixes are the tool's. Java-only ones are dropped with a warning."""
     left_out = sorted(
-        name for name in given if name in _JAVA_ONLY or name.startswith(("rule.executors", "rule.actions"))
+        name for name in pairs if name in _JAVA_ONLY or name.startswith(("rule.executors", "rule.actions"))
     )
     for name in left_out:
         sys.stderr.write(f"the property {name} has no meaning here and is left out\n")
     sorted_ = Properties({}, {}, {})
-    for name, value in given.items():
+    for name, value in pairs.items():
         if name in left_out:
             continue
-        if name in own or name.startswith(own_prefixes or ("\0",)):
-            kind = sorted_.own
+        if name in names or name.startswith(prefixes or ("\0",)):
+            kind = sorted_.tool
         elif is_of_client(name):
             kind = sorted_.client
         else:

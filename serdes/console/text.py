@@ -1,4 +1,4 @@
-"""Texts instead of data: serializers whose data are lines of JSON, and deserializers that give them."""
+"""Serializers that take JSON text instead of Python data, and deserializers that return it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from serdes.text import TextOptions, Unfit, deserializing, serializing, text_for
 
 @dataclass(unsafe_hash=True)
 class BadText(SerializationError):
-    """A text that is no datum of its schema: what is wrong, at which path, and at which of the text's characters."""
+    """A text that is not a datum of its schema: the problem, its path, and its offset in characters."""
 
     problem: str
     offset: int
@@ -30,34 +30,34 @@ class BadText(SerializationError):
         return f"{self.path}: {self.problem}" if self.path else self.problem
 
 
-def text_serializer(  # the last one is for dry runs
+def text_serializer(  # `kind` is for dry runs
     client: RegistryClient,
-    own: Schema | None,
+    schema: Schema | None,
     schema_type: str,
     conf: Mapping[str, Any],
     options: TextOptions,
     kind: type[Serializer] = Serializer,
 ) -> Serializer:
-    """A serializer of texts.
+    """A serializer that takes texts.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
-        SchemaCompileError: The schema is none.
+        SchemaCompileError: The schema is invalid.
     """
     config = text_form(schema_type).writing.load(conf)
-    form = serializing(own.text if own else None, schema_type, config, options)
+    form = serializing(schema.text if schema else None, schema_type, config, options)
 
-    def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
-        made = form.encoder(schema, dependencies)
-        return replace(made, encode=lambda text: made.encode(loads(text)))
+    def encoder(schema_text: SchemaText, dependencies: Dependencies) -> Encoder:
+        data_encoder = form.encoder(schema_text, dependencies)
+        return replace(data_encoder, encode=lambda text: data_encoder.encode(loads(text)))
 
-    return kind(client, replace(form, encoder=encoder, explain=_explain_text), config, own)
+    return kind(client, replace(form, encoder=encoder, explain=_explain_text), config, schema)
 
 
 def text_deserializer(
     client: RegistryClient, schema_type: str, conf: Mapping[str, Any], options: TextOptions
 ) -> Deserializer:
-    """A deserializer that gives texts in UTF-8.
+    """A deserializer that returns texts in UTF-8.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
@@ -68,7 +68,7 @@ def text_deserializer(
 
 
 def _explain_text(error: Exception, text: Any) -> Exception:
-    """The exception for what an encoder raised about a text."""
+    """The exception for the caller, of an encoder's exception and the text."""
     if isinstance(error, JSONDecodeError):
         return BadText(f"it is not JSON: {error.msg}", error.pos)
     if isinstance(error, SerializationError | SchemaCompileError):
@@ -79,7 +79,7 @@ def _explain_text(error: Exception, text: Any) -> Exception:
     return BadText(str(error).removeprefix(f"{path}: "), offset_of(text, path), path)
 
 
-def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # as of every type
+def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # the signature of all types
     if isinstance(error, SerializationError | SchemaCompileError):
         return error
     if isinstance(error, Unfit):
