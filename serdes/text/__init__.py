@@ -1,7 +1,7 @@
-"""The text forms of values: JSON of the data of a schema, as the console tools and the REST proxy show and take it.
+"""Text forms: the JSON of a schema's data that the console tools and the REST proxy read and write.
 
-Avro is Avro JSON with tagged or plain unions, JSON Schema is JSON, Protobuf is proto3's JSON mapping. `serializing` and
-`deserializing` give a schema type's part in the flows of `serdes.message.serializer` and `serdes.message.deserializer`.
+For Avro it is Avro JSON with tagged or plain unions, for JSON Schema JSON, for Protobuf proto3's JSON mapping.
+`serializing` and `deserializing` return the parts for `serdes.message.serializer` and `serdes.message.deserializer`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def _codec(schema: SchemaText, dependencies: Dependencies, reader: Resolved | No
 def _encoder(
     schema: SchemaText,
     dependencies: Dependencies,
-    config: SerializerConfig,  # noqa: ARG001  # as of every type
+    config: SerializerConfig,  # noqa: ARG001  # the signature of all types
     options: TextOptions,
 ) -> Encoder:
     codec = _codec(schema, dependencies, None, options)
@@ -45,7 +45,7 @@ def _size_of_length(payload: bytes) -> int:
 def _decoder(
     writer: Resolved,
     reader: Resolved | None,
-    config: DeserializerConfig,  # noqa: ARG001  # as of every type
+    config: DeserializerConfig,  # noqa: ARG001  # the signature of all types
     options: TextOptions,
 ) -> Decode:
     codec = _codec(*writer, reader, options)
@@ -54,7 +54,7 @@ def _decoder(
     return codec.avro_to_json_bytes
 
 
-def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # as of every type
+def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # the signature of all types
     return record_name(schema)
 
 

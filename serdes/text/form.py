@@ -1,4 +1,4 @@
-"""What the text form of a schema type is made of, and its parts in the flows of serializers and deserializers."""
+"""The parts of a schema type's text form, and their use in serializers and deserializers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from serdes.message.deserializer import Decode, ReaderFormat, Resolved
 from serdes.message.serializer import Encoder, WriterFormat
 from serdes.serialization import Context
 
-#: What encoders and decoders of text forms raise, beside SerdesError.
+#: The exceptions that encoders and decoders of text forms raise, besides SerdesError.
 ERRORS = (ValueError, TypeError, RecursionError)
 
-#: Each type's module is imported when it is first needed.
+#: The modules of schema types, imported on first use.
 _MODULES = {AVRO: "serdes.text.avro", JSON: "serdes.text.json_schema", PROTOBUF: "serdes.text.protobuf"}
 
-#: What JSON calls the types of its values.
+#: JSON's names of Python's types.
 JSON_TYPES = {
     "str": "string",
     "int": "integer",
@@ -33,14 +33,15 @@ JSON_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """What the schema does not say.
+    """Options of a text form that the schema does not decide.
 
     Attributes:
-        plain_unions: Avro JSON without tags.
-        defaults: A field that Avro JSON lacks takes its default.
-        message: The full name of the Protobuf message to write; the file's first one unless named.
-        proto_names: Protobuf fields are shown under the schema's names, not in lowerCamelCase.
-        holds_up_others: Other work of this thread waits while a value is encoded: what may take long is a Later.
+        plain_unions: Whether unions in Avro JSON have no tags.
+        defaults: Whether a field that Avro JSON lacks gets its default.
+        message: The full name of the Protobuf message to write; by default the file's first message.
+        proto_names: Whether Protobuf fields keep the schema's names instead of lowerCamelCase.
+        holds_up_others: Whether encoding blocks other work of the thread: the encoder then returns a Later if it may be
+            slow.
     """
 
     plain_unions: bool = False
@@ -53,7 +54,7 @@ class TextOptions:
 class Unfit(ValueError):
     """A value that does not fit its schema: the path such as `$.lines[3]`, and the reason.
 
-    `said` is what a library said, with its own words for the place.
+    `said` is the message of a library, which names the path in its way.
     """
 
     def __init__(self, path: str, problem: str, said: str | None = None) -> None:
@@ -69,8 +70,8 @@ class TextForm:
     Attributes:
         encoder: Makes the encoder of a schema, from parsed JSON.
         decoder: Makes the decoder to JSON text in UTF-8.
-        record_name: The name that the record subject strategies use.
-        writing, reading: The types of the settings.
+        record_name: Returns the name that the record subject strategies use.
+        writing, reading: The classes of the settings of serializers and deserializers.
     """
 
     encoder: Callable[[SchemaText, Dependencies, SerializerConfig, TextOptions], Encoder]
@@ -87,9 +88,9 @@ def text_form(schema_type: str) -> TextForm:
 
 
 def serializing(
-    own: SchemaText | None, schema_type: str, config: SerializerConfig, options: TextOptions
+    schema: SchemaText | None, schema_type: str, config: SerializerConfig, options: TextOptions
 ) -> WriterFormat:
-    """A schema type's part in serializing parsed JSON, with a schema of one's own or with one the settings name.
+    """The format for serializing parsed JSON, with the given schema or, if None, with one that the settings name.
 
     Raises:
         SchemaCompileError: The schema cannot be read.
@@ -98,20 +99,20 @@ def serializing(
 
     def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
         yield from ()
-        return own
+        return schema
 
     return WriterFormat(
         schema_type,
-        form.record_name(own, options) if own else None,
+        form.record_name(schema, options) if schema else None,
         own_schema,
-        lambda schema, dependencies: form.encoder(schema, dependencies, config, options),
+        lambda schema_text, dependencies: form.encoder(schema_text, dependencies, config, options),
         ERRORS,
         lambda error, _: error,
     )
 
 
 def deserializing(schema_type: str, config: DeserializerConfig, options: TextOptions) -> ReaderFormat:
-    """A schema type's part in deserializing messages to JSON text in UTF-8."""
+    """The format for deserializing messages to JSON text in UTF-8."""
     form = text_form(schema_type)
 
     def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:

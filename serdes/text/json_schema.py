@@ -1,4 +1,4 @@
-"""JSON of a JSON Schema: checked where the settings say so, and otherwise as it stands."""
+"""JSON with a JSON Schema: validated if the settings say so, and otherwise unchanged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _decoder(
     writer: Resolved,
     reader: Resolved | None,
     config: DeserializerConfig,
-    options: TextOptions,  # noqa: ARG001  # as of every type
+    options: TextOptions,  # noqa: ARG001  # the signature of all types
 ) -> Decode:
     assert isinstance(config, JSONDeserializerConfig)
     if not config.validate:
@@ -40,7 +40,7 @@ def _decoder(
     return decode
 
 
-def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # as of every type
+def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # the signature of all types
     return title(schema)
 
 

@@ -1,4 +1,4 @@
-"""The proto3 JSON mapping, to and from messages of a schema's own dynamic classes."""
+"""The proto3 JSON mapping, to and from messages of dynamic classes made of the schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
 if TYPE_CHECKING:
     from compat.protobuf.schema import ProtobufSchema
 
-#: Messages of this package may have JSON that is no object.
+#: The JSON of this package's messages may be another type than an object.
 _WELL_KNOWN = "google.protobuf"
 
 
@@ -35,24 +35,24 @@ def _encoder(schema: SchemaText, dependencies: Dependencies, config: SerializerC
     assert isinstance(config, ProtobufSerializerConfig)
     try:
         parsed = parse(schema, dependencies)
-        parsed.linked  # noqa: B018  # a name that leads nowhere is told now
+        parsed.linked  # noqa: B018  # raises here if a name is undefined
     except InvalidSchema as error:
         raise SchemaCompileError(PROTOBUF, error.detail) from error
     name = _message_name(parsed, options)
     try:
         indexes = parsed.message_indexes(name)
-        made = parsed.message_class(name)
+        message_class = parsed.message_class(name)
     except KeyError as error:
         raise SchemaCompileError(PROTOBUF, f"the schema declares no message {name}") from error
-    pool: Any = made.DESCRIPTOR.file.pool
+    pool: Any = message_class.DESCRIPTOR.file.pool
     takes_objects_only = name.rpartition(".")[0] != _WELL_KNOWN
 
     def encode(value: Any) -> bytes:
         if takes_objects_only and not isinstance(value, dict):
-            got = JSON_TYPES.get(type(value).__name__, "another type")
-            raise Unfit("$", f"expected an object of message {name}", f"expected an object, got {got}")
+            actual = JSON_TYPES.get(type(value).__name__, "another type")
+            raise Unfit("$", f"expected an object of message {name}", f"expected an object, got {actual}")
         try:
-            message = json_format.ParseDict(value, made(), descriptor_pool=pool)
+            message = json_format.ParseDict(value, message_class(), descriptor_pool=pool)
             serialized: bytes = message.SerializeToString()
         except (json_format.ParseError, EncodeError) as error:
             raise _unfit(str(error)) from error
@@ -71,18 +71,18 @@ _FIELD = re.compile(r"Failed to parse (\S+) field: ")
 _NO_FIELD = re.compile(r'has no field named "([^"]+)"')
 
 
-def _unfit(said: str) -> Unfit:
-    """What the runtime says about a message: it names the fields on the way from the outermost."""
-    names = _FIELD.findall(said)
-    reason = _FIELD.sub("", said).partition("\n")[0].rstrip(".")
+def _unfit(message: str) -> Unfit:
+    """The error of the runtime's message, which names the fields on the path from the outermost."""
+    names = _FIELD.findall(message)
+    reason = _FIELD.sub("", message).partition("\n")[0].rstrip(".")
     unknown = _NO_FIELD.search(reason)
     if unknown:
         names.append(unknown[1])
-    return Unfit("$" + "".join(f".{name}" for name in names), reason, said)
+    return Unfit("$" + "".join(f".{name}" for name in names), reason, message)
 
 
 def _decoder(writer: Resolved, reader: Resolved | None, config: DeserializerConfig, options: TextOptions) -> Decode:
-    """The decoder of messages to proto3 JSON, fields without presence always shown."""
+    """The decoder of messages to proto3 JSON, which always includes fields without presence."""
     assert isinstance(config, ProtobufDeserializerConfig)
     decode_message = decoder_of_schema(writer, reader, zigzag=not config.plain_indexes)
 
