@@ -1,6 +1,6 @@
-"""Metadata, rules and configs as confluent-kafka's users write them: values with the API's JSON on either side.
+"""Metadata, rules and configs as in confluent-kafka: values that convert to and from the API's JSON.
 
-Rules are stored, and refused where a client would have to carry them out; see `serdes.rules.seam`.
+Rules are stored, but messages are refused if a client would have to carry out a rule; see `serdes.rules.seam`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _LEVEL = {"make": ConfigCompatibilityLevel}
 
 
 class RuleKind(StrEnum):
-    """Whether a rule tests a message or changes it."""
+    """The kind of a rule: it tests a message, or changes it."""
 
     CONDITION = "CONDITION"
     TRANSFORM = "TRANSFORM"
 
 
 class RuleMode(StrEnum):
-    """When a rule is carried out."""
+    """The operation at which a rule is carried out."""
 
     UPGRADE = "UPGRADE"
     DOWNGRADE = "DOWNGRADE"
@@ -45,19 +45,19 @@ class RuleMode(StrEnum):
 
 
 class _Value:
-    """A value whose fields are those of a JSON object, in camel case there; None is left out."""
+    """A value with the fields of a JSON object, whose keys are in camel case; fields of None are omitted."""
 
     def to_dict(self) -> dict[str, Any]:
         """The API's JSON object."""
-        found = ((row.name, getattr(self, row.name)) for row in fields(self))  # type: ignore[arg-type]  # a dataclass
-        return {_camel(name): _to_json(value) for name, value in found if value is not None}
+        values = ((row.name, getattr(self, row.name)) for row in fields(self))  # type: ignore[arg-type]  # a dataclass
+        return {_camel(name): _to_json(value) for name, value in values if value is not None}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """The value of an API's JSON object; what it does not know is left out."""
+    def from_dict(cls, json_object: Mapping[str, Any]) -> Self:
+        """The value of one of the API's JSON objects; unknown keys are ignored."""
         values = {}
         for row in fields(cls):  # type: ignore[arg-type]  # a dataclass
-            value = given.get(_camel(row.name))
+            value = json_object.get(_camel(row.name))
             make = row.metadata.get("make")
             if value is not None and make is not None:
                 value = [make(item) for item in value] if isinstance(value, list) else make(value)
@@ -67,16 +67,16 @@ class _Value:
 
 @dataclass(frozen=True)
 class _Wrapped:
-    """A mapping that confluent-kafka wraps in a class."""
+    """A mapping in a class of its own, as in confluent-kafka."""
 
     def to_dict(self) -> dict[str, Any]:
         """The mapping."""
         return dict(getattr(self, fields(self)[0].name))
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
         """The value of a mapping."""
-        return cls(dict(given))  # type: ignore[call-arg]  # the only field of the classes below
+        return cls(dict(mapping))  # type: ignore[call-arg]  # the only field of the classes below
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Rules that a registry attaches to schemas: the seam before encoding and after decoding.
+"""The rules that a registry attaches to schemas: the hook before encoding and after decoding.
 
-Whoever makes an encoder or a decoder of one of the registry's schemas passes it through here: the serializers' and
-deserializers' flows, on which the REST proxy and the console tools stand, and Spark's workers. This library carries out
-no rules yet, so the seam refuses a schema with rules for clients, and returns all other encoders and decoders as they
-are: a message costs nothing.
+Every encoder or decoder of a registry's schema passes through here: those of serializers and deserializers, which the
+REST proxy and the console tools use, and those of Spark's workers. This library carries out no rules yet, so the hook
+refuses a schema with rules for clients, and returns all other encoders and decoders unchanged: a message costs
+nothing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Ruled:
     """A schema and the rules that the registry has for it.
 
     Attributes:
-        name: What errors call the schema.
-        schema: Its text.
-        rule_set: The rules as the API has them; None without.
+        name: The schema's name in error texts.
+        schema: The schema's text.
+        rule_set: The rules as JSON of the API; None if there are none.
     """
 
     name: str
@@ -51,11 +51,11 @@ def before_encoding(writer: Ruled, encoder: E) -> E:
 
 
 def after_decoding(writer: Ruled, reader: Ruled | None, decoder: D) -> D:
-    """The decoder of messages, with the schemas' rules carried out behind it.
+    """The decoder of messages, with the schemas' rules carried out after it.
 
     Args:
         writer: The schema that the messages were written with.
-        reader: The registry's schema that they are read as; None if it is the writer's, or given in code.
+        reader: The registry's schema that they are resolved to; None if it is the writer's, or given in code.
         decoder: The decoder without rules.
 
     Raises:
@@ -68,7 +68,7 @@ def after_decoding(writer: Ruled, reader: Ruled | None, decoder: D) -> D:
 
 
 def refusal(writer: Ruled, reader: Ruled | None) -> str | None:
-    """Why messages must not be read, where the decoder is not ours (Spark's JVM); None if they may be.
+    """The reason why a decoder outside this library (Spark's JVM) must not read messages; None if it may.
 
     The arguments are those of `after_decoding`.
     """
@@ -80,7 +80,7 @@ def refusal(writer: Ruled, reader: Ruled | None) -> str | None:
 
 
 def _refuse(ruled: Ruled, modes: frozenset[str]) -> None:
-    """Stop at rules for clients: to ignore ENCRYPT would publish what is secret."""
+    """Refuses rules for clients: to ignore an ENCRYPT rule would publish secrets."""
     rule_set = ruled.rule_set
     if not rule_set or rule_set.get("enableAt") in _NOT_AT_CLIENTS:
         return
