@@ -1,7 +1,7 @@
 """Serializers and deserializers for the Confluent wire format, and the registry client.
 
-Submodules and names are those of `confluent_kafka.schema_registry`: an application that imports them from here instead
-needs no other change. Names are imported when they are first used, so that `import serdes.client.clients` stays cheap.
+Submodules and names are those of `confluent_kafka.schema_registry`: an application only changes the import. Names are
+imported on first use, so that `import serdes.client.clients` is fast.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ _MODULES = {
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-#: confluent-kafka's functions are values of settings; here they are the settings' own names for them.
+#: In confluent-kafka these are functions, used as values of settings; here they are names that the settings accept.
 prefix_schema_id_serializer = "prefix"
 header_schema_id_serializer = "header"
 prefix_schema_id_deserializer = "prefix"

@@ -1,4 +1,4 @@
-"""Avro: serializer and deserializer on codecs compiled per schema."""
+"""Avro: the serializer and deserializer, with codecs compiled per schema."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "
 
 
 class AvroSerializer(Serializer):
-    """Serializes Python data as Avro: a dict for a record, other types as fastavro takes them.
+    """Serializes Python data as Avro: a dict for a record, other types as in fastavro.
 
-    A schema of `bytes` writes the bytes as they are, without a length.
+    With a schema of `bytes`, the payload is the bytes without a length.
 
     Args:
         schema_registry_client: The registry's client.
-        schema_str: The schema: its JSON text, or a Schema where it refers to others; None where the configuration says
-            which of the registry's schemas to use.
-        to_dict: Makes the datum of an object and its context.
+        schema_str: The schema as JSON text, or a Schema if it has references; None if a setting says which of the
+            registry's schemas to use.
+        to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see AvroSerializerConfig.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
-        SchemaCompileError: the schema is none.
+        SchemaCompileError: the schema is invalid.
     """
 
     def __init__(
@@ -51,41 +51,40 @@ class AvroSerializer(Serializer):
         refuse_rule_arguments(rule_conf, rule_registry)
         config = AvroSerializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
-        own = schema.text if schema else None
+        schema_text = schema.text if schema else None
         make = partial(
             compile_codec,
             strict=config.validate_strict,
             strict_allow_default=config.validate_strict_allow_default and not config.validate_strict,
         )
-        _compile_early(own, make)
+        _compile_early(schema_text, make)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
-            return own
+            return schema_text
 
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             codec = compiled(schema, dependencies, make=make)
             return Encoder(_raw if codec.is_raw else codec.encode)
 
-        form = WriterFormat(
-            AVRO, record_name(own) if own else None, own_schema, encoder, (EncodeError, _NotBytes), _explain
-        )
+        name = record_name(schema_text) if schema_text else None
+        form = WriterFormat(AVRO, name, own_schema, encoder, (EncodeError, _NotBytes), _explain)
         super().__init__(schema_registry_client, form, config, schema, to_dict)
 
 
 class AvroDeserializer(Deserializer):
-    """Deserializes Avro messages as Python data: a dict for a record, other types as fastavro gives them.
+    """Deserializes Avro messages to Python data: a dict for a record, other types as in fastavro.
 
     Args:
         schema_registry_client: The registry's client.
-        schema_str: The reader's schema, if it is not the writer's: its JSON text, or a Schema.
-        from_dict: Makes an object of the datum and its context.
-        return_record_name: True to give records in unions as pairs of their name and the record.
+        schema_str: The reader's schema as JSON text or a Schema; None to read with the writer's schema.
+        from_dict: Takes the datum and its context; returns an object.
+        return_record_name: True to return records in unions as pairs of their name and the record.
         conf: Settings by name; see DeserializerConfig.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
-        SchemaCompileError: the schema is none.
+        SchemaCompileError: the schema is invalid.
     """
 
     def __init__(
@@ -158,16 +157,16 @@ def compiled(
     *,
     make: Callable[..., AvroCodec] = compile_codec,
 ) -> AvroCodec:
-    """The codec of a schema and of what it refers to; each of writer and reader has its own versions of a name.
+    """The codec of a schema and its dependencies; writer and reader may define the same name differently.
 
     Args:
         schema: The writer's schema.
-        dependencies: What it refers to.
-        reader: The reader's schema, if there is one, and what it refers to.
-        make: `compile_codec` with its other arguments.
+        dependencies: The schemas that the writer's schema refers to.
+        reader: The reader's schema and its dependencies, or None.
+        make: `compile_codec`, with further arguments bound.
 
     Raises:
-        SchemaCompileError: one of them is no schema.
+        SchemaCompileError: one of the texts is not a schema.
     """
     named = [dependency.text for dependency in dependencies]
     try:
@@ -180,13 +179,13 @@ def compiled(
 
 
 def _compile_early(schema: SchemaText | None, make: Callable[..., AvroCodec]) -> None:
-    """Refuses a schema at once where that needs nothing of the registry; the codec is kept for the first message."""
+    """Refuses an invalid schema at once if it has no references; its codec is cached for the first message."""
     if schema is not None and not schema.references:
         compiled(schema, (), make=make)
 
 
 class _NotBytes(Exception):
-    """A datum for a schema of bytes that is none."""
+    """The datum for a schema of bytes is not bytes."""
 
 
 def _raw(datum: Any) -> bytes:

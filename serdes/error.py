@@ -1,4 +1,4 @@
-"""Everything that serdes raises.
+"""The exceptions of serdes.
 
 SerdesError
 ├── ConfigError                  a setting is unknown, of the wrong type, or contradicts another
@@ -9,19 +9,19 @@ SerdesError
 │   ├── IncompatibleSchema       409, 40901
 │   ├── SchemaRefused            42201
 │   └── NotAuthorized            401, 403
-├── RegistryUnavailable          no URL of the registry gave an answer
-├── OAuthTokenError              the token endpoint gave no token
-├── SchemaCompileError           a schema's text cannot be made into a codec
-├── ValidationUnavailable        no worker process could decide about a datum
+├── RegistryUnavailable          no URL of the registry answered
+├── OAuthTokenError              the token endpoint returned no token
+├── SchemaCompileError           a schema's text cannot be compiled to a codec
+├── ValidationUnavailable        no worker process could validate a datum
 └── SerializationError
-    ├── WireError                the bytes before the payload
+    ├── WireError                the bytes before the payload are not a frame
     │   ├── TruncatedMessage
     │   ├── WrongMagic
     │   └── InvalidMessageIndexes
     ├── DatumMismatch            a datum does not fit its schema
-    │   └── DatumRefused         a JSON Schema refuses it
+    │   └── DatumRefused         a JSON Schema refuses the datum
     ├── PayloadError             the payload is not what its schema says
-    ├── IncompatibleReader       the schema to use cannot read what the serializer's own schema writes
+    ├── IncompatibleReader       the registry's schema cannot read what the serializer's own schema writes
     ├── RulesNotSupported        the schema has rules for clients
     └── WrongSchemaType          the id belongs to a schema of another type
 """
@@ -33,12 +33,12 @@ from dataclasses import dataclass
 
 
 class SerdesError(Exception):
-    """The root of all errors of this package."""
+    """The base class of all exceptions of this package."""
 
 
 @dataclass(unsafe_hash=True)
 class ConfigError(SerdesError, ValueError):
-    """A configuration that is refused; `name` is the setting at fault."""
+    """An invalid configuration; `name` is the setting at fault."""
 
     name: str
     problem: str
@@ -49,13 +49,13 @@ class ConfigError(SerdesError, ValueError):
 
 @dataclass(unsafe_hash=True)
 class RegistryError(SerdesError):
-    """An error answer of the registry: HTTP status, error code (-1 where the answer has none) and message."""
+    """An error response of the registry: HTTP status, error code (-1 if the response has none) and message."""
 
     status: int
     code: int
     message: str
 
-    #: The code of an answer that is not the registry's own.
+    #: The code for a response that does not come from a registry.
     UNKNOWN = -1
 
     def __str__(self) -> str:
@@ -94,14 +94,14 @@ class IncompatibleSchema(RegistryError):
 
 
 class SchemaRefused(RegistryError):
-    """The registry cannot parse the schema, or refuses what it says (42201)."""
+    """The registry cannot parse the schema, or refuses its content (42201)."""
 
 
 class NotAuthorized(RegistryError):
-    """The registry refuses the credentials, or what they may do (HTTP 401 and 403)."""
+    """The registry refuses the credentials, or they lack a permission (HTTP 401 and 403)."""
 
 
-#: Error codes that have a class of their own; see section "Errors" of the registry's API.
+#: The classes of error codes; see section "Errors" of the registry's API.
 REGISTRY_ERRORS: Mapping[int, type[RegistryError]] = {
     401: NotAuthorized,
     403: NotAuthorized,
@@ -120,19 +120,19 @@ SchemaRegistryError = RegistryError
 
 
 def registry_error(status: int, code: int, message: str) -> RegistryError:
-    """The exception for an error answer: by its code, else by its status."""
+    """The exception for an error response: by its code, else by its status."""
     kind = REGISTRY_ERRORS.get(code) or REGISTRY_ERRORS.get(status, RegistryError)
     return kind(status, code, message)
 
 
 @dataclass(unsafe_hash=True)
 class RegistryUnavailable(SerdesError, ConnectionError):
-    """No URL of the registry answered, or each with a failure of its own, in all the attempts that were allowed."""
+    """No URL of the registry gave a usable response in the attempts that `retry` allows."""
 
     request: str
     urls: tuple[str, ...]
     attempts: int
-    #: What the last attempt met.
+    #: The failure of the last attempt.
     reason: str
 
     def __str__(self) -> str:
@@ -144,7 +144,7 @@ class RegistryUnavailable(SerdesError, ConnectionError):
 
 @dataclass(unsafe_hash=True)
 class OAuthTokenError(SerdesError):
-    """The OAuth token endpoint gave no token; status is None where it gave no answer."""
+    """The OAuth token endpoint returned no token; `status` is None if it did not answer."""
 
     url: str
     status: int | None
@@ -157,7 +157,7 @@ class OAuthTokenError(SerdesError):
 
 @dataclass(unsafe_hash=True)
 class SchemaCompileError(SerdesError, ValueError):
-    """A schema's text that cannot be made into an encoder, decoder or validator."""
+    """A schema's text that cannot be compiled to an encoder, decoder or validator."""
 
     schema_type: str
     detail: str
@@ -167,7 +167,7 @@ class SchemaCompileError(SerdesError, ValueError):
 
 
 class ValidationUnavailable(SerdesError):
-    """A validation that needs a worker process, and there is none: the message may be fine."""
+    """A validation needs a worker process and there is none; the message may be valid."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"validation is unavailable: {reason}")
@@ -178,12 +178,12 @@ class SerializationError(SerdesError, ValueError):
 
 
 class WireError(SerializationError):
-    """The bytes in front of a payload are not a frame of the wire format."""
+    """The bytes before a payload are not a frame of the wire format."""
 
 
 @dataclass(unsafe_hash=True)
 class TruncatedMessage(WireError):
-    """A message that ends before its frame does: `needed` bytes for `part`, `size` bytes there."""
+    """A message shorter than its frame: `part` needs `needed` bytes, the message has `size`."""
 
     part: str
     needed: int
@@ -195,7 +195,7 @@ class TruncatedMessage(WireError):
 
 @dataclass(unsafe_hash=True)
 class WrongMagic(WireError):
-    """A first byte that is none of the wire format's magic bytes."""
+    """The first byte is not one of the wire format's magic bytes."""
 
     magic: int
     expected: tuple[int, ...]
@@ -207,7 +207,7 @@ class WrongMagic(WireError):
 
 @dataclass(unsafe_hash=True)
 class InvalidMessageIndexes(WireError):
-    """Protobuf message indexes that are no path into a schema."""
+    """Protobuf message indexes that are not a path to a message in the schema."""
 
     problem: str
 
@@ -241,10 +241,10 @@ class DatumRefused(DatumMismatch):
 
 @dataclass(unsafe_hash=True)
 class PayloadError(SerializationError):
-    """A payload that is not what its schema says: truncated, with bytes left over, or broken at `offset`."""
+    """A payload that does not match its schema: truncated, with bytes left over, or invalid at `offset`."""
 
     problem: str
-    #: Bytes from the message's start, where known.
+    #: The number of bytes from the message's start; None if unknown.
     offset: int | None = None
 
     def __str__(self) -> str:
@@ -254,7 +254,7 @@ class PayloadError(SerializationError):
 
 @dataclass(unsafe_hash=True)
 class RulesNotSupported(SerializationError):
-    """A schema with rules that clients must carry out, such as encryption: serdes runs none, and passes over none."""
+    """A schema with rules that clients must carry out, such as encryption; serdes refuses them, as it runs none."""
 
     schema: str
     rules: tuple[str, ...]
@@ -265,7 +265,7 @@ class RulesNotSupported(SerializationError):
 
 @dataclass(unsafe_hash=True)
 class WrongSchemaType(SerializationError):
-    """A schema whose type another deserializer reads."""
+    """A schema of a type that this serializer or deserializer does not support."""
 
     schema: str
     schema_type: str
@@ -277,9 +277,9 @@ class WrongSchemaType(SerializationError):
 
 @dataclass(unsafe_hash=True)
 class IncompatibleReader(SerializationError):
-    """The schema to use cannot read data of the serializer's own schema; `setting` switches the check.
+    """The registry's schema cannot read data of the serializer's own schema; `setting` switches the check.
 
-    `example` is a datum that shows it, and what a reader makes of it; empty if none is known.
+    `example` is a datum that shows this, and its effect on a reader; empty if there is none.
     """
 
     schema: str

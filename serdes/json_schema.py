@@ -1,4 +1,4 @@
-"""JSON Schema: serializer and deserializer on orjson and our validator."""
+"""JSON Schema: the serializer and deserializer, on orjson and the validator of `serdes.validation`."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from serdes.validation.refusal import data_path
 
 __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
 
-#: orjson's limit of nesting.
+#: The deepest nesting that orjson supports.
 _DEEPEST = 254
 
 
 class JSONSerializer(Serializer):
-    """Serializes what JSON can hold, validated by a JSON Schema.
+    """Serializes data as JSON, validated by a JSON Schema.
 
     Args:
-        schema_str: The schema: its JSON text, or a Schema where it refers to others; None where the configuration says
-            which of the registry's schemas to use.
+        schema_str: The schema as JSON text, or a Schema if it has references; None if a setting says which of the
+            registry's schemas to use.
         schema_registry_client: The registry's client.
-        to_dict: Makes the datum of an object and its context.
+        to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see JSONSerializerConfig.
-        json_encode: Makes the text of a datum, instead of orjson.
+        json_encode: Encodes a datum to JSON text instead of orjson.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
-        SchemaCompileError: the schema is none.
+        SchemaCompileError: the schema is invalid.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class JSONSerializer(Serializer):
         refuse_rule_arguments(rule_conf, rule_registry)
         config = JSONSerializerConfig.load(conf)
         schema = as_schema(schema_str, JSON)
-        own = schema.text if schema else None
+        schema_text = schema.text if schema else None
         to_text = _dumps if json_encode is None else _text_of(json_encode)
         is_awaited = self.client_type is AsyncRegistryClient
-        make = _validators(own, config.dialect, holds_up_others=is_awaited)
+        make = _validators(schema_text, config.dialect, holds_up_others=is_awaited)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
-            return own
+            return schema_text
 
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if not config.validate:
@@ -71,24 +71,24 @@ class JSONSerializer(Serializer):
             return encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
 
         errors = (ValueError, TypeError, RecursionError)
-        name = title(own) if own else None
+        name = title(schema_text) if schema_text else None
         form = WriterFormat(JSON, name, own_schema, encoder, errors, _explain_datum)
         super().__init__(schema_registry_client, form, config, schema, to_dict)
 
 
 class JSONDeserializer(Deserializer):
-    """Deserializes JSON messages, validated by the reader's schema where there is one, else by the writer's.
+    """Deserializes JSON messages, validated by the reader's schema if there is one, else by the writer's.
 
     Args:
-        schema_str: The reader's schema: its JSON text, or a Schema; it may be None where there is a client.
-        from_dict: Makes an object of the datum and its context.
-        schema_registry_client: The registry's client; without one the frame's schema is not looked at.
+        schema_str: The reader's schema as JSON text or a Schema; it may be None if there is a client.
+        from_dict: Takes the datum and its context; returns an object.
+        schema_registry_client: The registry's client; without one, the schema id in the frame is ignored.
         conf: Settings by name; see JSONDeserializerConfig.
-        json_decode: Makes the datum of a text, instead of orjson.
+        json_decode: Decodes JSON text to a datum instead of orjson.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another, or there is neither a schema nor a client.
-        SchemaCompileError: the schema is none.
+        SchemaCompileError: the schema is invalid.
     """
 
     def __init__(
@@ -105,19 +105,19 @@ class JSONDeserializer(Deserializer):
         config = JSONDeserializerConfig.load(conf)
         schema = as_schema(schema_str, JSON)
         if schema is None and schema_registry_client is None:
-            raise ConfigError("schema_str", "needed where there is no client to find the writers' schemas")
+            raise ConfigError("schema_str", "needed if there is no client to find the writers' schemas")
         is_awaited = self.client_type is AsyncRegistryClient
         make = _validators(schema.text if schema else None, config.dialect, holds_up_others=is_awaited)
         loads: Callable[[bytes], Any] = orjson.loads
         if json_decode is not None:
             decode_text = json_decode
-            loads = lambda payload: decode_text(payload.decode())  # noqa: E731  # one of two
+            loads = lambda payload: decode_text(payload.decode())  # noqa: E731  # a second variant of one function
 
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
-            used = reader or writer
-            if not config.validate or used is None:
+            schema = reader or writer
+            if not config.validate or schema is None:
                 return lambda message, offset: loads(message[offset:])
-            validator = make(*used)
+            validator = make(*schema)
             accepts = validator.accepts
             longest = validator.longest
 
@@ -179,7 +179,7 @@ def title(schema: SchemaText) -> str | None:
 
 
 def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_awaited: bool) -> Encoder:
-    """The encoder of data that a validator accepts; what may take long is a Later if encoding is awaited."""
+    """The encoder of data that a validator accepts; with `is_awaited` it returns a Later if the check may be slow."""
     accepts = validator.accepts
     longest = validator.longest
 
@@ -188,7 +188,7 @@ def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_
         if len(payload) <= longest and accepts(datum):
             return payload
 
-        # Not a function in here: its variables would cost each datum.
+        # Not a nested function: its closure would slow down every datum.
         checked = partial(_checked, validator, datum, payload)
         return Later(checked) if is_awaited else checked()
 
@@ -201,15 +201,15 @@ def _checked(validator: JsonValidator, datum: Any, payload: bytes) -> bytes:
 
 
 def _validators(
-    own: SchemaText | None, dialect: str, *, holds_up_others: bool
+    own_schema: SchemaText | None, dialect: str, *, holds_up_others: bool
 ) -> Callable[[SchemaText, Dependencies], JsonValidator]:
-    """Makes validators; that of a schema of one's own that refers to no other at once, so that it is refused early."""
+    """Makes validators; for an own schema without references at once, so that it is refused early if invalid."""
     early: JsonValidator | None = None
-    if own is not None and not own.references:
-        early = JsonValidator(own.text, (), dialect, holds_up_others=holds_up_others)
+    if own_schema is not None and not own_schema.references:
+        early = JsonValidator(own_schema.text, (), dialect, holds_up_others=holds_up_others)
 
     def make(schema: SchemaText, dependencies: Dependencies) -> JsonValidator:
-        if early is not None and schema == own:
+        if early is not None and schema == own_schema:
             return early
         return JsonValidator(schema.text, dependencies, dialect, holds_up_others=holds_up_others)
 
@@ -254,7 +254,7 @@ def _explain_datum(error: Exception, datum: Any) -> Exception:
 
 
 def _at(datum: Any, path: Iterable[str | int]) -> Any:
-    """The part of a datum at a path, or the last one on the way."""
+    """The part of a datum at a path, or the last existing one on the way."""
     for step in path:
         try:
             datum = datum[step]
@@ -263,14 +263,14 @@ def _at(datum: Any, path: Iterable[str | int]) -> Any:
     return datum
 
 
-def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # as of every type
+def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # the signature of all types
     if isinstance(error, SerdesError):
         return error
     return PayloadError(str(error) if isinstance(error, ValueRefused) else f"not JSON: {error}")
 
 
 def _not_json(value: Any, path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], Any] | None:
-    """The first place in a datum that JSON has no form for, or that is deeper than orjson goes."""
+    """The path and value of the first part that JSON cannot represent, or that is too deep for orjson."""
     if value is None or isinstance(value, str | int | float):
         return None
     if isinstance(value, dict) and len(path) < _DEEPEST:

@@ -1,4 +1,4 @@
-"""Protobuf: serializer and deserializer straight on the runtime's generated and dynamic classes."""
+"""Protobuf: the serializer and deserializer, on generated and dynamic classes of the runtime."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ __all__ = ["AsyncProtobufDeserializer", "AsyncProtobufSerializer", "ProtobufDese
 class ProtobufSerializer(Serializer):
     """Serializes messages of one generated class.
 
-    The schema is the class's file as a descriptor in base64, with a reference for each of its imports, which are
-    registered under subjects of their own.
+    The schema is the descriptor of the class's file in base64, with a reference for each import; the imported files are
+    registered under separate subjects.
 
     Args:
         msg_type: The class.
@@ -62,7 +62,7 @@ class ProtobufSerializer(Serializer):
         form = WriterFormat(
             PROTOBUF,
             writer.full_name,
-            writer.own,
+            writer.own_schema,
             writer.encoder,
             (_OtherClass, EncodeError),
             writer.explain,
@@ -74,7 +74,7 @@ class ProtobufSerializer(Serializer):
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
         """The message's bytes; see Serializer."""
-        # What Serializer does with a known topic and field, without its two further calls: they take as long as upb.
+        # The fast path of Serializer without its two further calls, which take as long as upb's serialization.
         try:
             if obj.__class__ is self._message_type and self._stale_at is None:
                 return self._ready[ctx.topic][ctx.field][0] + self._serialize_message(obj)
@@ -84,12 +84,12 @@ class ProtobufSerializer(Serializer):
 
 
 class ProtobufDeserializer(Deserializer):
-    """Deserializes messages as one generated class, or each as the class that its schema makes.
+    """Deserializes messages to a generated class, or to dynamic classes made of their schemas.
 
     Args:
-        message_type: The class; None to make one of the message's schema.
+        message_type: The generated class; None to make a class of each message's schema.
         conf: Settings by name; see ProtobufDeserializerConfig.
-        schema_registry_client: The registry's client; without one the frame's schema is not looked at.
+        schema_registry_client: The registry's client; without one, the schema id in the frame is ignored.
 
     Raises:
         ConfigError: a setting is unknown, or there is neither a class nor a client.
@@ -106,7 +106,7 @@ class ProtobufDeserializer(Deserializer):
         refuse_rule_arguments(rule_conf, rule_registry)
         config = ProtobufDeserializerConfig.load(conf)
         if message_type is None and schema_registry_client is None:
-            raise ConfigError("message_type", "needed where there is no client to find the writers' schemas")
+            raise ConfigError("message_type", "needed if there is no client to find the writers' schemas")
         zigzag = not config.plain_indexes
 
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
@@ -127,13 +127,13 @@ class ProtobufDeserializer(Deserializer):
         )
         super().__init__(schema_registry_client, form, config)
         self._from_string: Any = message_type and message_type.FromString
-        #: How one index is counted, and the single bytes of one index that were met: messages 1 to 63 of a file.
+        #: The byte for a count of one, and the one-byte indexes seen so far: messages 1 to 63 of a file.
         self._one = wire.write_indexes((1,), zigzag=zigzag)[0]
         self._short_indexes: set[int] = set()
 
     def __call__(self, data: Any, ctx: Any = None) -> Any:
         """The message; see Deserializer."""
-        # What Deserializer does with a known schema and class, without its further call: it takes as long as upb.
+        # The fast path of Deserializer without its further call, which takes as long as upb's parsing.
         try:
             if data[:5] in self._ready[ctx.topic][ctx.field] and not ctx.headers:
                 count = data[5]
@@ -171,7 +171,7 @@ class _OtherClass(Exception):
 
 
 class _Writer:
-    """What a serializer does with the messages of its class."""
+    """The schema and the encoder of a serializer's message class."""
 
     def __init__(self, message_type: Any, endpoints: Endpoints, config: ProtobufSerializerConfig) -> None:
         descriptor: Descriptor = message_type.DESCRIPTOR
@@ -182,15 +182,15 @@ class _Writer:
         self._endpoints = endpoints
         self._config = config
 
-    def own(self, ctx: Context | None, subject: str) -> Flow[SchemaText | None]:
-        """The class's schema; with references where it is to be registered or looked up."""
+    def own_schema(self, ctx: Context | None, subject: str) -> Flow[SchemaText | None]:
+        """The class's schema; with references if it will be registered or looked up."""
         if not self._config.registers and self._config.names_schema:
             return SchemaText(PROTOBUF, self._text)
         references = References(self._endpoints, self._config, ctx, context_of(subject))
         return (yield from references.schema(self.file))
 
     def encoder(self, schema: SchemaText, dependencies: Dependencies) -> Encoder:
-        """The encoder, with the indexes of the message in the schema: the registry's may have others than the class."""
+        """The encoder, with the message's indexes in this schema, which may differ from those in the class's file."""
         try:
             indexes = parse(schema, dependencies).message_indexes(self.full_name)
         except InvalidSchema as error:
@@ -208,7 +208,7 @@ class _Writer:
         return Encoder(encode, wire.write_indexes(indexes, zigzag=not self._config.plain_indexes))
 
     def explain(self, error: Exception, message: Any) -> Exception:
-        """The exception for a message of another class, or for one that lacks what proto2 requires."""
+        """The exception for a message of another class, or for one that lacks fields that proto2 requires."""
         name = getattr(getattr(message, "DESCRIPTOR", None), "full_name", type(message).__name__)
         expected = (
             f"{self.full_name} with all it requires ({error})" if isinstance(error, EncodeError) else self.full_name
@@ -229,7 +229,7 @@ def _decoder_of_class(message_type: Any, short_indexes: set[int], *, zigzag: boo
 
 
 def decoder_of_schema(writer: Resolved, reader: Resolved | None, *, zigzag: bool) -> Decode:
-    """The decoder to dynamic classes, made of the writer's schema, or of the reader's by the same message name.
+    """The decoder to dynamic classes of the reader's schema, or, if None, of the writer's.
 
     Raises:
         SchemaCompileError: a schema cannot be parsed or linked.
@@ -247,12 +247,12 @@ def decoder_of_schema(writer: Resolved, reader: Resolved | None, *, zigzag: bool
         except IndexError as error:
             raise InvalidMessageIndexes(f"the schema has no message at {list(indexes)}") from error
         try:
-            made: Any = read.message_class(name)
+            message_class: Any = read.message_class(name)
         except InvalidSchema as error:
             raise SchemaCompileError(PROTOBUF, error.detail) from error
         except KeyError as error:
             raise SerializationError(f"the reader's schema has no message {name}") from error
-        parser: Callable[[bytes], Any] = made.FromString
+        parser: Callable[[bytes], Any] = message_class.FromString
         return parser
 
     def decode(message: bytes, offset: int) -> Any:

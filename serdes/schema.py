@@ -1,4 +1,4 @@
-"""Schemas as confluent-kafka's users write them down."""
+"""Schemas as values with the names and fields of confluent-kafka's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SchemaReference = Reference
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema's text with its type, references, metadata and rules, to be registered or as registered."""
+    """A schema's text with its type, references, metadata and rules, before or after registration."""
 
     schema_str: str
     schema_type: str = AVRO
@@ -25,7 +25,7 @@ class Schema:
 
     @property
     def text(self) -> SchemaText:
-        """The schema as the rest of this package knows it."""
+        """The schema as the SchemaText that the rest of this package uses."""
         references = tuple(
             Reference(str(reference.name), str(reference.subject), int(reference.version))
             for reference in self.references or ()
@@ -34,17 +34,17 @@ class Schema:
 
     @property
     def metadata_json(self) -> Mapping[str, Any] | None:
-        """The metadata as the API has it."""
+        """The metadata as JSON of the API."""
         return _as_mapping(self.metadata)
 
     @property
     def rule_set_json(self) -> Mapping[str, Any] | None:
-        """The rule set as the API has it."""
+        """The rule set as JSON of the API."""
         return _as_mapping(self.rule_set)
 
 
 def as_schema(schema: Any, schema_type: str) -> Schema | None:
-    """A Schema of a text, a SchemaText, or whatever has a Schema's attributes.
+    """The Schema of a text, a SchemaText, or an object with a Schema's attributes.
 
     Raises:
         ConfigError: it is none of these.
@@ -67,7 +67,7 @@ def as_schema(schema: Any, schema_type: str) -> Schema | None:
 
 
 def refuse_rule_arguments(rule_conf: object, rule_registry: object) -> None:
-    """Stops at arguments that ask for rules to be carried out.
+    """Refuses arguments that request that rules are carried out.
 
     Raises:
         ConfigError: one of them is given.

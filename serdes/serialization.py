@@ -1,4 +1,4 @@
-"""What a serializer is told about a message, by the names of confluent_kafka.serialization; its objects work too."""
+"""The context of a message, with the names of confluent_kafka.serialization, whose objects work as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Context", "MessageField", "SerializationContext", "SerializationErro
 
 
 class MessageField(StrEnum):
-    """The part of a message that is being serialized."""
+    """The part of a message that is being serialized or deserialized."""
 
     NONE = "none"
     KEY = "key"
@@ -20,7 +20,7 @@ class MessageField(StrEnum):
 
 
 class Context(Protocol):
-    """What serializers read of a context: any object with these attributes will do."""
+    """The attributes of a context that serializers read; any object with them is accepted."""
 
     @property
     def topic(self) -> str:

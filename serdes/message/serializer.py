@@ -212,7 +212,7 @@ class Serializer:
         if self.names_schema:
             return (yield from self._version(subject))
         if own_schema is None:
-            raise ConfigError("schema_str", "needed where no setting says which of the registry's schemas to use")
+            raise ConfigError("schema_str", "needed if no setting says which of the registry's schemas to use")
         if not config.registers:
             form = config.schema_format
             return (yield from endpoints.lookup(subject, own_schema, normalize=config.normalize, format=form))
