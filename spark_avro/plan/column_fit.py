@@ -1,7 +1,7 @@
-"""Fitting a column to the schema it is written with: cast, defaults filled in, fields put in the schema's order.
+"""Fitting a column to the schema it is written with: casts, defaults, and fields in the schema's order.
 
-Spark's `to_avro` fails on a field that is missing though it has a default, on one too many, and on an int for a long.
-What fits already is left alone, since building a struct anew costs a copy of every row.
+Spark's `to_avro` fails on a missing field even if it has a default, on an extra field, and on an int for a long. A part
+that fits already is not changed, because rebuilding a struct copies every row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spark_avro.plan.defaults import default
 from spark_avro.plan.tree import Tree, describe
 from spark_avro.plan.types import spark_type
 
-#: Casts that lose nothing, or nothing that the schema's author did not choose to: Avro's promotions.
+#: Casts without loss, or with a loss that the schema's author accepted: Avro's promotions.
 _CASTS: dict[type[spark.DataType], tuple[type[spark.DataType], ...]] = {
     spark.ByteType: (spark.IntegerType, spark.LongType, spark.FloatType, spark.DoubleType),
     spark.ShortType: (spark.IntegerType, spark.LongType, spark.FloatType, spark.DoubleType),
@@ -29,14 +29,14 @@ _CASTS: dict[type[spark.DataType], tuple[type[spark.DataType], ...]] = {
 
 
 def fit(column: Column, source: spark.DataType | None, schema: Tree, *, drop_extra: bool, path: str = "") -> Column:
-    """The column as `to_avro` takes it for a schema.
+    """The column in the form that `to_avro` needs for a schema.
 
     Args:
-        column: What is to be written.
-        source: Its Spark type; None where it is unknown: then every field of the schema is taken to be there.
+        column: The column to write.
+        source: The column's Spark type; None if unknown, then the column must have every field of the schema.
         schema: The writer's tree, with its defaults.
-        drop_extra: Whether fields that the schema lacks are left out; else they are refused.
-        path: Where in the schema this is.
+        drop_extra: Whether fields that the schema lacks are dropped; else they are refused.
+        path: The path of this part in the schema, for errors.
 
     Raises:
         UnfitColumn: a field is missing and has no default, is not in the schema, or has a type that would lose data.
@@ -65,21 +65,21 @@ def fit(column: Column, source: spark.DataType | None, schema: Tree, *, drop_ext
 
 def _record(column: Column, source: spark.DataType | None, schema: Tree, *, drop_extra: bool, path: str) -> Column:
     _expect(source, spark.StructType, schema, path)
-    given = None if source is None else {field.name.lower(): field for field in source.fields}
+    unread = None if source is None else {field.name.lower(): field for field in source.fields}
     parts = []
     for field in schema["fields"]:
         name, inside = field["name"], f"{path}.{field['name']}" if path else field["name"]
-        found = None if given is None else given.pop(name.lower(), None)
-        if given is not None and found is None:
+        match = None if unread is None else unread.pop(name.lower(), None)
+        if unread is not None and match is None:
             if "default" not in field:
                 raise UnfitColumn(inside, "is not in the column and has no default")
             parts.append(default(field["default"], field["type"]).alias(name))
             continue
-        part = column[name if found is None else found.name]
-        kind = None if found is None else found.dataType
+        part = column[name if match is None else match.name]
+        kind = None if match is None else match.dataType
         parts.append(fit(part, kind, field["type"], drop_extra=drop_extra, path=inside).alias(name))
-    if given and not drop_extra:
-        extra = ", ".join(field.name for field in given.values())
+    if unread and not drop_extra:
+        extra = ", ".join(field.name for field in unread.values())
         raise UnfitColumn(path, f"has fields that the schema lacks: {extra} (drop_extra=True leaves them out)")
     return F.when(column.isNotNull(), F.struct(*parts))
 
@@ -132,7 +132,7 @@ def _expect(source: spark.DataType | None, kind: type[spark.DataType], schema: T
 
 
 def _alike(source: spark.DataType, target: spark.DataType) -> bool:
-    """Whether two types are the same but for what may be null."""
+    """Whether two types are equal except for nullability."""
     if isinstance(source, spark.StructType) and isinstance(target, spark.StructType):
         return source.names == target.names and all(
             _alike(one.dataType, other.dataType) for one, other in zip(source.fields, target.fields, strict=True)

@@ -1,16 +1,16 @@
 """The plan of a column that decodes: one branch for each writer's schema, decoded by the JVM, checked byte for byte.
 
-Spark's `from_avro` takes bytes left over, and in PERMISSIVE mode makes a struct of nulls of bytes it cannot read. So:
+Spark's `from_avro` accepts bytes left over, and in PERMISSIVE mode turns unreadable bytes into a struct of nulls. So:
 
-- A guard of known bytes is put behind the payload, and the writer's schema gets a field for it: unions that only these
-  bytes lead through, since their other branches reach beyond the end. The reader has no such field: it is skipped.
-- Where the reader's record has a field that is never null, its null says that the payload was broken; else a marker
-  field is added to both sides and left out of the result.
+- A guard of fixed bytes follows the payload, and the writer's schema gets a field for it: unions that only these bytes
+  can be decoded by, because their other branches reach beyond the end. The reader has no such field and skips it.
+- If the reader's record has a field that is never null, a null in it means that the payload was broken. Otherwise a
+  marker field is added to both schemas and left out of the result.
 
-Each mention of a decoded column is an expression of its own to Spark: it is planned each time, and computed once only
-where two mentions are always evaluated. So `value` and `sound` mention it once each, and `modes` evaluates both. The
-error's text is not deterministic (it names the Spark partition), so that the optimiser never decodes again in a filter
-pushed below. Columns are built of public functions only: all this holds over Spark Connect.
+Spark plans every mention of a decoded column as a separate expression, and computes two of them once only if both are
+always evaluated. So `value` and `sound` mention it once each, and `modes` evaluates both. The error's text is not
+deterministic (it names the Spark partition), which keeps the optimiser from decoding again in a filter pushed down.
+Columns consist of public functions only, so all this also works over Spark Connect.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from spark_avro.plan.types import spark_type
 from spark_avro.registry import Version
 from spark_avro.workers.sent_schema import GUID
 
-#: How many ways a schema id's message goes wrong are told apart: the error's `reason` begins with one of these.
+#: The kinds of broken messages: the error's `reason` begins with one of these.
 SHORT = "payload too short"
 MAGIC = "wrong magic byte"
 UNKNOWN = "unknown schema id"
@@ -42,7 +42,7 @@ MALFORMED = "malformed payload"
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Versions whose records are decoded alike: their ids, the writer's tree, and the reader's for this writer."""
+    """Versions whose records are decoded the same way: their ids, the writer's tree, and the reader's tree for it."""
 
     ids: tuple[int, ...]
     writer: Tree
@@ -51,14 +51,14 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How a column is decoded.
+    """The plan of decoding a column.
 
     Attributes:
         reader: The tree whose Spark type the column gets.
-        branches: Newest first.
-        unreadable: Why an id's records cannot be read, by id.
-        others: Ids whose records are not asked for: null without being broken.
-        origin: What was planned for, in errors: `subject flights-value`.
+        branches: The branches, newest first.
+        unreadable: The reasons why records cannot be read, by id.
+        others: Ids of records that are not selected: they become null without being broken.
+        origin: The source of the versions, for errors, such as `subject flights-value`.
     """
 
     reader: Tree
@@ -74,16 +74,16 @@ class Decoding:
 
 
 def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: str | None = None) -> Decoding:
-    """How records of versions, newest first, are read as a reader's tree; versions with equal bytes share a branch.
+    """Plans how records of versions, newest first, are read as a reader's tree; equal writers' trees share a branch.
 
     Args:
-        versions: What the registry has.
-        reader: The tree whose type the column gets.
-        origin: What the versions are of, in errors.
-        record: The full name of the records asked for; those of others are null.
+        versions: The registry's versions.
+        reader: The tree whose Spark type the column gets.
+        origin: The source of the versions, for errors.
+        record: The full name of the records to select; other records become null.
 
     Raises:
-        UnsupportedSchema: Spark has no type for any version's schema.
+        UnsupportedSchema: Spark has a type for none of the versions' schemas.
     """
     groups: dict[str, tuple[Tree, list[Version]]] = {}
     unreadable: dict[int, str] = {}
@@ -117,7 +117,7 @@ def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A column's parts: the value (null where broken), whether the payload was sound, and what was wrong with it."""
+    """A decoded column's parts: the value (null if broken), whether the payload is sound, the reason if not, the id."""
 
     value: Column
     sound: Column
@@ -125,25 +125,25 @@ class Decoded:
     schema_id: Column
 
 
-def decoded(payload: Column, how: Decoding) -> Decoded:
-    """The parts of a decoded column; where both `value` and `sound` are always evaluated, that is one decoding."""
-    raw_bytes = how.reader == {"type": "bytes"} and all(branch.writer == {"type": "bytes"} for branch in how.branches)
+def decoded(payload: Column, plan: Decoding) -> Decoded:
+    """The parts of a decoded column; if `value` and `sound` are both always evaluated, Spark decodes once."""
+    raw_bytes = plan.reader == {"type": "bytes"} and all(branch.writer == {"type": "bytes"} for branch in plan.branches)
     build = _raw if raw_bytes else _decoded_by_avro
-    value, sound = build(payload, how)
-    return Decoded(value, sound, reason(payload, how), schema_id(payload))
+    value, sound = build(payload, plan)
+    return Decoded(value, sound, reason(payload, plan), schema_id(payload))
 
 
-def _raw(payload: Column, how: Decoding) -> tuple[Column, Column]:
+def _raw(payload: Column, plan: Decoding) -> tuple[Column, Column]:
     """A top-level `bytes` is the payload itself, without a length (wire format, Avro payloads)."""
     body = F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1)
-    value = _by_header(payload, body, how, lambda _branch, body: body, how.reader)
-    return value, value.isNotNull() == _expected(payload, how)
+    value = _by_header(payload, body, plan, lambda _branch, body: body, plan.reader)
+    return value, value.isNotNull() == _expected(payload, plan)
 
 
-def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
-    around = shape(how.reader, [branch.writer for branch in how.branches])
-    # rpad copies the payload in a third of the time that concat takes. By name, since the function of PySpark 3.5 takes
-    # no columns.
+def _decoded_by_avro(payload: Column, plan: Decoding) -> tuple[Column, Column]:
+    around = shape(plan.reader, [branch.writer for branch in plan.branches])
+    # rpad copies the payload in a third of concat's time. It is called by name because PySpark 3.5's function does not
+    # accept columns.
     body = F.call_function(
         "rpad",
         F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1),
@@ -153,35 +153,35 @@ def _decoded_by_avro(payload: Column, how: Decoding) -> tuple[Column, Column]:
 
     def decode(branch: Branch, body: Column) -> Column:
         reader = trees.text(around.reader(branch.reader.tree))
-        writer = trees.text(around.writer(with_nulls(branch.writer, how.reader)))
+        writer = trees.text(around.writer(with_nulls(branch.writer, plan.reader)))
         column = from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": reader})
-        return column.cast(spark_type(around.reader(how.reader))) if branch.reader.cast else column
+        return column.cast(spark_type(around.reader(plan.reader))) if branch.reader.cast else column
 
-    whole = _by_header(payload, body, how, decode, around.reader(how.reader))
-    return around.result(whole), whole[around.witness].isNotNull() == _expected(payload, how)
+    whole = _by_header(payload, body, plan, decode, around.reader(plan.reader))
+    return around.result(whole), whole[around.witness].isNotNull() == _expected(payload, plan)
 
 
-def _expected(payload: Column, how: Decoding) -> Column:
-    """Whether there ought to be a value."""
-    if not how.others:
+def _expected(payload: Column, plan: Decoding) -> Column:
+    """Whether the payload should have a value."""
+    if not plan.others:
         return payload.isNotNull()
-    others = [F.lit(wire.prefix(schema_id)) for schema_id in how.others]
+    others = [F.lit(wire.prefix(schema_id)) for schema_id in plan.others]
     return payload.isNotNull() & ~F.substring(payload, 1, wire.V0_SIZE).isin(*others)
 
 
 def _by_header(
-    payload: Column, body: Column, how: Decoding, decode: Callable[[Branch, Column], Column], reader: Tree
+    payload: Column, body: Column, plan: Decoding, decode: Callable[[Branch, Column], Column], reader: Tree
 ) -> Column:
-    """The body decoded by the branch of the payload's header; NULL of the reader's type where no branch has it."""
+    """The body decoded by the branch of the payload's header; NULL of the reader's type if no branch has the header."""
     header = F.substring(payload, 1, wire.V0_SIZE)
     cases: list[tuple[Column, Branch]] = []
-    for branch in how.branches:
+    for branch in plan.branches:
         headers = [F.lit(wire.prefix(schema_id)) for schema_id in branch.ids]
         cases.append((header == headers[0] if len(headers) == 1 else header.isin(*headers), branch))
     if not cases:
         return F.lit(None).cast(spark_type(reader))
     if len(cases) == 1:
-        # Into a CASE of one branch the optimiser pushes what is around it, and would decode for each mention.
+        # The optimiser would push expressions around it into a CASE of one branch, and so decode for each mention.
         return decode(cases[0][1], F.when(cases[0][0], body))
     column = F.when(cases[0][0], decode(cases[0][1], body))
     for test, branch in cases[1:]:
@@ -190,16 +190,16 @@ def _by_header(
 
 
 def schema_id(payload: Column) -> Column:
-    """The schema id in a payload's header as a long; null where there is none of this wire format."""
+    """The schema id in a payload's header as a long; null if the payload has no header of this wire format."""
     digits = F.hex(F.substring(payload, 2, wire.V0_SIZE - 1))
     has_id = (F.substring(payload, 1, 1) == F.lit(b"\x00")) & (F.octet_length(payload) >= wire.V0_SIZE)
     return F.when(has_id, F.conv(digits, 16, 10).cast("long"))
 
 
-def reason(payload: Column, how: Decoding) -> Column:
-    """Why a payload that is not sound is not, as text; evaluated for such rows only.
+def reason(payload: Column, plan: Decoding) -> Column:
+    """The reason why a payload is not sound, as text; evaluated for broken rows only.
 
-    One format for all, since every row's query plans and compiles each expression that stands in it.
+    All reasons share one format call, because Spark plans and compiles every expression of a query.
     """
     size = F.octet_length(payload)
     header = F.hex(F.substring(payload, 1, wire.V0_SIZE))
@@ -210,17 +210,17 @@ def reason(payload: Column, how: Decoding) -> Column:
     )
     text = text.when(first == "01", F.lit(f"{MAGIC}: {GUID}"))
     text = text.when(first != "00", F.lit(f"{MAGIC}: 0x%2$s where a schema id's message has 0x00"))
-    for unreadable, problem in how.unreadable.items():
-        told = f"{UNREADABLE}: id %3$s (0x%4$s): {_verbatim(problem)}"
-        text = text.when(header == _shown(unreadable), F.lit(told))
-    if how.ids:
+    for unreadable, problem in plan.unreadable.items():
+        explanation = f"{UNREADABLE}: id %3$s (0x%4$s): {_verbatim(problem)}"
+        text = text.when(header == _shown(unreadable), F.lit(explanation))
+    if plan.ids:
         malformed = (
             f"{MALFORMED}: the %5$s bytes after the header are not one value of schema id %3$s (0x%4$s)"
             " (truncated, left over, or not for this reader)"
         )
-        known = F.lit(",".join(map(_shown, how.ids)))
-        text = text.when(F.find_in_set(header, known) > 0, F.lit(malformed))
-    unknown = f"{UNKNOWN}: %3$s (0x%4$s) is not among those of {_verbatim(how.origin)} when the query was planned"
+        headers = F.lit(",".join(map(_shown, plan.ids)))
+        text = text.when(F.find_in_set(header, headers) > 0, F.lit(malformed))
+    unknown = f"{UNKNOWN}: %3$s (0x%4$s) is not among those of {_verbatim(plan.origin)} when the query was planned"
     number = F.conv(digits, 16, 10)
     return F.printf(text.otherwise(F.lit(unknown)), size, first, number, digits, size - wire.V0_SIZE)
 
@@ -230,5 +230,5 @@ def _verbatim(text: str) -> str:
 
 
 def _shown(schema_id: int) -> str:
-    """The header of an id's messages, as hex shows it."""
+    """The header of an id's messages, in hexadecimal as Spark's `hex` writes it."""
     return wire.prefix(schema_id).hex().upper()

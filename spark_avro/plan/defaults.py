@@ -18,13 +18,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def default(value: Any, schema: Tree) -> Column:
-    """A field's default, as the schema's JSON has it, as a literal of the field's Spark type."""
+    """A literal of the field's Spark type for a default, given as the schema's JSON value."""
     return F.lit(None).cast(spark_type(schema)) if value is None else _default(value, schema)
 
 
 def _default(value: Any, schema: Tree) -> Column:
     if isinstance(schema, list):
-        # A union's default is one of its first branch, in older Avro; of any branch that it fits, in newer.
+        # In older Avro a union's default is a value of the first branch; in newer Avro, of any branch.
         branches = [branch for branch in schema if branch["type"] != "null"]
         target = spark_type(schema)
         index = next(index for index, branch in enumerate(branches) if isinstance(value, _JSON_TYPES[branch["type"]]))

@@ -11,7 +11,7 @@ from spark_avro.errors import PlanError
 
 
 def derive(source: spark.DataType, name: str) -> str:
-    """The Avro schema of a Spark type, as text: what may be null is a union with null, null by default.
+    """The Avro schema of a Spark type, as text: a nullable field is a union with null, with null as its default.
 
     Args:
         source: The type.

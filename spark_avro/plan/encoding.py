@@ -1,4 +1,4 @@
-"""The column that encodes: schema found or registered and column fitted on the driver, encoded by the JVM."""
+"""The column that encodes: the driver looks up or registers the schema and fits the column; the JVM encodes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from spark_avro.plan.column_fit import fit
 from spark_avro.plan.derive import derive
 from spark_avro.registry import Registry, client_of, parsed, register_or_look_up, writable
 
-#: A schema: its text, or a SchemaText where it refers to others.
+#: A schema: its text, or a SchemaText if it has references.
 Schema = str | SchemaText
 
 
-def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
+def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     column: Any,
     *,
     registry: Registry,
@@ -46,19 +46,19 @@ def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
     The schema is registered (or looked up) here, on the driver, once.
 
     Args:
-        column: What to encode: a struct for a record; a column or its name.
+        column: The column to encode, or its name; a struct for a record.
         registry: The registry's URL, or a `serdes.RegistryClient`.
-        subject: The subject to register under; in its place a topic and a strategy name it.
+        subject: The subject to register under; by default it is named by the topic and the strategy.
         topic: The topic that the column will be written to.
         strategy: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy.
-        schema: The writer's schema; without it that of `version`, or else one derived from the column's type.
+        schema: The writer's schema; by default that of `version`, else a schema derived from the column's type.
         version: The subject's version to write with: a number, or `latest`.
-        data: The frame that the column is of. With it the column is fitted to the schema: cast where nothing is lost,
-            defaults filled in, fields reordered. Without it every field of the schema has to be there.
+        data: The DataFrame of the column. With it, the column is fitted to the schema: casts without loss, defaults,
+            fields reordered. Without it, the column must have every field of the schema.
         record_name: The full name of the record in a derived schema.
-        register: Whether a schema that the subject does not have yet is registered; else that is an error.
+        register: Whether a new schema is registered; else it is an error if the subject does not have the schema.
         normalize: Whether the registry normalises the schema when it registers or looks it up.
-        drop_extra: Whether fields that the schema lacks are left out of what is written; else they are refused.
+        drop_extra: Whether fields that the schema lacks are dropped; else they are refused.
         is_key: Whether the column will be a record's key, for the strategies with a topic.
 
     Raises:
@@ -66,7 +66,7 @@ def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
         UnsupportedSchema: Spark cannot write the schema: a recursive one, a decimal of over 38 digits.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
         RulesNotSupported: the schema has rules that a client must carry out.
-        NoSubject, PlanError: arguments contradict each other, or name what does not exist.
+        NoSubject, PlanError: arguments contradict each other, or a named subject or version does not exist.
         RegistryUnavailable: the registry does not answer.
     """
     client = client_of(registry)
@@ -80,7 +80,7 @@ def to_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
     header = F.lit(wire.prefix(schema_id))
     if writer == {"type": "bytes"}:
         return F.concat(header, fitted)
-    # A NULL that the schema has no null for is named by Avro; to look for it here costs a tenth of the encoding.
+    # Avro reports a NULL that the schema does not allow; a check here would take a tenth of the encoding time.
     return F.concat(header, to_avro(fitted, trees.text(writer)))
 
 
@@ -135,10 +135,10 @@ def _registered(
         if version == LATEST:
             client.clear_latest_caches()
         try:
-            held = client.version(subject, LATEST if version is None else version)
+            registered = client.version(subject, LATEST if version is None else version)
         except SubjectNotFound:
             raise NoSubject(subject) from None
         except VersionNotFound as error:
             raise PlanError(f"subject {subject!r}: {error.message}") from error
-        return writable(held).id, held.schema
+        return writable(registered).id, registered.schema
     return register_or_look_up(client, subject, text, register=register, normalize=normalize).id, text

@@ -1,4 +1,4 @@
-"""What is put around a schema and behind its bytes, so that a broken payload is seen as such."""
+"""The fields added to a schema and the bytes appended to a payload, so that a broken payload is detected."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from spark_avro.plan import tree as trees
 from spark_avro.plan.tree import Tree
 
-#: No payload has so many bytes left over behind it. Within the limits that `session` sets to the JVM's Avro.
+#: More bytes than a payload can have after it, and within the limits that `session` sets for the JVM's Avro.
 _BEYOND = 2**27
-#: The guard's unions have so many branches that the index of their null, the last and the last but one, takes two
-#: bytes. No end of these four is a beginning of them, so that a leftover of less than four is always seen; of longer
-#: ones, by chance, one of four thousand million begins with them.
+#: With so many branches, the index of the null branch (the last, and the last but one) takes two bytes in the guard's
+#: unions. No suffix of these four bytes is a prefix of them, so fewer than four bytes left over are always detected;
+#: of longer leftovers, one in four thousand million begins with these bytes by chance.
 _GUARD_BRANCHES = 66
 _GUARD_BYTES = b"\x82\x01\x80\x01"
 _MARKER_BYTES = b"\x01"
@@ -23,14 +23,14 @@ _MARKER_BYTES = b"\x01"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is put around the schemas, and how the result is taken out.
+    """The fields added to the schemas, and the extraction of the result.
 
     Attributes:
-        names: Names of the field of a value that is no record, of the guard, and of the marker: not among the fields.
-        wrapped: Whether the value is a field of a record of ours, since it is no record or not always one.
+        names: Unused names for three fields: a value that is not a record, the guard, and the marker.
+        wrapped: Whether the value is a field of an added record, because not all schemas are records.
         marked: Whether the marker is the witness.
-        witness: The field of the decoded struct that is null where the payload was broken, and only there.
-        kept: The fields of the result, where the marker has to be left out of them.
+        witness: The field of the decoded struct that is null if and only if the payload was broken.
+        kept: The fields of the result, if the marker must be removed from them.
     """
 
     names: tuple[str, str, str]
@@ -41,13 +41,13 @@ class Shape:
 
     @property
     def behind(self) -> bytes:
-        """The bytes that are put behind each payload."""
+        """The bytes that are appended to each payload."""
         return _GUARD_BYTES + (_MARKER_BYTES if self.marked else b"")
 
     def writer(self, schema: Tree) -> Tree:
-        """A writer's tree with what follows its bytes."""
+        """A writer's tree with fields for the appended bytes."""
         _, guard, marker = self.names
-        # In the record's own namespace, so that it need not be repeated in a text that is long enough.
+        # In the record's namespace, so that the long text does not repeat a namespace.
         space = "" if self.wrapped else schema["name"].rpartition(".")[0]
         taken = set(trees.names(schema))
         prefix = next(name for name in _candidates("g") if not any(f"{space}.{name}_" in f".{n}" for n in taken))
@@ -61,7 +61,7 @@ class Shape:
         return self._around(schema, fields)
 
     def reader(self, schema: Tree) -> Tree:
-        """The tree that a writer's is read as: the guard is left out."""
+        """The reader's tree: with the marker, if any, and without the guard."""
         return self._around(schema, [{"name": self.names[2], "type": {"type": "boolean"}}] if self.marked else [])
 
     def _around(self, schema: Tree, more: list[Tree]) -> Tree:
@@ -72,7 +72,7 @@ class Shape:
         return {"type": "record", "name": name, "fields": [{"name": self.names[0], "type": schema}, *more]}
 
     def result(self, whole: Column) -> Column:
-        """The value of a decoded struct."""
+        """Extracts the value from a decoded struct."""
         if self.wrapped:
             return whole[self.names[0]]
         if not self.marked:
@@ -81,16 +81,16 @@ class Shape:
 
 
 def shape(reader: Tree, writers: Sequence[Tree]) -> Shape:
-    """What is put around a reader's tree and those of its writers."""
+    """The shape for a reader's tree and the trees of its writers."""
     schemas = [reader, *writers]
     wrapped = not all(trees.is_record(schema) for schema in schemas)
     taken = {member["name"].lower() for schema in schemas if not wrapped for member in schema["fields"]}
     value, guard, marker = (
         next(name for name in _candidates(base) if name not in taken) for base in ("value", "guard_", "marker_")
     )
-    own = [] if wrapped else reader["fields"]
-    witness = next((member["name"] for member in own if not trees.is_nullable(member["type"])), None)
-    kept = tuple(member["name"] for member in own)
+    fields = [] if wrapped else reader["fields"]
+    witness = next((member["name"] for member in fields if not trees.is_nullable(member["type"])), None)
+    kept = tuple(member["name"] for member in fields)
     return Shape((value, guard, marker), wrapped, witness is None, witness or marker, kept)
 
 

@@ -1,4 +1,4 @@
-"""Several record types in one topic: a struct with a field for each, of which one is set."""
+"""Several record types in one topic: a struct with one field per type, exactly one of them set."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def from_confluent_avro_records(
 ) -> Column:
     """A column of Confluent-format Avro records of several types: a struct with a field for each type.
 
-    The field of the record's type is set and the others are NULL. A field is called as its record is, without the
-    namespace where that is enough to tell them apart, and has the type of the newest version of that name.
+    The field of the record's type is set and the others are NULL. A field has the name of its record, without the
+    namespace unless two records differ only in that, and the type of the newest version of that name.
 
     Args:
         column: Binary: magic byte, schema id, payload.
         registry: The registry's URL, or a `serdes.RegistryClient`.
-        subjects: The subjects whose versions are known, newest last where they share a record's name.
-        topic: In their place, a topic: all its subjects by the topic record name strategy, `{topic}-{full name}`.
-        mode: As in `from_confluent_avro`; the value is NULL where the record is broken.
+        subjects: The subjects whose versions are decoded; if they share a record's name, newest last.
+        topic: Instead of subjects, a topic: all its subjects by the topic record name strategy, `{topic}-{full name}`.
+        mode: As in `from_confluent_avro`; the value of a broken record is NULL.
         position: As in `from_confluent_avro`.
 
     Raises:
-        NoSubject: the registry does not have a subject, or none for the topic.
+        NoSubject: the registry does not have a subject, or has none for the topic.
         UnsupportedSchema: Spark has no faithful type for a schema.
         RulesNotSupported: all schemas have rules that a client must carry out; if only some have, their records are
             broken.
-        PlanError: a version is no record.
+        PlanError: a version is not a record.
     """
     client = client_of(registry)
     names = list(subjects) or _subjects_of(client, topic)
@@ -61,7 +61,7 @@ def from_confluent_avro_records(
 
 
 def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mapping[str, Decoding]:
-    """How records of several types are read: one decoding for each, by the field's name."""
+    """Plans how records of several types are read: one decoding per type, by the field's name."""
     origin = f"subjects {', '.join(subjects)}"
     by_name: dict[str, list[Version]] = {}
     for version in versions:
@@ -77,32 +77,32 @@ def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mappin
         field = last if short.count(last.lower()) == 1 else name.replace(".", "_")
         reader = trees.tree(members[0].schema, members[0].label, reader=True)
         plans[field] = decoding(members, reader, origin)
-    # Newest first so far; the fields stand in the order in which the types came.
+    # Newest first so far; the fields are in the order in which the types were registered.
     return dict(reversed(plans.items()))
 
 
 def _subjects_of(client: RegistryClient, topic: str | None) -> list[str]:
     if topic is None:
         raise PlanError("give subjects or a topic")
-    # Also there: `flights-value`, and `flights-late-Flight` of the topic flights-late. The record's name tells.
-    found = [
+    # The prefix also matches `flights-value`, and `flights-late-Flight` of the topic flights-late: compare the name.
+    subjects = [
         subject
         for subject in client.subjects(f"{topic}-")
         if versions_of(client, subject)[-1].schema.full_name == subject.removeprefix(f"{topic}-")
     ]
-    if not found:
+    if not subjects:
         raise NoSubject(f"{topic}-*", f"the topic record name strategy's for topic {topic}")
-    return found
+    return subjects
 
 
 def _together(payload: Column, plans: Mapping[str, Decoding]) -> Decoded:
-    parts = {field: decoded(payload, how) for field, how in plans.items()}
-    # A type's `sound` is true of its own records only, and its value is NULL for all others.
+    parts = {field: decoded(payload, plan) for field, plan in plans.items()}
+    # A type's `sound` is true only for its records, and its value is NULL for all others.
     sound = F.greatest(payload.isNull(), *(part.sound for part in parts.values()))
     together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
     value = F.get(together, F.when(payload.isNotNull(), F.lit(0)))
-    how = next(iter(plans.values()))
+    first = next(iter(plans.values()))
     branches = tuple(branch for plan in plans.values() for branch in plan.branches)
     unreadable = {schema: problem for plan in plans.values() for schema, problem in plan.unreadable.items()}
-    whole = Decoding(how.reader, branches, unreadable, (), how.origin)
+    whole = Decoding(first.reader, branches, unreadable, (), first.origin)
     return Decoded(value, sound, reason(payload, whole), schema_id(payload))

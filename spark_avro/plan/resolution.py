@@ -1,8 +1,8 @@
-"""Schema resolution where Spark's reader goes silently wrong: logical types of both sides are compared beforehand.
+"""Schema resolution of logical types, which Spark's reader silently gets wrong: both sides are compared in advance.
 
-Java's Avro resolves the types underneath and ignores what they stand for, so that milliseconds read as microseconds
-give dates in 1970. Here a reader's tree is made for each writer: with the writer's unit, where Spark's type is the
-same, or where a cast leads to the reader's type without loss.
+Java's Avro resolves the underlying types and ignores logical types, so milliseconds read as microseconds become dates
+in 1970. Here a reader's tree is made for each writer. It has the writer's unit if Spark's type is the same, or if a
+cast to the reader's type loses nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from spark_avro.plan.tree import Tree, describe, is_record
 
-#: What a reader may promote a writer's type to (Avro specification, Schema Resolution).
+#: The promotions of a writer's type to a reader's (Avro specification, Schema Resolution).
 _PROMOTIONS = {
     "int": {"long", "float", "double"},
     "long": {"float", "double"},
@@ -21,7 +21,7 @@ _PROMOTIONS = {
     "bytes": {"string"},
 }
 
-#: Logical types that Spark reads as one type, each by its own unit.
+#: Logical types that Spark reads as the same type, each in its unit.
 SAME_TYPE = (
     frozenset({"timestamp-millis", "timestamp-micros"}),
     frozenset({"local-timestamp-millis", "local-timestamp-micros"}),
@@ -30,7 +30,7 @@ SAME_TYPE = (
 
 @dataclass(unsafe_hash=True)
 class Unreadable(Exception):
-    """The reader's schema reads none of the writer's records faithfully: `problem` at the field `path`."""
+    """The reader's schema cannot faithfully read any of the writer's records: `problem` at the field `path`."""
 
     path: str
     problem: str
@@ -40,22 +40,22 @@ class Unreadable(Exception):
 
 
 class Misread(Unreadable):
-    """Of types that Java's Avro reads as each other, so that no record would fail that is read as what it is not."""
+    """Java's Avro would read one type as the other: records would be wrong instead of broken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A reader's tree for one writer; with `cast`, what it gives is to be cast to the type of the reader's own tree."""
+    """A reader's tree for one writer; with `cast`, values must be cast to the type of the reader's original tree."""
 
     tree: Tree
     cast: bool = False
 
 
 def resolve(writer: Tree, reader: Tree, path: str = "") -> Resolved:
-    """The reader's tree with the writer's logical types where they say more about the bytes.
+    """The reader's tree, with the writer's logical type in each place whose bytes it describes better.
 
     Raises:
-        Unreadable: no record of the writer can be read, or Spark would read it as something that it is not.
+        Unreadable: no record of the writer can be read, or Spark would read it as something else.
     """
     if isinstance(writer, list):
         return _from_union(writer, reader, path)
@@ -78,14 +78,14 @@ def resolve(writer: Tree, reader: Tree, path: str = "") -> Resolved:
 
 
 def with_nulls(writer: Tree, reader: Tree) -> Tree:
-    """The writer's tree with a field of type null for each of the reader's that it lacks and that is null by default.
+    """The writer's tree with a null field added for each reader's field that it lacks and whose default is null.
 
-    Such a field takes no bytes, and Java's Avro reads it in a fifth of the time that it takes over a default.
+    Such a field takes no bytes, and Java's Avro reads it in a fifth of the time of a default.
     """
     if not (is_record(writer) and is_record(reader)):
         return writer
     written = {field["name"] for field in writer["fields"]}
-    # A field that is called as another's alias would be taken for that one.
+    # A field with the name of another field's alias would be read as that field.
     aliases = {alias for field in reader["fields"] for alias in field.get("aliases", ())}
     lacking = [
         {"name": field["name"], "type": {"type": "null"}}
@@ -115,7 +115,7 @@ def _record(writer: Tree, reader: Tree, path: str) -> Resolved:
 
 
 def _from_union(writer: list[Tree], reader: Tree, path: str) -> Resolved:
-    """A writer's union: each branch that fits changes the reader's tree, and no two may change the same place."""
+    """A writer's union: each branch that fits changes the reader's tree; two changes must not conflict."""
     result, readable, problem = Resolved(reader), False, None
     for branch in writer:
         try:
@@ -123,7 +123,7 @@ def _from_union(writer: list[Tree], reader: Tree, path: str) -> Resolved:
         except Misread:
             raise
         except Unreadable as error:
-            # Records of this branch fail when they are met; null is refused by readers that know no null.
+            # Records of this branch will be broken; a reader without null refuses null.
             problem = problem or error
             continue
         readable = readable or branch["type"] != "null" or len(writer) == 1
@@ -137,7 +137,7 @@ def _from_union(writer: list[Tree], reader: Tree, path: str) -> Resolved:
 
 
 def _into_union(writer: Tree, reader: list[Tree], path: str) -> Resolved:
-    """A reader's union: the branch of the writer's type, else the first that it can be promoted to."""
+    """A reader's union: the branch of the writer's type, else the first to which it can be promoted."""
     problem = None
     for index in sorted(range(len(reader)), key=lambda index: not _same(writer, reader[index])):
         try:
@@ -180,7 +180,7 @@ def _meaning(leaf: Tree) -> tuple[Any, ...]:
 
 
 def _merge(base: Tree, one: Tree, other: Tree) -> Tree | None:
-    """The changes of two trees to a base, or None where both changed the same place differently."""
+    """The merged changes of two trees to a base, or None if they conflict."""
     if other in (one, base):
         return one
     if one == base:

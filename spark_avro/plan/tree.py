@@ -1,7 +1,7 @@
-"""Avro schemas as trees of JSON values, for the few changes that a plan makes to them before Spark parses them.
+"""Avro schemas as trees of JSON values, which a plan changes before Spark parses them.
 
-In a tree every mention of a named type is spelled out and every name is a full name, so that any part can be cut out or
-changed by itself; `text` puts each definition back where it is first mentioned.
+A tree has the whole definition at every mention of a named type, and all names are full names, so that any part can be
+removed or changed alone; `text` writes each definition only at its first mention.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tree = Any
 PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 NAMED = frozenset({"record", "enum", "fixed"})
 
-#: Digits that a Spark decimal holds.
+#: The number of digits that a Spark decimal can hold.
 MAX_PRECISION = 38
 
 
@@ -30,12 +30,12 @@ def tree(schema: AvroSchema, label: str, *, reader: bool) -> Tree:
 
     Args:
         schema: The parsed schema.
-        label: What the schema is called in errors, such as `schema id 3`.
-        reader: Whether defaults and aliases are kept; a writer's say nothing about its bytes.
+        label: The schema's name in errors, such as `schema id 3`.
+        reader: Whether defaults and aliases are kept; a writer's tree does not need them.
 
     Raises:
-        UnsupportedSchema: a type that contains itself, a decimal of more than 38 digits, or fields of one record whose
-            names differ in case only, which Spark takes for the same.
+        UnsupportedSchema: a type contains itself, a decimal has more than 38 digits, or the names of two fields differ
+            in case only, which Spark ignores.
     """
     return _Builder(label, reader=reader).build(schema.root, "", ())
 
@@ -117,29 +117,31 @@ def text(schema: Tree) -> str:
     return json.dumps(_printable(schema, None, {}), separators=(",", ":"))
 
 
-def _printable(schema: Tree, space: str | None, known: dict[str, Tree]) -> Any:
+def _printable(schema: Tree, space: str | None, defined: dict[str, Tree]) -> Any:
     if isinstance(schema, list):
-        return [_printable(branch, space, known) for branch in schema]
+        return [_printable(branch, space, defined) for branch in schema]
     kind = schema["type"]
     if kind == "array":
-        return {"type": kind, "items": _printable(schema["items"], space, known)}
+        return {"type": kind, "items": _printable(schema["items"], space, defined)}
     if kind == "map":
-        return {"type": kind, "values": _printable(schema["values"], space, known)}
+        return {"type": kind, "values": _printable(schema["values"], space, defined)}
     if kind not in NAMED:
         return schema if len(schema) > 1 else kind
     full = schema["name"]
     name_space, _, name = full.rpartition(".")
-    if full in known:
-        if known[full] != schema:
+    if full in defined:
+        if defined[full] != schema:
             raise ValueError(f"{full} stands for two types")
-        # A name without a dot would be looked for in the namespace around it; an empty one before the dot is none.
+        # A name without a dot belongs to the enclosing namespace; a leading dot stands for no namespace.
         return full if name_space or not space else f".{full}"
-    known[full] = schema
+    defined[full] = schema
     out = {**schema, "name": name}
     if name_space != (space or ""):
         out["namespace"] = name_space
     if kind == "record":
-        out["fields"] = [{**field, "type": _printable(field["type"], name_space, known)} for field in schema["fields"]]
+        out["fields"] = [
+            {**field, "type": _printable(field["type"], name_space, defined)} for field in schema["fields"]
+        ]
     return out
 
 
@@ -162,12 +164,12 @@ def is_record(schema: Tree) -> bool:
 
 
 def is_nullable(schema: Tree) -> bool:
-    """Whether null is among a tree's values."""
+    """Whether null is a value of a tree's type."""
     return any(branch["type"] == "null" for branch in (schema if isinstance(schema, list) else [schema]))
 
 
 def describe(schema: Tree) -> str:
-    """A type in a message: its logical type, or kind and name."""
+    """A type as a message calls it: its logical type, or kind and name."""
     if isinstance(schema, list):
         return f"a union of {', '.join(map(describe, schema))}"
     if schema.get("logicalType") == "decimal":
@@ -180,42 +182,42 @@ def prune(schema: Tree, fields: list[str], label: str) -> Tree:
 
     Args:
         schema: A record, or a union with one.
-        fields: Names; dots lead into records, also through unions, arrays and maps.
-        label: What the schema is called in errors.
+        fields: Names of fields; dots lead into records, also through unions, arrays and maps.
+        label: The schema's name in errors.
 
     Raises:
-        UnsupportedSchema: a field that the schema does not have.
+        UnsupportedSchema: the schema does not have a field.
     """
-    wanted: dict[str, Any] = {}
+    selected: dict[str, Any] = {}
     for path in fields:
-        branch = wanted
+        branch = selected
         for step in path.split("."):
             branch = branch.setdefault(step, {})
-    return _prune(schema, wanted, label, "")
+    return _prune(schema, selected, label, "")
 
 
-def _prune(schema: Tree, wanted: dict[str, Any], label: str, path: str) -> Tree:
-    if not wanted:
+def _prune(schema: Tree, selected: dict[str, Any], label: str, path: str) -> Tree:
+    if not selected:
         return schema
     if isinstance(schema, list):
         return [
-            _prune(branch, wanted if branch["type"] in ("record", "array", "map") else {}, label, path)
+            _prune(branch, selected if branch["type"] in ("record", "array", "map") else {}, label, path)
             for branch in schema
         ]
     kind = schema["type"]
     if kind in ("array", "map"):
         part = "items" if kind == "array" else "values"
-        return {**schema, part: _prune(schema[part], wanted, label, path)}
+        return {**schema, part: _prune(schema[part], selected, label, path)}
     if kind != "record":
-        raise UnsupportedSchema(label, path, f"is of type {describe(schema)} and has no field {next(iter(wanted))}")
-    known = {field["name"] for field in schema["fields"]}
-    for name in wanted:
-        if name not in known:
-            raise UnsupportedSchema(label, path, f"has no field {name}; its fields are {', '.join(sorted(known))}")
+        raise UnsupportedSchema(label, path, f"is of type {describe(schema)} and has no field {next(iter(selected))}")
+    existing = {field["name"] for field in schema["fields"]}
+    for name in selected:
+        if name not in existing:
+            raise UnsupportedSchema(label, path, f"has no field {name}; its fields are {', '.join(sorted(existing))}")
     kept = [
-        {**field, "type": _prune(field["type"], wanted[field["name"]], label, _join(path, field["name"]))}
+        {**field, "type": _prune(field["type"], selected[field["name"]], label, _join(path, field["name"]))}
         for field in schema["fields"]
-        if field["name"] in wanted
+        if field["name"] in selected
     ]
     return {**schema, "fields": kept}
 

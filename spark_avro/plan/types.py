@@ -1,4 +1,4 @@
-"""Which Spark type stands for which Avro type: the mapping of Spark's own Avro source, as values."""
+"""The Spark types of Avro types, as in Spark's Avro data source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PRIMITIVES: Mapping[str, Callable[[], spark.DataType]] = {
     "fixed": spark.BinaryType,
 }
 
-#: Logical types that Spark knows; it reads others, times of day among them, as the type underneath.
+#: Logical types that Spark supports; it reads others, such as times of day, as the underlying type.
 _LOGICAL: Mapping[str, Callable[[], spark.DataType]] = {
     "date": spark.DateType,
     "timestamp-millis": spark.TimestampType,
@@ -30,7 +30,7 @@ _LOGICAL: Mapping[str, Callable[[], spark.DataType]] = {
     "local-timestamp-micros": spark.TimestampNTZType,
 }
 
-#: Unions that Spark reads as one type, since it holds the values of all.
+#: Unions that Spark reads as one type that holds the values of all branches.
 _WIDENING: Mapping[frozenset[str], Callable[[], spark.DataType]] = {
     frozenset({"int", "long"}): spark.LongType,
     frozenset({"float", "double"}): spark.DoubleType,
@@ -38,7 +38,7 @@ _WIDENING: Mapping[frozenset[str], Callable[[], spark.DataType]] = {
 
 
 def spark_type(schema: Tree) -> spark.DataType:
-    """The type that Spark gives values of a schema; every part may be null, as it may wherever Spark reads files."""
+    """The Spark type of a schema's values; every part is nullable, as in all files that Spark reads."""
     if isinstance(schema, list):
         return _union(schema)
     kind = schema["type"]
@@ -71,9 +71,9 @@ def _union(schema: list[Tree]) -> spark.DataType:
 
 
 def members(kinds: Sequence[str]) -> list[str]:
-    """The names of the fields that Spark's struct has for a union of these types, null not among them.
+    """The names of the fields of Spark's struct for a union of these types, which do not include null.
 
-    Empty where Spark has no struct for it, but the type that holds the values of all.
+    Empty if Spark reads the union as one type.
     """
     if len(kinds) < 2 or frozenset(kinds) in _WIDENING:
         return []
