@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
@@ -69,7 +70,6 @@ class _Guard:
     """The guard process and the pipe whose closing tells it that we are gone."""
 
     def __init__(self) -> None:
-        self._owner = os.getpid()
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and text
             [sys.executable, "-I", "-S", "-c", _GUARD],
             stdin=subprocess.PIPE,
@@ -83,9 +83,8 @@ class _Guard:
         return self._process.pid
 
     @property
-    def ours(self) -> bool:
-        """False in a forked child, whose children must get a guard of their own, and once the guard is gone."""
-        return self._owner == os.getpid() and self._process.poll() is None
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
 
     def remove_at_end(self, folder: Path) -> None:
         assert self._process.stdin is not None
@@ -93,19 +92,38 @@ class _Guard:
         self._process.stdin.flush()
 
     def close(self) -> None:
-        if self._owner == os.getpid() and self._process.stdin is not None:
-            self._process.stdin.close()
-            self._process.wait()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def leave(self) -> None:
+        """Close a forked process's copy of the pipe: the guard waits for the end of its own parent only."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.returncode = 0  # it is no child of the forked process, which must not wait for it
 
 
 _guard: _Guard | None = None
+_guard_lock = threading.Lock()
 
 
 def _the_guard() -> _Guard:
     global _guard  # noqa: PLW0603 - one guard for the process, started with its first child
-    if _guard is None or not _guard.ours:
-        _guard = _Guard()
-    return _guard
+    with _guard_lock:
+        if _guard is None or not _guard.is_alive:
+            _guard = _Guard()
+        return _guard
+
+
+def _leave_guard() -> None:
+    global _guard, _guard_lock
+    if _guard is not None:
+        _guard.leave()
+    _guard, _guard_lock = None, threading.Lock()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_leave_guard)
 
 
 def start(

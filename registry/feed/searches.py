@@ -1,4 +1,4 @@
-"""Searches: a thread scans the versions, and child processes read the names in each text once."""
+"""Searches: a thread scans the versions, and worker processes read the names in each text once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from registry.offload.jobs import Names
 from registry.state.model import Version
 from registry.state.view import View
 
-#: The size of a job for a child process: the total length of its texts, in characters, and their number.
+#: The size of a job for a worker process: the total length of its texts, in characters, and their number.
 _CHARACTERS_A_JOB = 500_000
 _TEXTS_A_JOB = 500
 

@@ -1,1 +1,1 @@
-"""Work on schemas, described as values: small jobs are done at once, large ones by child processes."""
+"""Work on schemas, described as values: small jobs are done at once, large ones by worker processes."""

@@ -1,4 +1,4 @@
-"""Answering the questions of decisions in child processes, so that only the request that asked waits."""
+"""Answering the questions of decisions in worker processes, so that only the request that asked waits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from compat.budget import MAX_STEPS
 from compat.schema import InvalidSchema, SchemaText
-from magicbyte.job_pool import JobDied, JobPool, JobTimeout, PoolBusy
+from magicbyte.kit.async_worker_pool import AsyncWorkerPool
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.worker_pool import PoolBusy, WorkerFailed
 from registry import errors
 from registry.decide import Answered, Question
 from registry.offload.jobs import (
@@ -51,7 +52,7 @@ class Answering:
     """Child processes that answer questions, and a thread that encodes the questions."""
 
     def __init__(self) -> None:
-        self._pool = JobPool("registry.offload.child")
+        self._pool = AsyncWorkerPool("registry.offload.worker")
         # Encoding takes long if a schema refers to ten thousand texts.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="questions")
 
@@ -111,7 +112,7 @@ class Answering:
             answer = await self._pool.run(job, seconds=_JOB_SECONDS + _SECONDS_A_MILLION * len(job) / 1e6)
         except PoolBusy:
             raise errors.BUSY().with_headers(Retry_After=str(_RETRY_SECONDS)) from None
-        except (JobTimeout, JobDied):
+        except WorkerFailed:
             return Done(TooMuch())
         return decode_done(answer)
 

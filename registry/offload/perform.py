@@ -1,4 +1,4 @@
-"""Doing jobs: pure functions, called directly or in a child process."""
+"""Doing jobs: pure functions, called directly or in a worker process."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from compat.schema import JSON, Dependencies
 from serdes.error import SchemaCompileError
 from serdes.message.json_bytes import dumps, loads
 from serdes.validation.described import DescribedSchema
-from serdes.validation.pool import shared as pool
+from serdes.validation.judging import judge
 from serdes.validation.refusal import Refusal, ValueRefused
 
 
@@ -95,7 +95,7 @@ class JsonValidator:
             if refusal is not None:
                 raise ValueRefused(refusal)
         try:
-            refusal = pool.judge(self._schema, text)
+            refusal = judge(self._schema, text)
         except ValueError as error:
             raise SchemaCompileError(JSON, str(error)) from None
         if refusal is not None:

@@ -1,35 +1,25 @@
-"""The worker process: `python -P -m serdes.validation.worker`, requests on stdin, answers on stdout.
-
-It limits itself: the kernel ends it when one request takes more processor time or memory than it may, and it ends when
-its parent closes the pipe or has nothing to ask for a while.
-"""
+"""The process that judges values: `python -m serdes.validation.worker FD`."""
 
 from __future__ import annotations
 
 import os
-import resource
-import signal
 from collections import OrderedDict
-from multiprocessing.connection import Connection
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
+from magicbyte.kit.worker_pool import serve
 from serdes.message.json_bytes import loads
 from serdes.validation.described import DescribedSchema, unpacked
-from serdes.validation.protocol import (
-    COMPILE_CPU_SECONDS,
-    CPU_SECONDS,
-    DIGEST_BYTES,
-    IDLE_SECONDS,
-    MEMORY_BYTES,
-    Answer,
-    Request,
-)
+from serdes.validation.judging import ACCEPTED, COMPILE, INVALID, REFUSED, UNKNOWN
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
+_DIGEST_BYTES = 16
+#: Memory of a worker in bytes.
+_MEMORY_BYTES = 512 << 20
 #: Schemas that a worker keeps.
 _KEPT = 64
 #: Lower priority than the program that asks, whose other work goes first.
@@ -41,63 +31,47 @@ class _Compiled(NamedTuple):
     validator: jsonschema_rs.Validator
 
 
+#: The schemas by digest, the one used last at the end.
+_compiled: OrderedDict[bytes, _Compiled] = OrderedDict()
+
+
 def main() -> None:
-    """Serves requests until there are no more."""
-    requests = Connection(os.dup(0), writable=False)
-    answers = Connection(os.dup(1), readable=False)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    """Judge values until the program has gone."""
     os.nice(_NICENESS)
-    answers.send_bytes(Answer.READY)
-    # What libraries print must not come between the answers, and their last words are not for the program's log.
+    # What libraries print, and their last words, are not for the program's log.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    try:
-        _serve(requests, answers)
-    except (EOFError, BrokenPipeError):
-        return
-    except Exception as error:  # noqa: BLE001  such as MemoryError
-        answers.send_bytes(Answer.BROKEN + repr(error).encode())
+    serve(_answer, memory_bytes=_MEMORY_BYTES)
 
 
-def _serve(requests: Connection, answers: Connection) -> None:
-    kept: OrderedDict[bytes, _Compiled] = OrderedDict()
-    while requests.poll(IDLE_SECONDS):
-        message = requests.recv_bytes()
-        kind, digest, content = message[:1], message[1 : DIGEST_BYTES + 1], message[DIGEST_BYTES + 1 :]
-        if kind == Request.COMPILE:
-            signal.setitimer(signal.ITIMER_PROF, COMPILE_CPU_SECONDS)
-            answers.send_bytes(_compile(kept, digest, content))
-        elif digest not in kept:
-            answers.send_bytes(Answer.UNKNOWN)
+def _answer(request: bytes) -> Iterator[bytes]:
+    kind, digest, content = request[:1], request[1 : _DIGEST_BYTES + 1], request[_DIGEST_BYTES + 1 :]
+    if kind == COMPILE:
+        yield _compile(digest, content)
+    elif digest not in _compiled:
+        yield UNKNOWN
+    else:
+        _compiled.move_to_end(digest)
+        schema, validator = _compiled[digest]
+        value = loads(content.decode())
+        if validator.is_valid(value):
+            yield ACCEPTED
         else:
-            kept.move_to_end(digest)
-            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-            _judge(answers, kept[digest], content)
-        signal.setitimer(signal.ITIMER_PROF, 0)
+            yield REFUSED
+            refusal = schema.explain(value, len(content))
+            yield orjson.dumps([refusal.path, refusal.keyword, refusal.reason])
 
 
-def _compile(kept: OrderedDict[bytes, _Compiled], digest: bytes, packed: bytes) -> bytes:
+def _compile(digest: bytes, packed: bytes) -> bytes:
     schema = unpacked(packed)
     try:
-        kept[digest] = _Compiled(schema, schema.compile())
+        _compiled[digest] = _Compiled(schema, schema.compile())
     except ValueError as error:
-        return Answer.INVALID + str(error).encode()
-    if len(kept) > _KEPT:
-        kept.popitem(last=False)
-    return Answer.ACCEPTED
-
-
-def _judge(answers: Connection, compiled: _Compiled, text: bytes) -> None:
-    value = loads(text.decode())
-    if compiled.validator.is_valid(value):
-        answers.send_bytes(Answer.ACCEPTED)
-        return
-    # The decision first: the explanation may be more than there is time for.
-    answers.send_bytes(Answer.REFUSED)
-    refusal = compiled.schema.explain(value, len(text))
-    answers.send_bytes(orjson.dumps([refusal.path, refusal.keyword, refusal.reason]))
+        return INVALID + str(error).encode()
+    if len(_compiled) > _KEPT:
+        _compiled.popitem(last=False)
+    return ACCEPTED
 
 
 if __name__ == "__main__":

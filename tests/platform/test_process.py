@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -96,3 +97,39 @@ print(first.poll(), flush=True)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "True\nNone\n"
+
+
+def test_a_forked_process_that_outlives_its_parent_does_not_hold_it_up(tmp_path: Path) -> None:
+    code = """
+import os, signal
+from magicbyte.kit import process
+child = process.start(["sleep", "1000"])
+forked = os.fork()
+if not forked:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1), os.dup2(nowhere, 2)
+    signal.pause()
+print(child.pid, forked)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    child, forked = map(int, result.stdout.split())
+    try:
+        wait_until_gone([child], tmp_path / "none", 6)
+    finally:
+        os.kill(forked, signal.SIGKILL)
+
+
+def test_children_started_at_the_same_time_have_one_guard() -> None:
+    code = """
+import os, threading
+from concurrent.futures import ThreadPoolExecutor
+from magicbyte.kit import process
+together = threading.Barrier(8)
+def start(_):
+    together.wait()
+    return os.getpgid(process.start(["sleep", "1000"]).pid)
+with ThreadPoolExecutor(8) as threads:
+    print(len(set(threads.map(start, range(8)))))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout == "1\n"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from compat.schema import SchemaText
-from magicbyte.job_pool import JobPool
+from magicbyte.kit.async_worker_pool import AsyncWorkerPool
 from registry.offload import answering
 from registry.offload.parsing import Parser
 
@@ -183,7 +183,7 @@ def test_a_schema_that_takes_too_long_to_read_is_refused(api: Any, monkeypatch: 
 def test_a_large_schema_waits_for_a_process_for_a_while_only(
     make_api: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answering, "JobPool", partial(JobPool, size=1, wait_seconds=0.1))
+    monkeypatch.setattr(answering, "AsyncWorkerPool", partial(AsyncWorkerPool, size=1, wait_seconds=0.1))
     api = make_api()
     assert api.register("s", namesakes(600, "x")).status_code == 200
     stop = threading.Event()

@@ -21,7 +21,7 @@ from serdes.client.clients import AsyncRegistryClient, RegistryClient
 from serdes.error import DatumRefused, PayloadError, SchemaCompileError, ValidationUnavailable
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.validation import JsonValidator, ValueRefused
-from serdes.validation.pool import WORKERS, Pool, shared
+from serdes.validation.judging import pool
 
 VALUE = SerializationContext("t", "value")
 
@@ -44,10 +44,10 @@ GIVEN_UP = (
 @pytest.fixture(autouse=True)
 def _no_worker_is_left() -> Iterator[None]:
     yield
-    shared.close()
+    pool.close()
 
 
-def process_ids(pool: Pool = shared) -> list[int]:
+def process_ids() -> list[int]:
     return [worker._process.pid for worker in pool._idle]
 
 
@@ -100,7 +100,7 @@ def test_workers_are_few() -> None:
     validator = JsonValidator(ENDLESS)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(validator.check, [{"other": number} for number in range(40)]))
-    assert 1 <= len(process_ids()) <= WORKERS == 2
+    assert 1 <= len(process_ids()) <= 2
 
 
 def test_a_worker_that_died_is_replaced() -> None:
@@ -174,15 +174,15 @@ def test_a_forked_process_has_workers_of_its_own(tmp_path: Path) -> None:
     code = f"""
 import os
 {PROGRAM}
-from serdes.validation.pool import shared
-of_parent = shared._idle[0]._process.pid
+from serdes.validation.judging import pool
+of_parent = pool._idle[0]._process.pid
 child = os.fork()
 if not child:
     validator.check({{}})
-    os._exit(shared._idle[0]._process.pid == of_parent)
+    os._exit(pool._idle[0]._process.pid == of_parent)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 validator.check({{}})
-print(shared._idle[0]._process.pid == of_parent)
+print(pool._idle[0]._process.pid == of_parent)
 """
     assert run(code, tmp_path) == ["begins", "0", "True"]
 
@@ -191,8 +191,8 @@ def test_workers_end_with_their_program(tmp_path: Path) -> None:
     code = f"""
 import os, signal
 {PROGRAM}
-from serdes.validation.pool import shared
-print(shared._idle[0]._process.pid, flush=True)
+from serdes.validation.judging import pool
+print(pool._idle[0]._process.pid, flush=True)
 signal.pause()
 """
     (tmp_path / "program.py").write_text(code)

@@ -1,12 +1,13 @@
-"""The child process that does jobs for a registry: `python -m registry.offload.child FD`."""
+"""The worker process that does jobs for a registry: `python -m registry.offload.worker FD`."""
 
 from __future__ import annotations
 
+import gc
 import logging
 
 from compat.budget import Budget, TooMuchWork
 from compat.schema import InvalidSchema
-from magicbyte.job_pool import serve_jobs
+from magicbyte.kit.worker_pool import serve
 from registry.offload.jobs import Done, Invalid, Job, Listing, Reply, TooMuch, Unknown, decode_job, encode
 from registry.offload.parsing import Parser
 from registry.offload.perform import find_names, perform
@@ -15,15 +16,20 @@ from registry.tags import UnknownEntity
 #: The parser's limit per class of text length (three classes). A parse takes about 16 times its text, so about 64 MB.
 _MOST_CHARACTERS = 4_000_000
 _REMEMBERED = 5_000
-#: The address space of a child, in bytes; the libraries take 200 MB of it.
+#: The memory of a worker, in bytes.
 _MOST_MEMORY = 1536 << 20
+#: How many objects more than before are looked through for cycles.
+_OBJECTS_A_COLLECTION = 100_000
 
 
 def main() -> None:
     """Do jobs until the registry ends."""
     logging.basicConfig()
     parse = Parser(_REMEMBERED, most_characters=_MOST_CHARACTERS)
-    serve_jobs(lambda raw: encode(_do(raw, parse)), most_memory=_MOST_MEMORY)
+    # As in the server: what a job makes goes with it or is kept, and is looked through for cycles seldom.
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_A_COLLECTION)
+    serve(lambda raw: [encode(_do(raw, parse))], memory_bytes=_MOST_MEMORY)
 
 
 def _do(raw: bytes, parse: Parser) -> Done:

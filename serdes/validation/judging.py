@@ -1,0 +1,69 @@
+"""Values judged by worker processes, which are killed when a value takes too much time or memory.
+
+A request is COMPILE or JUDGE, the digest that names a schema, and the packed schema or the value's JSON text. The
+answer is ACCEPTED, or INVALID with the schema's error, or UNKNOWN if the schema must be compiled first, or REFUSED and
+then, as a part of its own, path, keyword and reason as JSON.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import orjson
+
+from magicbyte.kit.worker_pool import PoolBusy, Worker, WorkerFailed, WorkerPool, WorkerUnavailable
+from serdes.error import ValidationUnavailable
+from serdes.validation.described import DescribedSchema
+from serdes.validation.refusal import Refusal
+
+COMPILE, JUDGE = b"S", b"V"
+ACCEPTED, REFUSED, UNKNOWN, INVALID = b"+", b"-", b"?", b"!"
+
+#: Seconds of processor time that a value may take, and that a schema may take to compile.
+_CPU_SECONDS = 0.5
+_COMPILE_CPU_SECONDS = 2.0
+#: Seconds on the clock after which a worker is killed if the machine does not give it its processor time.
+_PATIENCE = 5.0
+
+#: The workers of this process.
+pool = WorkerPool("serdes.validation.worker", wait_seconds=30.0)
+
+
+def judge(schema: DescribedSchema, text: bytes) -> Refusal | None:
+    """The refusal of a value given as JSON text; None if the schema accepts it.
+
+    A value that takes more time or memory than a worker has is refused.
+
+    Raises:
+        ValueError: The schema cannot be compiled.
+        ValidationUnavailable: No worker can be started, or none is free in time.
+    """
+    try:
+        verdict = pool.run(partial(_verdict, schema, text))
+    except (PoolBusy, WorkerUnavailable) as error:
+        raise ValidationUnavailable(str(error)) from error
+    except WorkerFailed as failure:
+        return schema.given_up(f"validation was ended, as {failure}")
+    if isinstance(verdict, ValueError):
+        raise verdict
+    return verdict
+
+
+def _verdict(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | ValueError | None:
+    ask = partial(worker.ask, JUDGE + schema.digest + text, seconds=_PATIENCE, cpu_seconds=_CPU_SECONDS)
+    decision = ask()
+    if decision == UNKNOWN:
+        compiled = worker.ask(
+            COMPILE + schema.digest + schema.packed, seconds=_PATIENCE, cpu_seconds=_COMPILE_CPU_SECONDS
+        )
+        if compiled.startswith(INVALID):
+            return ValueError(compiled[1:].decode())
+        decision = ask()
+    if decision == ACCEPTED:
+        return None
+    # The decision came first, as the explanation may be more than there is time for.
+    try:
+        path, keyword, reason = orjson.loads(worker.receive(_PATIENCE))
+    except WorkerFailed as failure:
+        return schema.given_up(f"the search for the reason ended, as {failure}")
+    return Refusal(tuple(path), keyword, reason)

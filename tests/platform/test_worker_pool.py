@@ -1,0 +1,243 @@
+"""Jobs done by worker processes, which can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from magicbyte.kit.async_worker_pool import AsyncWorkerPool
+from magicbyte.kit.worker_pool import PoolBusy, Worker, WorkerDied, WorkerPool, WorkerTimeout, WorkerUnavailable
+
+#: What the workers do: the first word of a message says.
+WORKER = """
+import os, time
+from magicbyte.kit.worker_pool import serve
+def answer(message):
+    word, _, rest = message.partition(b" ")
+    if word == b"first":
+        yield b"first"
+    if word in (b"sleep", b"pid"):
+        time.sleep(float(rest or 0))
+    if b"spin" in (word, rest):
+        while True:
+            pass
+    if word == b"die":
+        os._exit(3)
+    if word == b"fill":
+        bytearray(int(rest))
+    yield str(os.getpid()).encode() if word == b"pid" else rest
+serve(answer, memory_bytes=512 << 20, idle_seconds=float(os.environ.get("IDLE_SECONDS", "60")))
+"""
+
+Use = Callable[[AsyncWorkerPool], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def _some_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "some_worker.py").write_text(WORKER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.fixture
+def with_pool() -> Callable[..., None]:
+    def run(use: Use, **options: float) -> None:
+        async def main() -> None:
+            pool = AsyncWorkerPool("some_worker", **options)  # type: ignore[arg-type]
+            try:
+                await use(pool)
+            finally:
+                await pool.close()
+
+        asyncio.run(main())
+
+    return run
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def ended(pid: int) -> None:
+    """Wait until a worker has ended; it may not have been waited for."""
+    with suppress(ChildProcessError):
+        await asyncio.to_thread(os.waitid, os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+def test_a_worker_does_one_job_after_the_other(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        large = b"x" * 5_000_000
+        assert await pool.run(b"echo " + large, seconds=60) == large
+        first = await pool.run(b"pid", seconds=60)
+        assert await pool.run(b"pid", seconds=60) == first
+        assert is_alive(int(first))
+
+    with_pool(use)
+
+
+def test_as_many_jobs_are_done_at_a_time_as_there_may_be_workers(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        jobs = [pool.run(b"sleep 0.5", seconds=60) for _ in range(3)]
+        started = time.monotonic()
+        assert await asyncio.gather(*jobs) == [b"0.5"] * 3
+        assert time.monotonic() - started >= 1.0
+        pids = await asyncio.gather(*(pool.run(b"pid 0.3", seconds=60) for _ in range(8)))
+        assert len(set(pids)) == 2
+
+    with_pool(use, size=2)
+
+
+def test_a_job_that_takes_too_long_is_killed_and_the_next_is_done(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        pid = int(await pool.run(b"pid", seconds=60))
+        started = time.monotonic()
+        with pytest.raises(WorkerTimeout):
+            await pool.run(b"sleep 60", seconds=0.2)
+        assert time.monotonic() - started < 30
+        assert int(await pool.run(b"pid", seconds=60)) != pid
+        assert not is_alive(pid)
+
+    with_pool(use, size=1)
+
+
+@pytest.mark.parametrize("job", [b"die", b"fill 2000000000"])
+def test_a_job_that_ends_its_worker_is_told_apart(with_pool: Callable[..., None], job: bytes):
+    async def use(pool: AsyncWorkerPool) -> None:
+        with pytest.raises(WorkerDied):
+            await pool.run(job, seconds=60)
+        assert await pool.run(b"echo a", seconds=60) == b"a"
+
+    with_pool(use, size=1)
+
+
+def test_a_job_waits_for_a_worker_for_a_while_only(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        long = asyncio.ensure_future(pool.run(b"sleep 60", seconds=60))
+        await asyncio.sleep(0)
+        with pytest.raises(PoolBusy):
+            await pool.run(b"echo a", seconds=60)
+        long.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await long
+        assert await pool.run(b"echo a", seconds=60) == b"a"
+
+    with_pool(use, size=1, wait_seconds=0.3)
+
+
+def test_a_job_that_is_cancelled_is_killed_at_once(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        pid = int(await pool.run(b"pid", seconds=60))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await pool.run(b"sleep 60", seconds=60)
+        await ended(pid)
+        assert await pool.run(b"echo a", seconds=60) == b"a"
+
+    with_pool(use, size=1)
+
+
+def test_a_pool_that_is_closed_ends_what_is_at_work(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        pid = int(await pool.run(b"pid", seconds=60))
+        at_work, queued = (asyncio.ensure_future(pool.run(b"sleep 60", seconds=60)) for _ in range(2))
+        while pool._pool._idle:  # noqa: ASYNC110 - a thread takes it
+            await asyncio.sleep(0.01)
+        await pool.close()
+        assert not is_alive(pid)
+        with pytest.raises(WorkerTimeout, match=r"^it was stopped$"):
+            await at_work
+        with pytest.raises(PoolBusy):
+            await queued
+
+    with_pool(use, size=1)
+
+
+def test_a_worker_without_work_ends(with_pool: Callable[..., None], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("IDLE_SECONDS", "0.05")
+
+    async def use(pool: AsyncWorkerPool) -> None:
+        pid = int(await pool.run(b"pid", seconds=60))
+        await ended(pid)
+        assert await pool.run(b"echo a", seconds=60) == b"a"
+        assert not is_alive(pid)
+
+    with_pool(use)
+
+
+def test_a_worker_that_ended_without_work_is_replaced(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        pid = int(await pool.run(b"pid", seconds=60))
+        os.kill(pid, signal.SIGKILL)
+        assert await pool.run(b"echo a", seconds=60) == b"a"
+
+    with_pool(use)
+
+
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool("some_worker", size=1, wait_seconds=0.1)
+    yield pool
+    pool.close()
+
+
+def asked(pool: WorkerPool, message: bytes, **limits: float) -> bytes:
+    return pool.run(lambda worker: worker.ask(message, **{"seconds": 60.0, **limits}))
+
+
+def test_threads_wait_for_a_worker_for_a_while_only(pool: WorkerPool):
+    def use(worker: Worker) -> bytes:
+        with pytest.raises(PoolBusy, match=r"^no worker was free within 0\.1 s$"):
+            asked(pool, b"echo a")
+        return worker.ask(b"echo b", seconds=60)
+
+    assert pool.run(use) == b"b"
+
+
+def test_the_kernel_ends_a_worker_that_takes_too_much_processor_time(pool: WorkerPool):
+    assert asked(pool, b"echo a", cpu_seconds=0.1) == b"a"
+    with pytest.raises(WorkerTimeout, match=r"^it took more than 0\.1 s of processor time$"):
+        asked(pool, b"spin", cpu_seconds=0.1)
+    assert asked(pool, b"echo a") == b"a"
+
+
+def test_a_worker_says_what_it_met(pool: WorkerPool):
+    with pytest.raises(WorkerDied, match=r"^it met MemoryError\(\)$"):
+        asked(pool, b"fill 2000000000")
+
+
+def test_the_second_part_of_an_answer_may_fail_alone(pool: WorkerPool):
+    def use(worker: Worker) -> bytes:
+        first = worker.ask(b"first spin", seconds=60, cpu_seconds=0.1)
+        with pytest.raises(WorkerTimeout):
+            worker.receive(60)
+        return first
+
+    assert pool.run(use) == b"first"
+    # The worker that was killed meanwhile is not used again.
+    assert asked(pool, b"echo a") == b"a"
+
+
+def test_a_conversation_that_is_broken_off_leaves_no_worker(pool: WorkerPool):
+    def use(worker: Worker) -> None:
+        worker.ask(b"first", seconds=60)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.run(use)
+    # An answer that was not received would be taken for that of the next message.
+    assert asked(pool, b"echo a") == b"a"
+
+
+def test_a_module_that_does_not_start():
+    with pytest.raises(WorkerUnavailable, match=r"^its worker process did not start: its worker ended with 1$"):
+        asked(WorkerPool("no_such_module"), b"echo a")
