@@ -12,7 +12,6 @@ from spark_avro.plan.decoding import Decoded, Decoding, decoded, schema_id
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, plan_decoding, select_versions
 from spark_avro.workers.avro import decoded_in_python
-from spark_avro.workers.decoding import Asked
 from spark_avro.workers.udf import asked_by_workers
 
 
@@ -74,7 +73,7 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
     how = plan_decoding(chosen, fields, record)
     if ask_registry:
         payload = messages(column)
-        parts = _with_fallback(payload, how, chosen, asked_by_workers(registry, chosen.reader_ruled))
+        parts = _with_fallback(payload, how, chosen, asked_by_workers(registry))
         return present(parts, payload, mode=mode, position=position, drop=_unwanted(payload, how))
     return decode_column(column, how, mode=mode, position=position)
 
@@ -87,7 +86,7 @@ def decode_column(
     return present(decoded(payload, how), payload, mode=mode, position=position, drop=_unwanted(payload, how))
 
 
-def _with_fallback(payload: Column, how: Decoding, chosen: Selection, asked: Asked) -> Decoded:
+def _with_fallback(payload: Column, how: Decoding, chosen: Selection, asked: str) -> Decoded:
     """The JVM's parts, and those of Python workers for ids that it does not know; these get NULL for all others."""
     parts = decoded(payload, how)
     known = [*how.ids, *how.unreadable, *how.others]

@@ -43,7 +43,7 @@ class Version:
     @property
     def known(self) -> Known:
         """The version as workers need it."""
-        return Known(self.ruled.schema, self.dependencies, self.refusal)
+        return Known(self.ruled, self.dependencies)
 
     @cached_property
     def schema(self) -> AvroSchema:

@@ -64,8 +64,8 @@ def from_confluent_json(
         is_key=is_key,
         as_written=data_type is not None,
     )
-    readable = tuple(number for number, schema in chosen.known.items() if schema.refusal is None)
-    unreadable = {number: schema.refusal for number, schema in chosen.known.items() if schema.refusal is not None}
+    readable = tuple(version.id for version in chosen.versions if version.refusal is None)
+    unreadable = {version.id: version.refusal for version in chosen.versions if version.refusal is not None}
     known = F.coalesce(schema_id(payload).isin(*readable), F.lit(False))
     text = F.when(known, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
     value, parsed = _parse(text, _kind(chosen, data_type))
@@ -106,8 +106,8 @@ def confluent_json_udf(
         is_key=is_key,
         as_written=data_type is not None,
     )
-    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
-    batch = json_decoder(chosen.known, chosen.origin, asked)
+    asked = asked_by_workers(registry) if ask_registry else None
+    batch = json_decoder(chosen.known, chosen.origin, chosen.reader_ruled, asked)
     valid = decoded_by(batch, payload, spark.StringType())
     value, parsed = _parse(valid.value, _kind(chosen, data_type))
     sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))

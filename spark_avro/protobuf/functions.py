@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from compat.schema import PROTOBUF, SchemaText
 from serdes.message import wire
+from serdes.rules.seam import Ruled
 from spark_avro.errors import PlanError
 from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.protobuf.types import message_class, message_type, parsed
@@ -66,8 +67,8 @@ def from_confluent_protobuf(
     if name is None:
         raise PlanError(f"the schema of {chosen.origin} has no message")
     kind = message_type(message_class(reader, name).DESCRIPTOR)
-    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
-    batch = protobuf_decoder(chosen.known, reader, name, chosen.origin, asked)
+    asked = asked_by_workers(registry) if ask_registry else None
+    batch = protobuf_decoder(chosen.known, reader, name, chosen.origin, chosen.reader_ruled, asked)
     return present(decoded_by(batch, payload, kind), payload, mode=mode, position=position)
 
 
@@ -108,7 +109,7 @@ def to_confluent_protobuf(
     client = client_of(registry)
     name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
     text = SchemaText(PROTOBUF, schema) if isinstance(schema, str) else schema
-    known = Known(text, client.dependencies(text, name))
+    known = Known(Ruled(f"the schema of subject {name}", text), client.dependencies(text, name))
     full_name = message or parsed(known).full_name
     if full_name is None:
         raise PlanError("the schema has no message")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import types as spark
 
-from compat.schema import AVRO, SchemaText
 from spark_avro.modes import FAILFAST, messages, present
 from spark_avro.plan import tree as trees
 from spark_avro.plan.decoding import Decoded
@@ -16,8 +15,7 @@ from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, select_versions
-from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.decoding import avro_decoder, avro_json_decoder
 from spark_avro.workers.spark_form import reader_text
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
@@ -65,20 +63,20 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         is_key=is_key,
         as_written=as_json,
     )
-    asked = asked_by_workers(registry, chosen.reader_ruled) if ask_registry else None
+    asked = asked_by_workers(registry) if ask_registry else None
     decode = decoded_as_json if as_json else decoded_in_python
     return present(decode(payload, chosen, asked=asked), payload, mode=mode, position=position)
 
 
-def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
+def decoded_as_json(payload: Column, chosen: Selection, *, asked: str | None) -> Decoded:
     """The parts of a column whose values are the texts of their Avro JSON."""
     reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
-    batch = avro_json_decoder(_known(chosen), reader, chosen.origin, asked)
+    batch = avro_json_decoder(chosen.known, reader, chosen.origin, chosen.reader_ruled, asked)
     return decoded_by(batch, payload, spark.StringType())
 
 
 def decoded_in_python(
-    payload: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
+    payload: Column, chosen: Selection, *, reader: Tree | None = None, asked: str | None = None
 ) -> Decoded:
     """The parts of a column that workers decode.
 
@@ -86,15 +84,8 @@ def decoded_in_python(
         payload: The messages.
         chosen: The schemas.
         reader: The tree of the reader's schema, if a part of it.
-        asked: The registry to ask for other ids; None if these are errors.
+        asked: The URLs of the registry to ask for other ids; None if these are errors.
     """
     tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
-    batch = avro_decoder(_known(chosen), reader_text(tree), chosen.origin, asked)
+    batch = avro_decoder(chosen.known, reader_text(tree), chosen.origin, chosen.reader_ruled, asked)
     return decoded_by(batch, payload, spark_type(tree))
-
-
-def _known(chosen: Selection) -> Mapping[int, Known]:
-    return {
-        version.id: Known(SchemaText(AVRO, version.schema.rendered("resolved")), refusal=version.refusal)
-        for version in chosen.versions
-    }

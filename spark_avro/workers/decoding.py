@@ -17,7 +17,7 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.client.clients import RegistryClient
 from serdes.error import RulesNotSupported, SerdesError
 from serdes.message import wire
-from serdes.rules.seam import Ruled, refusal
+from serdes.rules.seam import Ruled, after_decoding
 from spark_avro.workers.sent_schema import GUID, Known
 
 if TYPE_CHECKING:
@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from spark_avro.columns import Outcome, Read
 
 Decode = Callable[[bytes], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The registry that workers ask for ids that were unknown when the query was planned.
-
-    Attributes:
-        url: The registry's URLs, with commas between.
-        reader: The registry's schema that values are presented as; None if it is none of the registry's.
-    """
-
-    url: str
-    reader: Ruled | None
 
 
 class Batch(Protocol):
@@ -59,7 +46,8 @@ class Decoder:
         make: Makes the function from a message to its value, of a schema.
         errors: What that function raises for a broken payload.
         origin: What the query was planned for.
-        asked: The registry to ask for other ids; None if these are errors.
+        reader: The registry's schema that values are presented as; None if it is none of the registry's.
+        asked: The URLs of the registry to ask for other ids, with commas between; None if these are errors.
         make_columns: Makes what reads the payloads of a schema in columns of a type, where that can be.
     """
 
@@ -68,7 +56,8 @@ class Decoder:
     make: Callable[[Known], Decode]
     errors: tuple[type[Exception], ...]
     origin: str
-    asked: Asked | None = None
+    reader: Ruled | None = None
+    asked: str | None = None
     make_columns: Callable[[Known, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
     _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
@@ -89,7 +78,11 @@ class Decoder:
             return None
         if schema_id not in self._columns:
             try:
-                self._columns[schema_id] = self.make_columns(self._schema(schema_id), kind)
+                schema = self._schema(schema_id)
+                read = self.make_columns(schema, kind)
+                # Rules are carried out on single values.
+                has_rules = after_decoding(schema.ruled, self.reader, read) is not read
+                self._columns[schema_id] = None if has_rules else read
             except LookupError:
                 # The registry may know it later.
                 return None
@@ -106,7 +99,7 @@ class Decoder:
         decode = self._ready.get(schema_id)
         try:
             if decode is None:
-                decode = self._ready[schema_id] = self.make(self._schema(schema_id))
+                decode = self._ready[schema_id] = self._decoder(schema_id)
             return decode(message), None
         except LookupError as error:
             return None, str(error.args[0]) if error.args else repr(error)
@@ -115,11 +108,15 @@ class Decoder:
             size = len(message) - wire.V0_SIZE
             return None, f"malformed payload: the {size} bytes after the header are no value of id {shown}: {error}"
 
+    def _decoder(self, schema_id: int) -> Decode:
+        schema = self._schema(schema_id)
+        try:
+            return after_decoding(schema.ruled, self.reader, self.make(schema))
+        except RulesNotSupported as error:
+            return _refusing(f"unreadable schema: id {schema_id} (0x{schema_id:08X}): {error}")
+
     def _schema(self, schema_id: int) -> Known:
-        known = self.known.get(schema_id) or self._ask(schema_id)
-        if known.refusal is not None:
-            raise LookupError(f"unreadable schema: id {schema_id} (0x{schema_id:08X}): {known.refusal}")
-        return known
+        return self.known.get(schema_id) or self._ask(schema_id)
 
     def _ask(self, schema_id: int) -> Known:
         shown = f"unknown schema id: {schema_id} (0x{schema_id:08X})"
@@ -132,6 +129,13 @@ class Decoder:
         if known.schema.schema_type != self.schema_type:
             raise LookupError(f"{shown} is of type {known.schema.schema_type}, not {self.schema_type}")
         return known
+
+
+def _refusing(problem: str) -> Decode:
+    def refuse(_: bytes) -> Any:
+        raise LookupError(problem)
+
+    return refuse
 
 
 def _no_header(message: bytes) -> str:
@@ -147,11 +151,10 @@ def _client(url: str) -> RegistryClient:
     return RegistryClient(url)
 
 
-def _known(asked: Asked, schema_id: int) -> Known:
-    client = _client(asked.url)
+def _known(url: str, schema_id: int) -> Known:
+    client = _client(url)
     info = client.schema_by_id(schema_id)
-    writer = Ruled(f"schema id {schema_id}", info.schema, info.rule_set)
-    return Known(info.schema, client.dependencies(info.schema), refusal(writer, asked.reader))
+    return Known(Ruled(f"schema id {schema_id}", info.schema, info.rule_set), client.dependencies(info.schema))
 
 
 @dataclass(frozen=True)
@@ -168,26 +171,28 @@ class AvroMaker:
         """The decoder of a writer's schema."""
         from spark_avro.workers.spark_form import decoder_of  # noqa: PLC0415 - the driver has no use for it
 
-        skip = wire.V0_SIZE
-        if self._is_raw(known):
+        skip, plan = wire.V0_SIZE, self._plan(known)
+        if _is_raw(plan):
             return lambda message: bytes(message[skip:])
-        decode = decoder_of(self._plan(known))
+        decode = decoder_of(plan)
         return lambda message: decode(message, skip)
 
     def columns(self, known: Known, kind: pa.DataType) -> Read | None:
         """What reads a writer's payloads in columns, if they can be."""
         from spark_avro.columns import column_reader  # noqa: PLC0415 - the driver has no use for it
 
-        return None if self._is_raw(known) else column_reader(self._plan(known), kind)
-
-    def _is_raw(self, known: Known) -> bool:
-        """Whether the payload is the value: a top-level `bytes` has no length (wire format, Avro payloads)."""
-        return known.schema.text == '"bytes"' and self.reader == '"bytes"'
+        plan = self._plan(known)
+        return None if _is_raw(plan) else column_reader(plan, kind)
 
     def _plan(self, known: Known) -> Plan:
         from spark_avro.workers.spark_form import plan_of  # noqa: PLC0415 - the driver has no use for it
 
         return plan_of(known.schema.text, tuple(dependency.text for dependency in known.dependencies), self.reader)
+
+
+def _is_raw(plan: Plan) -> bool:
+    """Whether the payload is the value: a top-level `bytes` has no length (wire format, Avro payloads)."""
+    return all(node.kind == "bytes" and node.logical is None for node in (plan.node, plan.target))
 
 
 @dataclass(frozen=True)
@@ -209,15 +214,19 @@ class AvroJsonMaker:
         return lambda message: show(message, wire.V0_SIZE).decode()
 
 
-def avro_decoder(known: Mapping[int, Known], reader: str, origin: str, asked: Asked | None) -> Decoder:
-    """A decoder of Avro messages to Spark's values."""
+def avro_decoder(
+    known: Mapping[int, Known], reader: str, origin: str, ruled: Ruled | None = None, asked: str | None = None
+) -> Decoder:
+    """A decoder of Avro messages to Spark's values; `ruled` and `asked` are a Decoder's `reader` and `asked`."""
     maker = AvroMaker(reader)
-    return Decoder(AVRO, known, maker, _avro_errors(), origin, asked, maker.columns)
+    return Decoder(AVRO, known, maker, _avro_errors(), origin, ruled, asked, maker.columns)
 
 
-def avro_json_decoder(known: Mapping[int, Known], reader: str | None, origin: str, asked: Asked | None) -> Decoder:
+def avro_json_decoder(
+    known: Mapping[int, Known], reader: str | None, origin: str, ruled: Ruled | None, asked: str | None
+) -> Decoder:
     """A decoder of Avro messages to the text of their Avro JSON."""
-    return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, asked)
+    return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, ruled, asked)
 
 
 def _avro_errors() -> tuple[type[Exception], ...]:
@@ -244,11 +253,11 @@ class JsonMaker:
         return decode
 
 
-def json_decoder(known: Mapping[int, Known], origin: str, asked: Asked | None) -> Decoder:
+def json_decoder(known: Mapping[int, Known], origin: str, ruled: Ruled | None, asked: str | None) -> Decoder:
     """A decoder of JSON Schema messages, validating."""
     # Not ValidationUnavailable: the message may be fine, so the task fails.
-    errors = (ValueError, RecursionError, RulesNotSupported)
-    return Decoder(JSON, known, JsonMaker(), errors, origin, asked)
+    errors = (ValueError, RecursionError)
+    return Decoder(JSON, known, JsonMaker(), errors, origin, ruled, asked)
 
 
 @dataclass(frozen=True)
@@ -278,10 +287,10 @@ class ProtobufMaker:
 
 
 def protobuf_decoder(
-    known: Mapping[int, Known], reader: Known, message: str, origin: str, asked: Asked | None
+    known: Mapping[int, Known], reader: Known, message: str, origin: str, ruled: Ruled | None, asked: str | None
 ) -> Decoder:
     """A decoder of Protobuf messages."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
     errors = (DecodeError, SerdesError)
-    return Decoder(PROTOBUF, known, ProtobufMaker(reader, message), errors, origin, asked)
+    return Decoder(PROTOBUF, known, ProtobufMaker(reader, message), errors, origin, ruled, asked)

@@ -8,10 +8,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
-from serdes.rules.seam import Ruled
 from spark_avro.plan.decoding import Decoded, schema_id
 from spark_avro.registry import Registry, client_of
-from spark_avro.workers.decoding import Asked, Batch
+from spark_avro.workers.decoding import Batch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +70,6 @@ def _typed(function: Any, result: str) -> Any:
     return function
 
 
-def asked_by_workers(registry: Registry, reader: Ruled | None) -> Asked:
-    """The registry as workers ask it; `reader` is its schema that values are presented as, if it is one of its."""
-    return Asked(",".join(client_of(registry).urls), reader)
+def asked_by_workers(registry: Registry) -> str:
+    """The registry's URLs as workers ask them, with commas between."""
+    return ",".join(client_of(registry).urls)

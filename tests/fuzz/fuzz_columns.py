@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from compat.schema import AVRO, SchemaText
 from serdes.codec import compile_codec
+from serdes.rules.seam import Ruled
 from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.plan import tree as trees
@@ -52,8 +53,8 @@ ID = 7
 def decoder_of(writer: Any, reader: Any) -> tuple[Decoder, pa.DataType]:
     """The decoder of the UDF, and the Arrow type of its values."""
     tree = trees.tree(parsed_text(json.dumps(reader)), "the reader", reader=True)
-    known = {ID: Known(SchemaText(AVRO, json.dumps(writer)))}
-    decoder = avro_decoder(known, reader_text(tree), "a test", None)
+    known = {ID: Known(Ruled("a test", SchemaText(AVRO, json.dumps(writer))))}
+    decoder = avro_decoder(known, reader_text(tree), "a test")
     return decoder, arrow_type(spark_type(tree))
 
 

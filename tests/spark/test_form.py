@@ -13,6 +13,7 @@ from serdes.codec.decode import walk as decode_walk
 from serdes.codec.decode.java_plan import resolve_as_java
 from serdes.codec.schema import parse
 from serdes.codec.varint import write_long
+from serdes.rules.seam import Ruled
 from spark_avro.plan import tree as trees
 from spark_avro.registry import parsed_text
 from spark_avro.workers.decoding import AvroJsonMaker, AvroMaker
@@ -113,8 +114,14 @@ def test_what_spark_does_not_take(writer: Any, reader: Any, payload: bytes, reas
 
 
 def test_a_reader_knows_none_of_the_schemas_that_a_writer_refers_to() -> None:
-    known = Known(SchemaText(AVRO, json.dumps(record("R", one="One"))), (SchemaText(AVRO, json.dumps(ONE)),))
+    writer = Ruled("a test", SchemaText(AVRO, json.dumps(record("R", one="One"))))
+    known = Known(writer, (SchemaText(AVRO, json.dumps(ONE)),))
     reader = json.dumps(record("R", one=ONE))
     message = b"\x00\x00\x00\x00\x07\x02"
     assert AvroMaker(reader)(known)(message) == {"one": {"x": 1}}
     assert AvroJsonMaker(reader)(known)(message) == '{"one":{"x":1}}'
+
+
+def test_a_top_level_bytes_is_the_payload_however_the_schema_is_written() -> None:
+    known = Known(Ruled("a test", SchemaText(AVRO, '{"type": "bytes"}')))
+    assert AvroMaker('"bytes"')(known)(b"\x00\x00\x00\x00\x07abc") == b"abc"

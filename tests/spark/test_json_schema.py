@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from compat.schema import JSON, Reference, SchemaText
+from serdes.rules.seam import Ruled
 from spark_avro import confluent_json_udf, from_confluent_json, to_confluent_json
 from spark_avro.errors import NoSubject, UnsupportedSchema
 from spark_avro.json_schema.types import json_type
@@ -111,7 +112,7 @@ def test_writing(spark: SparkSession, avro: Any, subject: str) -> None:
 
 def test_recursion_becomes_text_and_other_types_are_refused(avro: Any, subject: str) -> None:
     tree = {"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}}}
-    assert json_type(Known(SchemaText(JSON, json.dumps(tree)))).simpleString() == (
+    assert json_type(Known(Ruled("a test", SchemaText(JSON, json.dumps(tree))))).simpleString() == (
         "struct<n:bigint,next:struct<n:bigint,next:string>>"
     )
     avro.register(subject, '"string"')

@@ -25,6 +25,8 @@ from spark_avro import (
     to_confluent_protobuf,
 )
 from spark_avro.streams.following import Follower
+from spark_avro.workers import udf
+from spark_avro.workers.decoding import Batch
 
 ENCRYPT = {"name": "encryptSsn", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "ENCRYPT", "tags": ["PII"]}
 CHECK = {"name": "checkSsn", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "true"}
@@ -158,6 +160,39 @@ def test_workers_that_ask_the_registry_refuse_rules(spark: SparkSession, avro: A
     assert good.value.ssn == "123"
     assert bad.value is None
     assert bad.error.reason.endswith("does not carry out: encryptSsn")
+
+
+def spied(batch: Batch) -> Batch:
+    """The same, with a seam in the worker process that writes a word into each value that it sees."""
+
+    def decode(messages: Any, kind: Any) -> Any:
+        from spark_avro.workers import decoding as workers  # noqa: PLC0415 - in the workers
+
+        def mark(value: Any) -> Any:
+            return value.replace("123", "seen") if isinstance(value, str) else {"ssn": mark(value["ssn"])}
+
+        seam = workers.after_decoding
+        workers.after_decoding = lambda _writer, _reader, decoder: lambda *given: mark(decoder(*given))
+        try:
+            return batch(messages, kind)
+        finally:
+            workers.after_decoding = seam
+
+    return decode
+
+
+@pytest.mark.parametrize("name", ["confluent_avro_udf", "as_json", "confluent_json_udf", "from_confluent_protobuf"])
+@pytest.mark.parametrize("count", [1, 200], ids=["one by one", "enough to read in columns"])
+def test_each_value_of_a_udf_passes_through_the_seam(
+    spark: SparkSession, avro: Any, subject: str, monkeypatch: pytest.MonkeyPatch, name: str, count: int
+) -> None:
+    schema_type, reader = READERS.get(name, (AVRO, as_json))
+    schema_id = register(avro, subject, schema_type)
+    vectorized = udf._vectorized
+    monkeypatch.setattr(udf, "_vectorized", lambda batch, returns: vectorized(spied(batch), returns))
+    column = reader("value", subject=subject, registry=avro.registry)
+    values = read(spark, column, *[message(schema_id, schema_type)] * count)
+    assert values == ['{"ssn":"seen"}' if name == "as_json" else Row(ssn="seen")] * count
 
 
 @pytest.mark.parametrize("name", READERS)
