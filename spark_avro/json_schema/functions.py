@@ -55,20 +55,12 @@ def from_confluent_json(
         NoSubject, PlanError, UnsupportedSchema, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
-    chosen = select_versions(
-        registry=registry,
-        schema_type=JSON,
-        subject=subject,
-        topic=topic,
-        ids=ids,
-        is_key=is_key,
-        as_written=data_type is not None,
-    )
+    chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key)
     readable = tuple(version.id for version in chosen.versions if version.refusal is None)
     unreadable = {version.id: version.refusal for version in chosen.versions if version.refusal is not None}
     known = F.coalesce(schema_id(payload).isin(*readable), F.lit(False))
     text = F.when(known, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
-    value, parsed = _parse(text, _kind(chosen, data_type))
+    value, parsed = _parse(text, kind)
     sound = payload.isNull() | (known & F.coalesce(parsed, F.lit(False)))
     text_type = {"type": "string"}
     branch = Branch(readable, text_type, Resolved(text_type))
@@ -97,19 +89,11 @@ def confluent_json_udf(
     errors are those of `from_confluent_json`.
     """
     payload = messages(column)
-    chosen = select_versions(
-        registry=registry,
-        schema_type=JSON,
-        subject=subject,
-        topic=topic,
-        ids=ids,
-        is_key=is_key,
-        as_written=data_type is not None,
-    )
+    chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key)
     asked = asked_by_workers(registry) if ask_registry else None
     batch = json_decoder(chosen.known, chosen.origin, chosen.reader_ruled, asked)
     valid = decoded_by(batch, payload, spark.StringType())
-    value, parsed = _parse(valid.value, _kind(chosen, data_type))
+    value, parsed = _parse(valid.value, kind)
     sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
     why = F.coalesce(valid.reason, F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
     return present(Decoded(value, sound, why, valid.schema_id), payload, mode=mode, position=position)
@@ -159,10 +143,25 @@ def to_confluent_json(
     return F.concat(F.lit(wire.prefix(held.id)), F.to_json(payload).cast("binary"))
 
 
-def _kind(chosen: Selection, data_type: spark.DataType | str | None) -> spark.DataType:
+def _select(
+    registry: Registry,
+    subject: str | None,
+    topic: str | None,
+    ids: Sequence[int],
+    data_type: spark.DataType | str | None,
+    *,
+    is_key: bool,
+) -> tuple[Selection, spark.DataType]:
+    """The versions that are known, and the type of the values."""
+    as_written = data_type is not None
+    chosen = select_versions(
+        registry=registry, schema_type=JSON, subject=subject, topic=topic, ids=ids, is_key=is_key, as_written=as_written
+    )
     if data_type is None:
-        return json_type(chosen.reader.known)
-    return data_type if isinstance(data_type, spark.DataType) else spark._parse_datatype_string(data_type)  # noqa: SLF001 - pyspark has no other parser of DDL without a session
+        return chosen, json_type(chosen.reader.known)
+    if isinstance(data_type, str):
+        return chosen, spark._parse_datatype_string(data_type)  # noqa: SLF001 - pyspark has no other parser of DDL without a session
+    return chosen, data_type
 
 
 def _parse(text: Column, kind: spark.DataType) -> tuple[Column, Column]:
