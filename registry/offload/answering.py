@@ -49,7 +49,7 @@ class WorkLeft:
 
 
 class Answering:
-    """Child processes that answer questions, and a thread that encodes the questions."""
+    """Worker processes that answer questions, and a thread that encodes the questions."""
 
     def __init__(self) -> None:
         self._pool = AsyncWorkerPool("registry.offload.worker")
