@@ -46,6 +46,7 @@ COMMANDS = {
     "apply": Command("magicbyte.cli.registry_state.apply", "make a registry's state what the files say"),
     "produce": Command("magicbyte.cli.records.produce", "send JSON lines as records with a schema"),
     "consume": Command("magicbyte.cli.records.consume", "show a topic's records as JSON lines, whatever their schemas"),
+    "ids": Command("magicbyte.cli.ids.main", "count a topic's records by the schema ids that they really have"),
     "secure": Command("magicbyte.cli.security.secure", "make certificates, users and rules for a first try", _SERVER),
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),

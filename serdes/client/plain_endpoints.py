@@ -64,6 +64,11 @@ class PlainEndpoints:
         answer: list[int] = yield from self._call("GET", path("subjects", subject, "versions", version, "referencedby"))
         return answer
 
+    def ids_of(self, guid: str) -> Flow[list[int]]:
+        """The ids of a guid's schema, one for each context that holds it."""
+        answer: list[dict[str, Any]] = yield from self._call("GET", path("schemas", "guids", guid, "ids"))
+        return [held["id"] for held in answer]
+
     def schema_types(self) -> Flow[list[str]]:
         """The names of the schema types that the registry supports."""
         answer: list[str] = yield from self._call("GET", "/schemas/types")

@@ -62,6 +62,12 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
     add("--schema-registry-url", metavar="URL", default="http://localhost:8081", help="(default http://localhost:8081)")
+    add_client_properties(parser)
+
+
+def add_client_properties(parser: argparse.ArgumentParser) -> None:
+    """Add the properties of both clients."""
+    add = parser.add_argument
     add("--property", action="append", default=[], metavar="NAME=VALUE", help="of the registry's client or the codec")
     add("--command-property", action="append", default=[], metavar="NAME=VALUE", help="of the Kafka client")
     add("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
@@ -86,7 +92,7 @@ def _run(arguments: Sequence[str]) -> int:
     kafka |= properties.parse_pairs("--command-property", options.command_property)
     kafka["auto.offset.reset"] = "earliest" if options.from_beginning else "latest"
     if options.from_timestamp is not None:
-        start = Start(timestamp=_milliseconds(options.from_timestamp, parser))
+        start = Start(timestamp=milliseconds(options.from_timestamp, "--from-timestamp", parser))
     elif options.offset is not None:
         start = Start(options.offset)
     else:
@@ -189,7 +195,8 @@ _FORMATS: dict[str, Callable[[FieldReader], FieldReader]] = {
 }
 
 
-def _milliseconds(text: str, parser: argparse.ArgumentParser) -> int:
+def milliseconds(text: str, option: str, parser: argparse.ArgumentParser) -> int:
+    """The time that an option's text means, in milliseconds since 1970; ends the program if it means none."""
     if re.fullmatch(r"\d+", text):
         return int(text)
     from datetime import datetime  # noqa: PLC0415 - rarely used
@@ -198,4 +205,4 @@ def _milliseconds(text: str, parser: argparse.ArgumentParser) -> int:
         # A time without a zone is one of this machine's.
         return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
     except ValueError:
-        parser.error(f"--from-timestamp must be milliseconds since 1970 or ISO 8601, not {text!r}")
+        parser.error(f"{option} must be milliseconds since 1970 or ISO 8601, not {text!r}")

@@ -1,0 +1,1 @@
+"""`magicbyte ids`: the schema ids that a topic's records really have."""

@@ -1,0 +1,173 @@
+"""`magicbyte ids`: the schema ids that a topic's records really have, and how many records have each.
+
+A registry lists what was registered. What may be deleted, and what a reader still has to read, only the topic tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from magicbyte.cli.records.consume import add_client_properties, milliseconds
+from serdes.console import properties
+from serdes.console.kafka import consumer_config
+from serdes.console.options import number
+from serdes.console.outcome import Ended, carried_out, tell
+
+if TYPE_CHECKING:
+    from magicbyte.cli.ids.names import Named
+    from magicbyte.cli.ids.scan import Progress, Scan, Scanner, Wanted
+    from serdes.client.clients import RegistryClient
+
+PROGRAM = "magicbyte ids"
+#: The exit code of --fail-unknown.
+UNKNOWN = 100
+_OUTPUTS = ("table", "json")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+#: Seconds between two lines of progress.
+_TICK = 0.5
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, usage=f"{PROGRAM} TOPIC [TOPIC ...] [OPTION ...]", description=__doc__
+    )
+    add = parser.add_argument
+    add("topics", metavar="TOPIC", nargs="+")
+    add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
+    add(
+        "--schema-registry-url",
+        metavar="URL",
+        help="where ids are looked up (default: http://localhost:8081 if it answers); none: nowhere",
+    )
+    add_client_properties(parser)
+    add("--key", action="store_true", help="count the ids of keys instead of values")
+    add("--from", dest="since", metavar="TIME", help="begin at a time: milliseconds since 1970, or ISO 8601")
+    add("--to", dest="until", metavar="TIME", help="end before a time (default: the end of the topic as it is now)")
+    add("--sample", type=number, metavar="N", help="read 100 records at N places of each partition instead of all")
+    add("--output", choices=_OUTPUTS, default="table", help="(default table)")
+    add("--unused", action="store_true", help="list the versions of the topic's subjects that no record uses")
+    add("--fail-unknown", action="store_true", help=f"exit with {UNKNOWN} if the registry lacks an id")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Count a topic's records by schema id, and write the counts; returns the exit code."""
+    return carried_out(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _refuse_contradictions(options, parser)
+    kafka = properties.read_file("--command-config", options.command_config)
+    kafka |= properties.parse_pairs("--command-property", options.command_property)
+    patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
+    config = consumer_config(options.bootstrap_server, kafka, group="magicbyte-ids", committing=False)
+    from magicbyte.cli.ids.outputs import OUTPUTS  # noqa: PLC0415 - not for --help
+    from magicbyte.cli.ids.scan import Scanner, Wanted  # noqa: PLC0415
+
+    client = _client(options, config)
+    wanted = Wanted(options.key, _time(options, "since", parser), _time(options, "until", parser), options.sample)
+    scanner = Scanner(config, patience)
+    counts: list[Named] = []
+    try:
+        ended = _count(scanner, options.topics, wanted, counts, client, unused=options.unused)
+    finally:
+        scanner.close()
+    sys.stdout.write(OUTPUTS[options.output](counts))
+    if ended is not None:
+        raise ended
+    unknown = any(schema.is_unknown for named in counts for schema in named.schemas)
+    return UNKNOWN if options.fail_unknown and unknown else 0
+
+
+def _refuse_contradictions(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    for topic in options.topics:
+        if not _TOPIC.fullmatch(topic) or topic in {".", ".."}:
+            parser.error(f"{topic!r} is no topic's name")
+    if options.unused and (options.since or options.until or options.sample is not None):
+        parser.error("--unused needs all records: it excludes --from, --to and --sample")
+    if options.sample == 0:
+        parser.error("--sample must be at least 1")
+    if options.schema_registry_url == "none" and (options.unused or options.fail_unknown):
+        parser.error("--unused and --fail-unknown need a registry")
+
+
+def _count(
+    scanner: Scanner,
+    topics: Sequence[str],
+    wanted: Wanted,
+    counts: list[Named],
+    client: RegistryClient | None,
+    *,
+    unused: bool,
+) -> BaseException | None:
+    """Add each topic's counts to a list; what ended the last one early is returned, with its counts in the list."""
+    from magicbyte.cli.ids.names import Names, unnamed  # noqa: PLC0415 - not for --help
+    from serdes.error import SerdesError  # noqa: PLC0415
+
+    for topic in topics:
+        scan = scanner.open(topic, wanted)
+        ended: BaseException | None = None
+        try:
+            scanner.run(scan, _progress(scan))
+        except (Ended, KeyboardInterrupt) as error:
+            ended = error
+        try:
+            whole = unused and ended is None
+            counts.append(unnamed(scan) if client is None else Names(client).name(scan, unused=whole))
+        except SerdesError as error:
+            # What took minutes to count is not thrown away.
+            counts.append(unnamed(scan))
+            ended = ended or error
+        if ended is not None:
+            return ended
+    return None
+
+
+def _client(options: argparse.Namespace, config: Mapping[str, object]) -> RegistryClient | None:
+    """The registry's client; None without one. A registry that was named has to answer before anything is read."""
+    if options.schema_registry_url == "none":
+        return None
+    from serdes.console.client import DEFAULT_URL, open_client  # noqa: PLC0415 - not for --help
+    from serdes.error import RegistryUnavailable  # noqa: PLC0415
+
+    given = properties.sort(properties.parse_pairs("--property", options.property), ())
+    url = options.schema_registry_url or given.client.get("schema.registry.url")
+    client = open_client({**given.client, "schema.registry.url": url or DEFAULT_URL}, config)
+    try:
+        client.schema_types()
+    except RegistryUnavailable:
+        if url or options.unused or options.fail_unknown:
+            raise
+        tell(PROGRAM, f"no registry at {DEFAULT_URL}: ids are counted, and not looked up")
+        return None
+    return client
+
+
+def _time(options: argparse.Namespace, name: str, parser: argparse.ArgumentParser) -> int | None:
+    text: str | None = getattr(options, name)
+    return None if text is None else milliseconds(text, {"since": "--from", "until": "--to"}[name], parser)
+
+
+def _progress(scan: Scan) -> Progress:
+    """Tells on a terminal's stderr how far the reader is, and how long it will take."""
+    if not sys.stderr.isatty() or scan.wanted.sample is not None:
+        return lambda _: None
+    began = told = time.monotonic()
+
+    def tell_progress(offsets: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told < _TICK or not offsets:
+            return
+        told = now
+        left = (scan.offsets - offsets) * (now - began) / offsets
+        sys.stderr.write(f"\r{scan.topic}: {offsets:,} of {scan.offsets:,} offsets, {left:.0f} s left \x1b[K\r")
+
+    return tell_progress

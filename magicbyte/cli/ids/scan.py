@@ -1,0 +1,219 @@
+"""Reads a topic's records, from where to where was asked, and counts them."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from magicbyte.cli.ids.tally import Tally
+from serdes.console.consume.start import Cluster, Start, is_refusal
+from serdes.console.outcome import NOT_DELIVERED, Ended
+
+#: More records at once, and they no longer fit into the processor's cache.
+_BATCH = 1000
+_WAIT = 0.2
+#: The consumer's own settings. librdkafka stops fetching for a whole second each time its queue is full, unless told.
+SETTINGS: Mapping[str, Any] = {
+    "enable.auto.commit": False,
+    # What retention deletes meanwhile is passed over.
+    "auto.offset.reset": "earliest",
+    "enable.partition.eof": True,
+    "check.crcs": False,
+    "queued.min.messages": 20_000,
+    "fetch.queue.backoff.ms": 5,
+}
+#: Records that are read at each place of a sample.
+SAMPLE_RECORDS = 100
+
+#: By partition the first offset to read, and the one behind the last.
+Windows = Mapping[int, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which records of a topic are counted.
+
+    Attributes:
+        is_key: Their keys; else their values.
+        since: The timestamp to begin at, in milliseconds; None for the first record.
+        until: The timestamp to end before; None for the end of the topic at the start of the count.
+        sample: So many places spread over each partition, SAMPLE_RECORDS records each; None for all records.
+    """
+
+    is_key: bool = False
+    since: int | None = None
+    until: int | None = None
+    sample: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all records of the topic are counted."""
+        return self.since is None and self.until is None and self.sample is None
+
+
+@dataclass(slots=True)
+class Scan:
+    """A count of a topic's records.
+
+    Attributes:
+        topic: The topic's name.
+        wanted: Which of its records.
+        windows: The offsets, by partition.
+        tally: What was counted so far.
+        is_complete: Whether all of them were read.
+    """
+
+    topic: str
+    wanted: Wanted
+    windows: Windows
+    tally: Tally
+    is_complete: bool = False
+
+    @property
+    def offsets(self) -> int:
+        """How many offsets the windows have; with compaction or transactions there are fewer records."""
+        return sum(end - begin for begin, end in self.windows.values())
+
+
+#: Is told how many of a scan's offsets are behind the reader.
+Progress = Callable[[int], None]
+
+
+class Scanner:
+    """Reads topics, one after the other.
+
+    Args:
+        config: The consumer's configuration.
+        patience: Seconds without an answer from the brokers before an error is raised.
+    """
+
+    def __init__(self, config: Mapping[str, Any], patience: float) -> None:
+        self._consumer = Consumer({**config, **SETTINGS, "error_cb": self._on_error})
+        self._cluster = Cluster(self._consumer, patience)
+
+    def close(self) -> None:
+        """Close the consumer."""
+        self._consumer.close()
+
+    def open(self, topic: str, wanted: Wanted) -> Scan:
+        """Look up which offsets of a topic are to be read.
+
+        Raises:
+            Ended: there is no such topic, or the brokers refuse us or do not answer.
+        """
+        partitions = self._cluster.partitions(topic)
+        if not partitions:
+            raise Ended(NOT_DELIVERED, f"topic {topic} does not exist")
+        bounds = {partition: self._cluster.bounds(topic, partition) for partition in partitions}
+        begins = self._offsets_at(topic, bounds, wanted.since, 0)
+        ends = self._offsets_at(topic, bounds, wanted.until, 1)
+        windows = {partition: (begins[partition], ends[partition]) for partition in partitions}
+        return Scan(topic, wanted, windows, Tally(wanted.is_key))
+
+    def _offsets_at(
+        self, topic: str, bounds: Mapping[int, tuple[int, int]], timestamp: int | None, side: int
+    ) -> dict[int, int]:
+        if timestamp is None:
+            return {partition: bound[side] for partition, bound in bounds.items()}
+        found = self._cluster.offsets(((topic, partition) for partition in bounds), Start(timestamp=timestamp))
+        # Past the last record there is no offset with a later time.
+        return {place.partition: place.offset if place.offset >= 0 else bounds[place.partition][1] for place in found}
+
+    def run(self, scan: Scan, progress: Progress = lambda _: None) -> None:
+        """Read and count; what was counted stays in the scan if this raises.
+
+        Raises:
+            Ended: the brokers refuse us or do not answer.
+        """
+        rounds = [scan.windows] if scan.wanted.sample is None else _samples(scan.windows, scan.wanted.sample)
+        with _without_collections():
+            for windows in rounds:
+                self._read(scan.topic, windows, scan.tally, progress)
+        scan.is_complete = True
+
+    def _read(self, topic: str, windows: Windows, tally: Tally, progress: Progress) -> None:
+        ends = {partition: end for partition, (begin, end) in windows.items() if begin < end}
+        at = {partition: windows[partition][0] for partition in ends}
+        unfinished = set(ends)
+        self._consumer.incremental_assign(
+            [TopicPartition(topic, partition, at[partition]) for partition in sorted(ends)]
+        )
+        silent_since = time.monotonic()
+        while unfinished:
+            batch = self._consumer.consume(_BATCH, _WAIT)
+            if not batch:
+                self._check(topic, silent_since)
+                continue
+            silent_since = time.monotonic()
+            done = set()
+            if any(map(Message.error, batch)):
+                done = {partition for message in batch if (partition := self._end(topic, message)) is not None}
+                batch = [message for message in batch if message.error() is None]
+            for partition, offset in tally.add(batch, ends).items():
+                at[partition] = offset
+                if offset >= ends[partition]:
+                    done.add(partition)
+            done &= unfinished
+            if done:
+                self._consumer.incremental_unassign([TopicPartition(topic, partition) for partition in done])
+                unfinished -= done
+            progress(sum(min(offset, ends[partition]) - windows[partition][0] for partition, offset in at.items()))
+
+    def _end(self, topic: str, message: Message) -> int | None:
+        """The partition whose end a message tells; None for a record."""
+        error = message.error()
+        if error is None:
+            return None
+        if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes have such names
+            return message.partition() or 0
+        if is_refusal(error) or not error.retriable():
+            raise Ended(NOT_DELIVERED, f"topic {topic}: {error.str()}")
+        return None
+
+    def _check(self, topic: str, silent_since: float) -> None:
+        error = self._cluster.error
+        if error is not None and is_refusal(error):
+            raise Ended(NOT_DELIVERED, f"the broker cannot be used: {error.str()}")
+        if time.monotonic() - silent_since > self._cluster.patience:
+            reason = "" if error is None else f": {error.str()}"
+            raise Ended(NOT_DELIVERED, f"topic {topic}: no record came for {self._cluster.patience:.0f} s{reason}")
+
+    def _on_error(self, error: KafkaError) -> None:
+        self._cluster.error = error
+
+
+def _samples(windows: Windows, places: int) -> Iterator[Windows]:
+    """Windows of SAMPLE_RECORDS offsets, `places` of them spread evenly over each partition, without overlaps.
+
+    A partition that has no more offsets than that is one window.
+    """
+    short = {
+        partition: (begin, end) for partition, (begin, end) in windows.items() if end - begin <= places * SAMPLE_RECORDS
+    }
+    if short:
+        yield short
+    for place in range(places if len(short) < len(windows) else 0):
+        firsts = {
+            partition: begin + (end - begin) * place // places
+            for partition, (begin, end) in windows.items()
+            if partition not in short
+        }
+        yield {partition: (first, first + SAMPLE_RECORDS) for partition, first in firsts.items()}
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Without the search for garbage in circles: messages are in none, and it would go through all of a batch."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
