@@ -1,7 +1,7 @@
 """`magicbyte ids`: records counted in a second, beside bare consume loops on the same topic, in turn.
 
-Goal: at least 0.8 of the rate of a bare loop, which takes batches and looks at no record, with the client's defaults. Another
-bare loop has the settings that `magicbyte ids` gives its consumer, and shows what counting itself costs.
+Goal: at least 0.8 of the rate of a bare loop with the client's defaults, which takes batches and looks at no record.
+Another bare loop has the settings that `magicbyte ids` gives its consumer, and shows what counting itself costs.
 """
 
 from __future__ import annotations

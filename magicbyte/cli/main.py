@@ -35,7 +35,7 @@ COMMANDS = {
     "registry": Command("magicbyte.cli.servers.registry", "run the schema registry", _SERVER),
     "rest-proxy": Command("magicbyte.cli.servers.rest_proxy", "run the Kafka REST proxy", _SERVER),
     "check": Command(
-        "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock or a registry"
+        "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock, a registry or a topic"
     ),
     "register": Command("magicbyte.cli.registry_state.register", "register a project's schemas, references first"),
     "download": Command("magicbyte.cli.registry_state.download", "write a registry's schemas, or its state, to files"),

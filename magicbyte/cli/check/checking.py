@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from compat.budget import Budget
-from compat.engine import Previous, check, reserved_field_messages
+from compat.engine import Previous, Verdict, check, reserved_field_messages
 from compat.explain import explain
 from compat.finding import Finding as Broken
 from compat.formats import FORMATS, parse
@@ -17,13 +17,14 @@ from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Po
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier, Properties, Terms
 from magicbyte.cli.check.config.config import Config, Declaration
 from magicbyte.cli.check.config.patterns import matches
-from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding, Report
+from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding, Report, retained_together
 from magicbyte.cli.check.project.files import SchemaFile, invalid
 from magicbyte.cli.check.project.tree import Tree
 
 #: What holds where neither the project nor the baseline says anything.
 DEFAULT_LEVEL = LEVELS["BACKWARD"]
-
+#: What data demand of a schema.
+_ALL_DATA = LEVELS["BACKWARD_TRANSITIVE"]
 
 #: The metadata property that reserves fields.
 _RESERVED = "confluent:reserved"
@@ -53,6 +54,8 @@ class Checker:
         self._baseline = baseline
         #: Files that could not be parsed, and those that refer to them.
         self._unusable: set[str] = set()
+        #: Breaks with versions of which there are no data.
+        self._harmless: list[str] = []
 
     def run(self, named: Collection[str] | None = None, *, today: dt.date, prior: Iterable[Finding] = ()) -> Report:
         """Check everything, or the named files.
@@ -70,13 +73,15 @@ class Checker:
         wanted = [finding for finding in findings if named is None or finding.file in named]
         declared, open_ = _declare(sorted(wanted, key=lambda finding: finding.order), self._config, today)
         checked = [outcome.checked for outcome in outcomes.values() if outcome.checked is not None]
+        idle = tuple(_idle(self._config.declarations, findings, today))
         return Report(
             tuple(
                 sorted((each for each in checked if named is None or each.file in named), key=lambda each: each.file)
             ),
             tuple(open_),
             tuple(declared),
-            (*self._baseline.notes(), *_idle(self._config.declarations, findings, today)),
+            (*self._baseline.notes(), *self._harmless, *idle),
+            idle,
         )
 
     def parsed(self, file: SchemaFile) -> ParsedSchema:
@@ -98,6 +103,10 @@ class Checker:
             return _Outcome((schema,))
         level, policy = self._terms(file)
         versions = self._baseline.earlier(file, every=level.transitive)
+        if self._baseline.is_data:
+            found, borrowed = self._compare(file, schema, versions, versions, level, policy)
+            checked = Checked(file.subject, file.path, level.name, len(versions))
+            return _Outcome((*_warnings(file, schema), *found), tuple(borrowed), checked)
         terms = self._baseline.terms(file.subject).or_else(self._baseline.default_terms())
         group, properties = in_group(versions, terms)
         reserved = _reserved(file, schema, group, terms, properties)
@@ -121,6 +130,8 @@ class Checker:
         """The level and policy: the file's own, the subject's in the baseline, the project's, or the baseline's."""
         own, common = self._baseline.terms(file.subject), self._baseline.default_terms()
         level = file.entry.level or own.level or self._config.level or common.level or DEFAULT_LEVEL
+        if self._baseline.is_data:
+            level = _ALL_DATA
         policy = file.entry.policy or own.policy or common.policy or self._config.policy
         return level, policy
 
@@ -143,22 +154,29 @@ class Checker:
         """What breaks against the versions of the schema's compatibility group, unless it is any version already."""
         dependencies = self._tree.dependencies(file)
         same = versions if self._baseline.keeps_versions else versions[-1:]
-        if not versions or any(self._is(schema, dependencies, version) for version in same):
+        if not self._baseline.is_data and any(self._is(schema, dependencies, version) for version in same):
             return [], []
-        found: list[Finding] = []
-        borrowed: list[Finding] = []
-        told: set[_Key] = set()
+        found: dict[_Key, Finding] = {}
+        borrowed: dict[_Key, Finding] = {}
+        harmless: dict[_Key, tuple[Broken, Earlier]] = {}
         budget = Budget(_EXPLANATION_STEPS)
         for broken in self._broken(schema, group, level, policy, budget):
             version = group[broken.version or 0]
-            finding = self._finding(file, broken, version, budget)
             key = _key(broken)
+            if self._baseline.is_data and not version.retained:
+                harmless.setdefault(key, (broken, version))
+                continue
+            told = found if key in found else borrowed
             if key in told:
-                continue  # an older version that breaks in the same way
-            told.add(key)
+                # An older version that breaks in the same way.
+                told[key] = replace(told[key], retained=retained_together(told[key].retained, version.retained))
+                continue
+            finding = self._finding(file, broken, version, budget)
             alone = None if version.dependencies == dependencies else self._alone(file, version, level, policy)
-            (found if alone is None or key in alone else borrowed).append(finding)
-        return found, borrowed
+            (found if alone is None or key in alone else borrowed)[key] = finding
+        harmful = found.keys() | borrowed.keys()
+        self._harmless += [_harmless(file, *harmless[key]) for key in harmless if key not in harmful]
+        return [*found.values()], [*borrowed.values()]
 
     def _broken(
         self, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy, budget: Budget
@@ -168,7 +186,14 @@ class Checker:
         previous = [
             Previous(index, partial(parse, each.schema, each.dependencies)) for index, each in enumerate(versions)
         ]
-        verdict = check(schema, previous, level, policy, every_version=True)
+        if self._baseline.is_data:
+            # Each on its own: what breaks although the rules allow it counts for all data, not for the newest alone.
+            verdicts = [check(schema, [version], level, policy) for version in reversed(previous)]
+        else:
+            verdicts = [check(schema, previous, level, policy, every_version=True)]
+        return [broken for verdict in verdicts for broken in self._with_cautions(verdict, budget)]
+
+    def _with_cautions(self, verdict: Verdict, budget: Budget) -> Sequence[Broken]:
         cautions = verdict.cautions(budget)
         if "reserved" in self._config.lint:
             cautions = tuple(caution for caution in cautions if caution.difference.rule.name not in _LINTED)
@@ -215,6 +240,7 @@ class Checker:
             harm=told.harm,
             old=told.old_at,
             witness=told.witness,
+            retained=version.retained,
             # The schema in a container file's header is no text that can be edited.
             fixes=() if file.is_container else told.fixes,
             text=file.text,
@@ -282,6 +308,12 @@ def _reserved(
     for message in reserved_field_messages(schema, properties.get(_RESERVED), before):
         remedy = f"Give the field another name, or change the property `{_RESERVED}` of the subject's metadata."
         yield Finding("RESERVED_FIELD", file.path, START, message, remedy, subject=file.subject)
+
+
+def _harmless(file: SchemaFile, broken: Broken, version: Earlier) -> str:
+    rule, path = broken.difference.rule.name, broken.difference.path
+    at = f" at {path}" if path else ""
+    return f"{file.path} breaks {version.name} of {file.subject} ({rule}{at}), of which there are no records"
 
 
 def _canonical(schema_type: str, dependencies: Dependencies) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compat.difference import Witness
@@ -15,6 +17,69 @@ WARNING = "warning"
 START = Position(1, 1)
 #: Longest datum that is part of a sentence.
 LONGEST_EXAMPLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """Records of a topic that a break concerns.
+
+    Attributes:
+        topic: The topic's name.
+        records: How many of its records there are.
+        last: The time of the last one in milliseconds since 1970; None if it has none.
+        until: Until when that one is retained at least, in milliseconds since 1970; None if no time is set or known.
+        kept: For how long the topic retains records that have no such time, in words.
+    """
+
+    topic: str
+    records: int
+    last: int | None
+    until: int | None
+    kept: str
+
+    @property
+    def text(self) -> str:
+        """The records in words."""
+        noun = "record" if self.records == 1 else "records"
+        parts = [
+            f"{self.records:,} {noun} of topic {self.topic}",
+            "" if self.last is None else f"the last of {_utc(self.last)}",
+            self.kept if self.until is None else f"retained until {_utc(self.until)}",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    def to_json(self) -> dict[str, Any]:
+        """The records as JSON data."""
+        return {"topic": self.topic, "records": self.records, "last": self.last, "retainedUntil": self.until}
+
+
+def retained_together(first: tuple[Retained, ...], second: tuple[Retained, ...]) -> tuple[Retained, ...]:
+    """The records of both, those of a topic in one."""
+    topics = {retained.topic: retained for retained in first}
+    for other in second:
+        known = topics.get(other.topic)
+        topics[other.topic] = (
+            other
+            if known is None
+            else replace(
+                known,
+                records=known.records + other.records,
+                last=_later(known.last, other.last),
+                until=_later(known.until, other.until),
+            )
+        )
+    return tuple(topics.values())
+
+
+def _later(first: int | None, second: int | None) -> int | None:
+    return max((time for time in (first, second) if time is not None), default=None)
+
+
+def _utc(milliseconds: int) -> str:
+    try:
+        return dt.datetime.fromtimestamp(milliseconds // 1000, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return f"{milliseconds} ms since 1970"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +103,7 @@ class Finding:
         fixes: Ways to change the file that mend it.
         witness: A datum that shows the break, or why no data can break.
         also: Subjects that refer to this one and break by this change.
+        retained: The records of topics that cannot be read any more, if the check asked topics.
         declared: Why the break is meant, where the configuration declares it.
         text: The file's text, in which fixes are edits.
     """
@@ -58,6 +124,7 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     witness: Witness | None = None
     also: tuple[str, ...] = ()
+    retained: tuple[Retained, ...] = ()
     declared: str | None = None
     text: str = ""
 
@@ -73,11 +140,17 @@ class Finding:
             self.message,
             f"Breaks {self.breaks}." if self.breaks else "",
             self.harm,
+            f"Concerns {self.data}." if self.retained else "",
             self.evidence,
             f"Also breaks {', '.join(self.also)}." if self.also else "",
             f"Fix: {self.remedy}" if self.remedy else "",
         ]
         return " ".join(part for part in parts if part)
+
+    @property
+    def data(self) -> str:
+        """The records that the break concerns; nothing if no topic was asked."""
+        return "; ".join(retained.text for retained in self.retained)
 
     @property
     def evidence(self) -> str:
@@ -109,6 +182,7 @@ class Finding:
             "fixes": [fix.to_json() for fix in self.fixes],
             **witness_json(self.witness),
             "also": list(self.also),
+            "retained": [retained.to_json() for retained in self.retained],
             "declared": self.declared,
         }
 
@@ -132,6 +206,7 @@ class Report:
         findings: What is wrong, in order.
         declared: Breaks that the configuration declares; they count for nothing.
         notes: What the user should know besides.
+        idle: Those of the notes that say that a declaration is over and declares nothing.
         prefix: The project's folder within its git repository, with a `/` at its end, or nothing: what code hosts put
             before paths.
     """
@@ -140,7 +215,26 @@ class Report:
     findings: tuple[Finding, ...] = ()
     declared: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     prefix: str = ""
+
+    def plus(self, other: Report) -> Report:
+        """This report with that of another baseline; a break that both have is told once."""
+        checked = {each.file: each for each in self.checked}
+        for each in other.checked:
+            known = checked.get(each.file)
+            checked[each.file] = each if known is None else replace(known, versions=known.versions + each.versions)
+        idle = tuple(note for note in self.idle if note in other.idle)
+        over = {*self.idle, *other.idle} - {*idle}
+        notes = dict.fromkeys(note for note in (*self.notes, *other.notes) if note not in over)
+        return replace(
+            self,
+            checked=tuple(checked[file] for file in sorted(checked)),
+            findings=_together(self.findings, other.findings),
+            declared=_together(self.declared, other.declared),
+            notes=tuple(notes),
+            idle=idle,
+        )
 
     @property
     def failed(self) -> bool:
@@ -151,3 +245,17 @@ class Report:
     def worst_first(self) -> list[Finding]:
         """Errors before warnings: code hosts show no more than some."""
         return sorted(self.findings, key=lambda finding: (finding.severity != ERROR, finding.order))
+
+
+def _together(first: Iterable[Finding], second: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of both in order; of a pair the first, with the records of both and the worse severity."""
+    together: dict[tuple[object, ...], Finding] = {}
+    for finding in (*first, *second):
+        key = (finding.rule, finding.file, finding.path, finding.direction, finding.path or finding.message)
+        known = together.get(key)
+        if known is not None:
+            retained = retained_together(known.retained, finding.retained)
+            worse = ERROR if ERROR in {known.severity, finding.severity} else WARNING
+            finding = replace(known, retained=retained, severity=worse)  # noqa: PLW2901 - what is kept of both
+        together[key] = finding
+    return tuple(sorted(together.values(), key=lambda finding: finding.order))

@@ -31,17 +31,18 @@ def main(arguments: Sequence[str]) -> int:
     outputs = [_output(each) for each in options.format or ["text"]]
     # What comes now is slow to load; --help has no use for it.
     from magicbyte.cli.check.outputs import renderer  # noqa: PLC0415
-    from magicbyte.cli.check.run import check_project  # noqa: PLC0415
+    from magicbyte.cli.check.run import Services, check_project  # noqa: PLC0415
 
     def check() -> Report:
         return check_project(
             Path.cwd(),
             config_file=options.config,
-            against=options.against,
+            against=options.against or (),
             named=options.files,
             level=options.compatibility,
             lint=options.lint,
             strict=options.strict,
+            services=Services(options.registry, options.bootstrap_servers, options.command_config),
         )
 
     report = check() if options.fix is None else _fixed(options, check)
@@ -86,9 +87,18 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("files", nargs="*", metavar="PATH", help="tell only of these files and folders (default: all)")
     parser.add_argument(
         "--against",
+        action="append",
         metavar="WHAT",
-        help="git:REF, folder:DIR, file:FILE, lock:FILE, registry:URL or none; the prefix may be left out of folders, "
-        "files and URLs (default: the configuration's, else the main branch)",
+        help="git:REF, folder:DIR, file:FILE, lock:FILE, registry:URL, topic:TOPIC[,TOPIC..] or none; the prefix may "
+        "be left out of folders, files and URLs; may be given several times (default: the configuration's, else the "
+        "main branch)",
+    )
+    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the brokers of --against topic:")
+    parser.add_argument("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
+    parser.add_argument(
+        "--registry",
+        metavar="URL",
+        help="where --against topic: looks ids up (default: `registry` of the configuration)",
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="instead of the nearest magicbyte.toml")
     parser.add_argument("--compatibility", metavar="LEVEL", help="for subjects that have no level of their own")

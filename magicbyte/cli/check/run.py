@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,26 +22,46 @@ if TYPE_CHECKING:
     from magicbyte.cli.check.baselines.lock import StateBaseline
 
 
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Where the registry and the brokers are, for `topic:` baselines.
+
+    Attributes:
+        registry: The registry's URL; the configuration's if not given.
+        bootstrap_servers: The brokers.
+        command_config: A `.properties` file of the Kafka client.
+    """
+
+    registry: str | None = None
+    bootstrap_servers: str | None = None
+    command_config: str | None = None
+
+
+_NOWHERE = Services()
+
+
 def check_project(
     folder: Path,
     *,
     config_file: Path | None = None,
-    against: str | None = None,
+    against: Sequence[str] = (),
     named: Sequence[str] = (),
     level: str | None = None,
     lint: bool = False,
     strict: bool = False,
+    services: Services = _NOWHERE,
 ) -> Report:
     """Check the project that a folder is in.
 
     Args:
         folder: Where the user is.
         config_file: The configuration, if it is not to be looked for.
-        against: What to compare with, instead of what the configuration says.
+        against: What to compare with, one after the other, instead of what the configuration says.
         named: Files and folders, from the folder, whose findings are wanted; all if there are none.
         level: For subjects that have no level of their own.
         lint: Whether all lint rules are on.
         strict: Whether what breaks although the rules allow it is an error.
+        services: Where the registry and the brokers are, for baselines that ask them.
 
     Raises:
         Failure: something of this is not there or wrong.
@@ -59,15 +79,21 @@ def check_project(
     files, findings = working_files(config, [path for path in paths if (config.root / path).is_file()])
     found = {*(file.path for file in files), *(finding.file for finding in findings)}
     wanted = {path for path in found if any(_is_in(path, name) for name in paths)} if named else None
-    with open_baseline(against or config.against, config, folder, files) as baseline:
-        stores = open_stores(config, baseline)
-        tree = Tree(files, stores, config.import_roots)
-        report = Checker(config, tree, baseline).run(wanted, today=_today(), prior=findings)
+    report: Report | None = None
+    baselines: Sequence[str | None] = against or [config.against]
+    for baseline_text in dict.fromkeys(baselines):
+        with open_baseline(baseline_text, config, folder, files, services) as baseline:
+            tree = Tree(files, open_stores(config, baseline), config.import_roots)
+            checked = Checker(config, tree, baseline).run(wanted, today=_today(), prior=findings)
+        report = checked if report is None else report.plus(checked)
+    assert report is not None
     return replace(report, prefix=_prefix(config.root))
 
 
 @contextmanager
-def open_baseline(against: str | None, config: Config, folder: Path, files: Sequence[SchemaFile]) -> Iterator[Baseline]:
+def open_baseline(
+    against: str | None, config: Config, folder: Path, files: Sequence[SchemaFile], services: Services
+) -> Iterator[Baseline]:
     """The baseline that a text means.
 
     Args:
@@ -75,12 +101,31 @@ def open_baseline(against: str | None, config: Config, folder: Path, files: Sequ
         config: The project.
         folder: Where paths start.
         files: The project's files, whose subjects are looked up.
+        services: Where the registry and the brokers are.
 
     Raises:
         Failure: it means nothing, or what it means is not there.
     """
     kind, rest = _kind(against, folder)
-    if kind == "registry":
+    if kind == "topic":
+        # As below.
+        from magicbyte.cli.check.baselines.registry import registry_client  # noqa: PLC0415
+        from magicbyte.cli.check.baselines.topic import Kafka, TopicBaseline  # noqa: PLC0415
+
+        topics = [topic for name in rest.split(",") if (topic := name.strip())]
+        if not topics:
+            raise Failure("--against topic: names no topic")
+        if services.bootstrap_servers is None:
+            raise Failure(f"--against {against} needs --bootstrap-servers HOST:PORT")
+        url = services.registry or config.registry
+        if url is None:
+            raise Failure(
+                f"--against {against} needs --registry URL, or `registry` in magicbyte.toml: ids are looked up"
+            )
+        kafka = Kafka(services.bootstrap_servers, services.command_config)
+        with registry_client(url) as client:
+            yield TopicBaseline([*dict.fromkeys(topics)], kafka, url, client, files)
+    elif kind == "registry":
         # Loads the HTTP client, which is only for those who name a registry.
         from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client  # noqa: PLC0415
 
@@ -110,7 +155,7 @@ def _kind(against: str | None, folder: Path) -> tuple[str, str]:
     if against == "none":
         return "none", ""
     kind, colon, rest = against.partition(":")
-    if colon and kind in {*_OPENERS, "registry"}:
+    if colon and kind in {*_OPENERS, "registry", "topic"}:
         return kind, rest
     if "://" in against:
         return "registry", against
@@ -121,7 +166,7 @@ def _kind(against: str | None, folder: Path) -> tuple[str, str]:
         return ("lock" if against.endswith(".lock.json") else "file"), against
     raise Failure(
         f"--against:1:1: there is no file or folder {against!r}; a git ref is git:{against}, and there are folder:,"
-        " file:, lock:, registry: and none"
+        " file:, lock:, registry:, topic: and none"
     )
 
 

@@ -114,10 +114,10 @@ class Names:
             info = self.client.schema_by_id(schema_id, subject)
         except SchemaNotFound:
             return UsedSchema(schema_id, None, usage, versions=())
-        live = {(held.subject, held.version) for held in self.client.versions_of(schema_id, subject)}
+        live = {(held.subject, held.version) for held in self.client.versions_of(schema_id)}
         versions = [
             Version(held.subject, held.version, (held.subject, held.version) not in live)
-            for held in self.client.versions_of(schema_id, subject, deleted=True)
+            for held in self.client.versions_of(schema_id, deleted=True)
         ]
         return UsedSchema(schema_id, info.guid, usage, info, tuple(versions))
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from compat.level import Level, Policy
 from compat.schema import Dependencies, SchemaText
+from magicbyte.cli.check.findings import Retained
 from magicbyte.cli.check.project.files import SchemaFile
 from magicbyte.cli.check.project.tree import Store
 
@@ -17,13 +18,17 @@ Properties = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """An earlier version: its name in words, its number if it has one, its texts, and its metadata properties."""
+    """An earlier version: its name in words, its number if it has one, its texts, and its metadata properties.
+
+    `retained` are the records that topics have of it.
+    """
 
     name: str
     number: int | None
     schema: SchemaText
     dependencies: Dependencies = ()
     properties: Properties = field(default_factory=dict)
+    retained: tuple[Retained, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +64,13 @@ class Baseline(Protocol):
     Attributes:
         name: In words.
         keeps_versions: Whether a schema that is any version already is accepted as that one, as registries do.
+        is_data: Whether its versions stand for data. Then each file has to read all of them, whatever its level; a
+            break with a version that has no data is a note.
     """
 
     name: str
     keeps_versions: bool
+    is_data: bool
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
         """The versions before a file's schema, oldest first: the newest one, or every one."""
@@ -85,6 +93,7 @@ class Nothing:
 
     name = "nothing"
     keeps_versions = False
+    is_data = False
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:  # noqa: ARG002
         """None."""

@@ -134,6 +134,7 @@ class StateBaseline:
     """Every live version that a registry holds, or held when the lock file was written."""
 
     keeps_versions = True
+    is_data = False
 
     def __init__(self, name: str, state: State) -> None:
         self.name = name

@@ -72,6 +72,8 @@ def _told(finding: Finding) -> Iterator[str]:
         yield f"**Breaks** {_plain(finding.breaks)}. {_plain(finding.harm)}\n"
     elif finding.harm:
         yield f"{_plain(finding.harm)}\n"
+    if finding.retained:
+        yield f"**Data:** {_plain(finding.data)}\n"
     if finding.also:
         yield f"**Also breaks** {', '.join(map(_code, finding.also))}\n"
     yield from _witness(finding)

@@ -25,6 +25,7 @@ def _lines(finding: Finding) -> Iterator[str]:
         "against": finding.version and f"{finding.version}{old}",
         "breaks": finding.breaks,
         "how": finding.harm,
+        "data": finding.data,
         "also": ", ".join(finding.also),
         "example": finding.witness and finding.witness.example,
         "effect": finding.witness and finding.witness.effect,
