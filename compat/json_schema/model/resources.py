@@ -5,14 +5,16 @@ Nothing is ever fetched: an address that no reference gives is an error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from compat.json import json_text
 from compat.json_schema.model.dialects import Dialect, dialect_of
 from compat.schema import Dependencies, Pointer
+from compat.text_cache import TextCache
 
 #: Keywords whose values are data, in which `$id` and `$anchor` mean nothing.
 _DATA = frozenset({"enum", "const", "default", "examples"})
@@ -64,7 +66,7 @@ class Resources:
         self._by_uri: dict[str, Resource] = {}
         self._anchors: dict[tuple[str, str], Target] = {}
         self._starts: dict[int, Resource] = {}
-        self.root = self._add(raw, "", foreign=False)
+        self.root = self._add(_declare_all(raw, "", foreign=False))
         self._texts: dict[str, str] = {}
         self._names: dict[str, str] = {}
         for dependency in dependencies:
@@ -116,10 +118,10 @@ class Resources:
 
     def _dependency(self, name: str) -> Resource:
         try:
-            raw = json_text.loads(self._texts[name])
+            declared = _DECLARED.get(name, self._texts[name])
         except json_text.InvalidJson as error:
             raise Unresolved(f"the referenced schema '{name}' is not JSON: {error}") from None
-        resource = self._add(raw, _defragmented(name), foreign=True)
+        resource = self._add(declared)
         for spelling in self._spellings(name):
             if self._names[spelling] == name:
                 self._by_uri.setdefault(spelling, resource)
@@ -133,7 +135,7 @@ class Resources:
             raw = REGISTRY.contents(address)
         except LookupError:
             raise Unresolved(f"there is no official metaschema '{address}'") from None
-        return self._add(raw, address, foreign=True)
+        return self._add(_declare_all(raw, address, foreign=True))
 
     def _walk(self, resource: Resource, fragment: str, reference: str) -> Target:
         raw, pointer, current = resource.raw, resource.pointer, resource
@@ -160,40 +162,74 @@ class Resources:
             return int(name)
         return None
 
-    def _add(self, raw: Any, uri: str, *, foreign: bool) -> Resource:
-        """Finds the resources and anchors in a text; gives the outermost resource."""
-        root: Resource | None = None
-        todo: list[tuple[Any, Pointer, Resource]] = []
-        resource = Resource(uri, raw, (), dialect_of(raw), foreign)
-        todo.append((raw, (), resource))
-        while todo:
-            value, pointer, enclosing = todo.pop()
-            here = self._declare(value, pointer, enclosing) if isinstance(value, dict) else enclosing
-            root = root or here
-            todo.extend((child, (*pointer, step), here) for step, child in _children(value))
-        assert root is not None
-        self._by_uri.setdefault(uri, root)
-        return root
+    def _add(self, declared: _Declared) -> Resource:
+        """Take in the resources and anchors of a text; gives the outermost resource."""
+        for resource in declared.resources:
+            self._by_uri.setdefault(resource.uri, resource)
+        self._by_uri.setdefault(declared.uri, declared.root)
+        for key, target in declared.anchors.items():
+            self._anchors.setdefault(key, target)
+        self._starts.update(declared.starts)
+        return declared.root
 
-    def _declare(self, raw: dict[str, Any], pointer: Pointer, enclosing: Resource) -> Resource:
-        here = enclosing
-        dialect = dialect_of(raw) if isinstance(raw.get("$schema"), str) else enclosing.dialect
-        name = raw.get(dialect.id_keyword)
-        # In older drafts `$ref` hides what stands beside it.
-        if isinstance(name, str) and (dialect.modern or not pointer or "$ref" not in raw):
-            if name.startswith("#"):
-                self._anchors.setdefault((here.uri, name[1:]), Target(raw, pointer, here))
-            else:
-                here = Resource(_defragmented(_join(here.uri, name)), raw, pointer, dialect, here.foreign)
-                self._by_uri.setdefault(here.uri, here)
-        elif not pointer or dialect is not enclosing.dialect:
-            here = Resource(here.uri, raw, pointer, dialect, here.foreign)
-        if here is not enclosing:
-            self._starts[id(raw)] = here
-        for keyword in ("$anchor", "$dynamicAnchor"):
-            if dialect.modern and isinstance(raw.get(keyword), str):
-                self._anchors.setdefault((here.uri, raw[keyword]), Target(raw, pointer, here))
-        return here
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Declared:
+    """The resources and anchors of one text.
+
+    Attributes:
+        uri: Its address.
+        root: The outermost resource.
+        resources: Those with a name of their own, from the outside in.
+        anchors: Schemas by the address of their resource and their anchor.
+        starts: The resource that starts at a schema, by the schema's identity.
+    """
+
+    uri: str
+    root: Resource
+    resources: list[Resource]
+    anchors: dict[tuple[str, str], Target]
+    starts: dict[int, Resource]
+
+
+def _declare_all(raw: Any, uri: str, *, foreign: bool) -> _Declared:
+    outermost = Resource(uri, raw, (), dialect_of(raw), foreign)
+    declared = _Declared(uri, outermost, [], {}, {})
+    root: Resource | None = None
+    todo: list[tuple[Any, Pointer, Resource]] = [(raw, (), outermost)]
+    while todo:
+        value, pointer, enclosing = todo.pop()
+        here = _declare(value, pointer, enclosing, declared) if isinstance(value, dict) else enclosing
+        root = root or here
+        todo.extend((child, (*pointer, step), here) for step, child in _children(value))
+    return replace(declared, root=root or outermost)
+
+
+def _declare(raw: dict[str, Any], pointer: Pointer, enclosing: Resource, declared: _Declared) -> Resource:
+    here = enclosing
+    dialect = dialect_of(raw) if isinstance(raw.get("$schema"), str) else enclosing.dialect
+    name = raw.get(dialect.id_keyword)
+    # In older drafts `$ref` hides what stands beside it.
+    if isinstance(name, str) and (dialect.modern or not pointer or "$ref" not in raw):
+        if name.startswith("#"):
+            declared.anchors.setdefault((here.uri, name[1:]), Target(raw, pointer, here))
+        else:
+            here = Resource(_defragmented(_join(here.uri, name)), raw, pointer, dialect, here.foreign)
+            declared.resources.append(here)
+    elif not pointer or dialect is not enclosing.dialect:
+        here = Resource(here.uri, raw, pointer, dialect, here.foreign)
+    if here is not enclosing:
+        declared.starts[id(raw)] = here
+    for keyword in ("$anchor", "$dynamicAnchor"):
+        if dialect.modern and isinstance(raw.get(keyword), str):
+            declared.anchors.setdefault((here.uri, raw[keyword]), Target(raw, pointer, here))
+    return here
+
+
+#: What the texts of references declare. Their JSON takes some ten times the memory of the text.
+_DECLARED = TextCache(
+    lambda name, text: _declare_all(json_text.loads(text), _defragmented(name), foreign=True), 2_000_000
+)
 
 
 def _children(value: Any) -> Iterator[tuple[str | int, Any]]:
@@ -207,7 +243,13 @@ def _children(value: Any) -> Iterator[tuple[str | int, Any]]:
                 yield index, child
 
 
+#: An address to which nothing is added, whatever the base.
+_WHOLE_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.:@_-]+(?:/[a-zA-Z0-9._~%/@:$&*+,=-]*)?")
+
+
 def _join(base: str, address: str) -> str:
+    if not base or _WHOLE_ADDRESS.fullmatch(address):
+        return address
     try:
         return urljoin(base, address)
     except ValueError:

@@ -48,6 +48,12 @@ def check(program: Program, unit: Unit, earlier: Declared) -> None:
         unit.fail(message, at)
 
 
+def check_names_elsewhere(unit: Unit, earlier: Declared) -> None:
+    """Raise InvalidSchema if a file that was checked before declares a name of this file."""
+    for message, at in _names_elsewhere(earlier, unit):
+        unit.fail(message, at)
+
+
 def _imports(program: Program, unit: Unit) -> Iterator[Problem]:
     seen: set[str] = set()
     for entry in unit.tree.imports:

@@ -10,6 +10,7 @@ from compat.protobuf.program.builtin import builtin, builtin_symbols
 from compat.protobuf.program.parsed import Symbol, Unit
 from compat.protobuf.witness.reading import read
 from compat.schema import PROTOBUF, InvalidSchema
+from compat.text_cache import TextCache
 
 
 class Library:
@@ -33,7 +34,7 @@ class Library:
         if reference is None:
             return builtin(path)
         if isinstance(reference, str):
-            reference = self._references[path] = _read(path, reference)
+            reference = self._references[path] = _UNITS.get(path, reference)
         return reference
 
     @cached_property
@@ -53,3 +54,7 @@ def _read(path: str, text: str) -> Unit:
     except InvalidSchema as error:
         raise InvalidSchema(PROTOBUF, f'in the reference "{path}": {error.detail}', None) from None
     return Unit(path, tree, text if is_text else None)
+
+
+#: A tree takes some thirty times the memory of its text.
+_UNITS = TextCache(_read, 1_000_000)

@@ -11,13 +11,13 @@ from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from compat.protobuf.checks.files import Declared, check
+from compat.protobuf.checks.files import Declared, check, check_names_elsewhere
 from compat.protobuf.descriptor.describe import describe
 from compat.protobuf.descriptor.options import Options
 from compat.protobuf.descriptor.undescribe import is_repeated
 from compat.protobuf.program.builtin import builtin, well_known_descriptor
 from compat.protobuf.program.library import Library
-from compat.protobuf.program.parsed import Program, Unit
+from compat.protobuf.program.parsed import Described, Program, Unit
 from compat.protobuf.rules.remarks import Remark, Remarks
 
 _REFUSAL = "Couldn't build proto file into descriptor pool: "
@@ -87,6 +87,8 @@ class _Linker:
         self.remarks: list[Remark] = []
         self._begun: set[str] = set()
         self._declared = Declared()
+        #: By path, the files whose descriptor follows from their text and their imports alone.
+        self._described: dict[str, Described] = {}
 
     def link(self) -> None:
         """Build the root and all that it uses."""
@@ -111,7 +113,12 @@ class _Linker:
             if entry.path not in missing:
                 yield program.units[entry.path]
         if unit is builtin(unit.path) and unit.path.startswith("google/protobuf/"):
-            self._add(unit, well_known_descriptor(unit.path))
+            unit.described = unit.described or Described(well_known_descriptor(unit.path), ())
+            self._reuse(unit, unit.described)
+            return
+        if unit.described is not None and self._still_holds(unit.described):
+            check_names_elsewhere(unit, self._declared)
+            self._reuse(unit, unit.described)
             return
         _check_edition(unit)
         check(program, unit, self._declared)
@@ -131,6 +138,26 @@ class _Linker:
             options.set_custom(scratch)
         self.remarks += remarks.noted
         self._add(unit, descriptor)
+        if not (missing or remarks.noted or options.custom or unit is program.root):
+            self._remember(unit, descriptor)
+
+    def _remember(self, unit: Unit, descriptor: FileDescriptorProto) -> None:
+        """Keep the descriptor for other programs, if those of all imports are kept too."""
+        imports = [(self._program.units[entry.path], self._described.get(entry.path)) for entry in unit.tree.imports]
+        kept = tuple([(imported, described) for imported, described in imports if described is not None])
+        if len(kept) == len(imports):
+            unit.described = self._described[unit.path] = Described(descriptor, kept)
+
+    def _still_holds(self, described: Described) -> bool:
+        """Whether the imports lead to the same files here, and these to the same as well, and so on."""
+        return all(
+            self._program.units.get(imported.path) is imported and self._described.get(imported.path) is earlier
+            for imported, earlier in described.imports
+        )
+
+    def _reuse(self, unit: Unit, described: Described) -> None:
+        self._described[unit.path] = described
+        self._add(unit, described.proto)
 
     def _add(self, unit: Unit, descriptor: FileDescriptorProto) -> None:
         self.built[unit.path] = descriptor

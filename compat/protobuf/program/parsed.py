@@ -12,6 +12,8 @@ from compat.protobuf.text.nodes import Enum, Extend, File, Import, MapType, Memb
 from compat.schema import PROTOBUF, InvalidSchema
 
 if TYPE_CHECKING:
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
     from compat.protobuf.program.library import Library
 
 MESSAGE = "message"
@@ -35,13 +37,25 @@ class Symbol(NamedTuple):
     extendee: tuple[str, str] = ("", "")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Described:
+    """A file's descriptor, and what its imports were when it was made."""
+
+    proto: FileDescriptorProto
+    imports: tuple[tuple[Unit, Described], ...]
+
+
 class Unit:
-    """One file: its path, its tree, its text where it has one that positions count in, and the names it declares."""
+    """One file: its path, its tree, its text where it has one that positions count in, and the names it declares.
+
+    `described` is what a linker made of it, for other linkers in which its imports mean the same.
+    """
 
     def __init__(self, path: str, tree: File, text: str | None) -> None:
         self.path = path
         self.tree = tree
         self.text = text
+        self.described: Described | None = None
 
     def fail(self, message: str, at: int = 0) -> NoReturn:
         """Raise InvalidSchema for the node that begins with a token."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from compat.budget import Budget
 from compat.difference import NEVER, Difference
+from compat.protobuf.program.builtin import builtin
 from compat.protobuf.program.parsed import Program, Unit
 from compat.protobuf.rules.java_order import union_order
 from compat.protobuf.rules.judges import judge
@@ -360,7 +361,12 @@ def _may_differ(writer: FieldType, reader: FieldType) -> bool:
     if old is None or new is None or writer.local_name != reader.local_name:
         return False
     is_local = old.unit is writer.place.program.root and new.unit is reader.place.program.root
-    return old.unit is not new.unit and not is_local  # a built-in file is the same everywhere
+    return not is_local and not (old.unit is new.unit and _is_builtin(old.unit))
+
+
+def _is_builtin(unit: Unit) -> bool:
+    """True for a file that is the same everywhere; a reference's may import something else in each schema."""
+    return unit is builtin(unit.path)
 
 
 def _same_files(content: Content, budget: Budget) -> bool:
@@ -374,7 +380,7 @@ def _same_files(content: Content, budget: Budget) -> bool:
     while queue:
         first, second = queue.pop()
         budget.spend(_STEPS_A_FILE)
-        if first is second or first.path in seen:
+        if first.path in seen or (first is second and _is_builtin(first)):
             continue
         seen.add(first.path)
         if first.path != second.path or first.text != second.text:
