@@ -28,8 +28,9 @@ SerdesError
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 
 class SerdesError(Exception):
@@ -49,11 +50,15 @@ class ConfigError(SerdesError, ValueError):
 
 @dataclass(unsafe_hash=True)
 class RegistryError(SerdesError):
-    """An error response of the registry: HTTP status, error code (-1 if the response has none) and message."""
+    """An error response of the registry: HTTP status, error code (-1 if the response has none) and message.
+
+    `explanations` are the registry's, if a client that asks for them had a schema refused.
+    """
 
     status: int
     code: int
     message: str
+    explanations: Sequence[Mapping[str, Any]] = field(default=(), compare=False)
 
     #: The code for a response that does not come from a registry.
     UNKNOWN = -1
@@ -119,10 +124,12 @@ REGISTRY_ERRORS: Mapping[int, type[RegistryError]] = {
 SchemaRegistryError = RegistryError
 
 
-def registry_error(status: int, code: int, message: str) -> RegistryError:
+def registry_error(
+    status: int, code: int, message: str, explanations: Sequence[Mapping[str, Any]] = ()
+) -> RegistryError:
     """The exception for an error response: by its code, else by its status."""
     kind = REGISTRY_ERRORS.get(code) or REGISTRY_ERRORS.get(status, RegistryError)
-    return kind(status, code, message)
+    return kind(status, code, message, explanations)
 
 
 @dataclass(unsafe_hash=True)

@@ -34,7 +34,13 @@ class CacheLimits:
 
 
 class Endpoints(PlainEndpoints):
-    """All requests to a registry, as flows; answers that cannot change are cached."""
+    """All requests to a registry, as flows; answers that cannot change are cached.
+
+    Attributes:
+        explain: Whether a refused registration is to come with the registry's explanations (`?explain=true`).
+    """
+
+    explain = False
 
     def __init__(self, requester: Requester, limits: CacheLimits) -> None:
         super().__init__(requester)
@@ -68,7 +74,7 @@ class Endpoints(PlainEndpoints):
         cached = self._by_schema.get(key)
         if cached is not None:
             return cached
-        query = {"normalize": normalize, "format": format}
+        query = {"normalize": normalize, "format": format, "explain": self.explain}
         answer = yield from self._call("POST", path("subjects", subject, "versions"), query, body)
         self._latest.discard(lambda entry: entry[0] == subject)
         if "version" in answer:

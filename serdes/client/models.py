@@ -48,10 +48,11 @@ class SubjectVersion:
 
 @dataclass(frozen=True, slots=True)
 class Compatibility:
-    """A registry's verdict on a schema before registration, and the reasons if it is incompatible."""
+    """A registry's verdict on a schema before registration, the reasons if it is incompatible, and explanations."""
 
     compatible: bool
     messages: tuple[str, ...] = ()
+    explanations: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
 
     def __bool__(self) -> bool:
         return self.compatible

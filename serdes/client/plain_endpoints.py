@@ -88,17 +88,21 @@ class PlainEndpoints:
         normalize: bool = False,
         metadata: Mapping[str, Any] | None = None,
         rule_set: Mapping[str, Any] | None = None,
+        explain: bool = False,
     ) -> Flow[Compatibility]:
         """Checks a schema against one version, or against all versions that the subject's level covers.
+
+        With `explain` the verdict comes with the registry's explanations, if it has any.
 
         Raises:
             VersionNotFound: the numbered version does not exist.
             SchemaRefused: the registry cannot parse the schema.
         """
         target = path("compatibility", "subjects", subject, "versions", *(() if version is None else (version,)))
-        query = {"normalize": normalize, "verbose": True}
+        query = {"normalize": normalize, "verbose": True, "explain": explain}
         answer = yield from self._call("POST", target, query, request_body(schema, metadata, rule_set))
-        return Compatibility(answer["is_compatible"], tuple(answer.get("messages") or ()))
+        explanations = tuple(answer.get("explanations") or ())
+        return Compatibility(answer["is_compatible"], tuple(answer.get("messages") or ()), explanations)
 
     def config(self, subject: str | None = None, *, default_to_global: bool = False) -> Flow[dict[str, Any]]:
         """The config stored for a subject, or the global one."""

@@ -205,4 +205,5 @@ def _error_of(answer: Answer) -> RegistryError:
         code, message = int(body["error_code"]), str(body["message"])
     except (ValueError, KeyError, TypeError):
         code, message = RegistryError.UNKNOWN, answer.body[:500].decode(errors="replace") or "no body"
-    return registry_error(answer.status, code, message)
+        return registry_error(answer.status, code, message)
+    return registry_error(answer.status, code, message, body.get("explanations") or ())

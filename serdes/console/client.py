@@ -102,4 +102,7 @@ def open_client(properties: Mapping[str, str], sasl: Mapping[str, object] | None
     if conf.get("basic.auth.credentials.source") == "SASL_INHERIT":
         conf |= {name: value for name, value in (sasl or {}).items() if name in {"sasl.username", "sasl.password"}}
     conf.setdefault("schema.registry.url", DEFAULT_URL)
-    return LeanClient(**client_options(conf))
+    client = LeanClient(**client_options(conf))
+    # Somebody reads why a schema was refused.
+    client.endpoints.explain = True
+    return client

@@ -6,8 +6,9 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
+from typing import Any
 
 #: Success.
 OK = 0
@@ -20,6 +21,9 @@ NOT_DELIVERED = 3
 #: There was no record, and --fail-if-empty was given.
 EMPTY = 4
 _INTERRUPTED = 130
+#: How many explanations are told, and how long an example may be.
+_MOST_EXPLANATIONS = 5
+_LONGEST_EXAMPLE = 500
 
 
 class Ended(Exception):
@@ -35,6 +39,22 @@ def tell(program: str, text: str) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write(f"{program}: {text}\n")
         sys.stderr.flush()
+
+
+def tell_explanations(program: str, explanations: Sequence[Mapping[str, Any]]) -> None:
+    """Writes why the registry refused a schema, for people: what breaks, a datum that shows it, what mends it."""
+    errors = [explanation for explanation in explanations if explanation.get("severity") == "error"]
+    for explanation in errors[:_MOST_EXPLANATIONS]:
+        example = explanation.get("example")
+        told = (
+            f"{explanation.get('rule')} at {explanation.get('path')}: {explanation.get('change')}",
+            f"Example: {example}" if example and len(example) <= _LONGEST_EXAMPLE else "",
+            explanation.get("effect"),
+            f"Fix: {explanation['remedy']}" if explanation.get("remedy") else "",
+        )
+        tell(program, " ".join(part for part in told if part))
+    if len(errors) > _MOST_EXPLANATIONS:
+        tell(program, f"and {len(errors) - _MOST_EXPLANATIONS} more")
 
 
 def write_output(line: bytes) -> None:
@@ -94,6 +114,7 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
             raise
         code = error_code
         tell(program, str(error) or type(error).__name__)
+        tell_explanations(program, getattr(error, "explanations", ()))
         try:
             sys.stdout.flush()
         except OSError:

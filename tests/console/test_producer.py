@@ -188,3 +188,43 @@ def test_a_dry_run_does_not_pass_over_rules_either(tools: Any, topic: str):
     done = tools.produce("avro", topic, "--dry-run", lines='{"f1": "a"}\n', **given)
     assert done.code != 0
     assert "encryptF" in done.err
+
+
+@pytest.mark.parametrize(
+    ("form", "old", "new", "shown"),
+    [
+        (
+            "avro",
+            '{"type":"record","name":"r","fields":[{"name":"a","type":"string"}]}',
+            '{"type":"record","name":"r","fields":[{"name":"a","type":"int"}]}',
+            "TYPE_MISMATCH at /fields/0/type: The new schema has INT where the old schema has STRING. Example: ",
+        ),
+        (
+            "json-schema",
+            '{"type":"object","properties":{"a":{"type":"string"}}}',
+            '{"type":"object","properties":{"a":{"type":"integer"}}}',
+            "TYPE_CHANGED at #/properties/a: ",
+        ),
+        (
+            "protobuf",
+            'syntax = "proto3"; message M { string a = 1; }',
+            'syntax = "proto3"; message M { int32 a = 1; }',
+            "FIELD_SCALAR_KIND_CHANGED at #/M/1: ",
+        ),
+    ],
+)
+def test_a_refused_schema_is_shown_a_datum_that_breaks(
+    tools: Any, topic: str, form: str, old: str, new: str, shown: str
+):
+    lines = '{"a": "x"}\n'
+    assert tools.produce(form, topic, lines=lines, value_schema=old).code == 0
+    refused = tools.produce(form, topic, lines="", value_schema=new)
+    assert refused.code == 1
+    assert "(HTTP status code 409, SR code 409)" in refused.err
+    told = [line for line in refused.err.splitlines() if line.startswith("kafka-")]
+    explained = told[1:]
+    assert explained[0].startswith(f"kafka-{form}-console-producer: {shown}")
+    assert "Example: " in explained[0]
+    assert "Fix: " in explained[0]
+    ours = tools.magicbyte("produce", topic, "--value-schema", new)
+    assert ours.err.replace("magicbyte produce", f"kafka-{form}-console-producer") == refused.err

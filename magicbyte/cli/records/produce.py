@@ -15,7 +15,7 @@ from serdes.console import properties
 from serdes.console.client import open_client
 from serdes.console.kafka import producer_config
 from serdes.console.options import number
-from serdes.console.outcome import BAD_DATA, Ended, carried_out
+from serdes.console.outcome import BAD_DATA, Ended, carried_out, tell_explanations
 from serdes.console.produce.loop import (
     DLQ,
     FAIL,
@@ -134,10 +134,11 @@ def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
 def _check(client: RegistryClient, subject: str, own: Schema) -> None:
     """Stop if the subject's versions would refuse a schema; a dry run registers nothing."""
     try:
-        verdict = client.check_compatibility(subject, own.text)
+        verdict = client.check_compatibility(subject, own.text, explain=True)
     except (SubjectNotFound, VersionNotFound):
         return
     if not verdict:
+        tell_explanations(PROGRAM, verdict.explanations)
         raise Ended(BAD_DATA, f"subject {subject} would refuse the file's schema: {'; '.join(verdict.messages)}")
 
 
