@@ -16,6 +16,9 @@ from compat.schema import ParsedSchema, Pointer, Position
 
 ERROR = "error"
 WARNING = "warning"
+#: Why no datum is shown, if nothing tells that no data can break.
+NOT_TRIED = "No datum is shown: the search for one was ended, since the schemas are too large for it."
+NOT_FOUND = "No datum is shown: none was found that a reader refuses or reads as another value."
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +142,15 @@ def witness_json(witness: Witness | None) -> dict[str, str | None]:
 def _witness(finding: Finding, budget: Budget) -> Witness | None:
     schema_format = FORMATS[finding.new.schema_type]
     # The engine's own rules, such as for a changed schema type, are none of the type's.
-    if finding.old is None or budget.is_spent or finding.difference.rule.name not in schema_format.rules:
+    if finding.old is None or finding.difference.rule.name not in schema_format.rules:
         return None
     reader_is_new = finding.direction.new_reads_old
     reader, writer = (finding.new, finding.old) if reader_is_new else (finding.old, finding.new)
-    return schema_format.witness(finding.difference, reader, writer, budget)
+    witness = None if budget.is_spent else schema_format.witness(finding.difference, reader, writer, budget)
+    if witness is None:
+        # Nothing is said of data: there may be some that break, and all may be read.
+        return Witness(NOT_TRIED if budget.is_spent else NOT_FOUND)
+    return witness
 
 
 def _breaks(finding: Finding) -> str:

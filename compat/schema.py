@@ -115,3 +115,12 @@ class ParsedSchema(Protocol):
 
     def rendered(self, form: str) -> str:
         """The text in another form, such as `resolved` or `serialized`; a form unknown to the type is the canonical."""
+
+
+def shorten(text: str) -> str:
+    """A text on one line, of at most some eighty characters, for `repr`."""
+    line = " ".join(text[: 4 * _LONGEST_SHOWN].split())
+    return line if len(line) <= _LONGEST_SHOWN and len(text) <= 4 * _LONGEST_SHOWN else f"{line[:_LONGEST_SHOWN]}..."
+
+
+_LONGEST_SHOWN = 80

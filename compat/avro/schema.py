@@ -14,10 +14,10 @@ from compat.avro.text.printing import print_node
 from compat.budget import Budget
 from compat.difference import Difference
 from compat.json import json_text
-from compat.schema import AVRO, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
+from compat.schema import AVRO, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText, shorten
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AvroSchema:
     """A parsed Avro schema.
 
@@ -30,6 +30,10 @@ class AvroSchema:
     source: str
     root: Node
     referenced: Mapping[str, Named]
+
+    def __repr__(self) -> str:
+        # The types refer to each other, so their fields would be written out for as many ways as there are.
+        return f"<AvroSchema {shorten(self.source)}>"
 
     @property
     def schema_type(self) -> str:

@@ -12,13 +12,13 @@ from compat.json_schema.model.loading import load
 from compat.json_schema.model.nodes import Combined, Node, Object, follow
 from compat.json_schema.model.reading import Malformed
 from compat.json_schema.validate.metaschemas import violation
-from compat.schema import JSON, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
+from compat.schema import JSON, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText, shorten
 
 #: Names of top-level properties that begin like this are reserved for the registry's own use.
 RESERVED_PREFIX = "$$"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JsonSchema:
     """A JSON Schema that was parsed; see ParsedSchema.
 
@@ -35,6 +35,10 @@ class JsonSchema:
     dialect: Dialect
     model: Node
     dependencies: Dependencies = ()
+
+    def __repr__(self) -> str:
+        # References lead from node to node, also in circles.
+        return f"<JsonSchema {shorten(self.source)}>"
 
     @property
     def schema_type(self) -> str:

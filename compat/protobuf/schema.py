@@ -34,6 +34,7 @@ from compat.schema import (
     Position,
     SchemaText,
     SchemaWarning,
+    shorten,
 )
 
 #: The name of the file in descriptors; the text has none.
@@ -47,6 +48,9 @@ class ProtobufSchema:
         self._source = source
         self._unit = unit
         self._dependencies = dependencies
+
+    def __repr__(self) -> str:
+        return f"<ProtobufSchema {shorten(self._source)}>"
 
     @property
     def schema_type(self) -> str:

@@ -108,7 +108,29 @@ def _spelled_out(schema: AvroSchema) -> Any:
 
     # Logical types are conversions to Python's types, which have nothing to do with what fits.
     value = json.loads(schema.resolved, object_hook=_without_logical_type)
-    return parse_schema(value)
+    parsed = parse_schema(value)
+    _qualify_aliases(parsed)
+    return parsed
+
+
+def _qualify_aliases(parsed: Any) -> None:
+    """Put the namespace before aliases: fastavro would take one without for the plain name of any namespace."""
+    todo, seen = [parsed], set[int]()
+    while todo:
+        value = todo.pop()
+        if id(value) in seen or not isinstance(value, dict | list):
+            continue
+        seen.add(id(value))
+        if isinstance(value, list):
+            todo += value
+            continue
+        todo += value.values()
+        space = value["name"].rpartition(".")[0] if value.get("type") in _NAMED and "aliases" in value else ""
+        if space:
+            value["aliases"] = [alias if "." in alias else f"{space}.{alias}" for alias in value["aliases"]]
+
+
+_NAMED = ("record", "error", "enum", "fixed")
 
 
 def _without_logical_type(value: dict[str, Any]) -> dict[str, Any]:
