@@ -164,6 +164,15 @@ def test_a_break_of_two_baselines_is_told_once(project: Any, cluster: Cluster):
     assert told == [(file, "main", 1), ("other.avsc", "main", 0)]
 
 
+def test_ids_are_looked_up_in_the_registry_that_is_a_baseline_too(project: Any, cluster: Cluster):
+    (first,) = cluster.register(flight(NUMBER))
+    cluster.send((first, 1))
+    project.write(f"{cluster.subject}.avsc", flight(NUMBER_TEXT))
+    topic = ("--against", f"topic:{cluster.topic}", "--bootstrap-servers", cluster.kafka)
+    code, (finding,) = project.check(*topic, "--against", f"registry:{cluster.url}")
+    assert (code, finding["retained"][0]["records"]) == (100, 1)
+
+
 def test_keys_and_subjects_of_other_names(project: Any, cluster: Cluster):
     (key,) = cluster.register('"string"', subject=f"{cluster.topic}-key")
     # The subject is the record's name.

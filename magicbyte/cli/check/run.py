@@ -27,7 +27,7 @@ class Services:
     """Where the registry and the brokers are, for `topic:` baselines.
 
     Attributes:
-        registry: The registry's URL; the configuration's if not given.
+        registry: The registry's URL; the configuration's if not given, or that of another baseline.
         bootstrap_servers: The brokers.
         command_config: A `.properties` file of the Kafka client.
     """
@@ -81,6 +81,9 @@ def check_project(
     wanted = {path for path in found if any(_is_in(path, name) for name in paths)} if named else None
     report: Report | None = None
     baselines: Sequence[str | None] = against or [config.against]
+    kinds = [_kind(baseline_text, folder) for baseline_text in baselines]
+    registries = (services.registry, config.registry, *(rest for kind, rest in kinds if kind == "registry"))
+    services = replace(services, registry=next((url for url in registries if url is not None), None))
     for baseline_text in dict.fromkeys(baselines):
         with open_baseline(baseline_text, config, folder, files, services) as baseline:
             tree = Tree(files, open_stores(config, baseline), config.import_roots)
@@ -117,14 +120,13 @@ def open_baseline(
             raise Failure("--against topic: names no topic")
         if services.bootstrap_servers is None:
             raise Failure(f"--against {against} needs --bootstrap-servers HOST:PORT")
-        url = services.registry or config.registry
-        if url is None:
+        if services.registry is None:
             raise Failure(
                 f"--against {against} needs --registry URL, or `registry` in magicbyte.toml: ids are looked up"
             )
         kafka = Kafka(services.bootstrap_servers, services.command_config)
-        with registry_client(url) as client:
-            yield TopicBaseline([*dict.fromkeys(topics)], kafka, url, client, files)
+        with registry_client(services.registry) as client:
+            yield TopicBaseline([*dict.fromkeys(topics)], kafka, services.registry, client, files)
     elif kind == "registry":
         # Loads the HTTP client, which is only for those who name a registry.
         from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client  # noqa: PLC0415

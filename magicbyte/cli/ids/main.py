@@ -38,7 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("topics", metavar="TOPIC", nargs="+")
-    add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
+    servers = ("--bootstrap-server", "--bootstrap-servers")
+    add(*servers, metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
     add(
         "--schema-registry-url",
         metavar="URL",
