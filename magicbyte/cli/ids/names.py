@@ -119,6 +119,8 @@ class Names:
             Version(held.subject, held.version, (held.subject, held.version) not in live)
             for held in self.client.versions_of(schema_id, deleted=True)
         ]
+        # The topic's own subject first: a schema may be a version of many.
+        versions.sort(key=lambda version: version.subject != subject)
         return UsedSchema(schema_id, info.guid, usage, info, tuple(versions))
 
     def _id_of(self, guid: str, subject: str) -> int | None:
