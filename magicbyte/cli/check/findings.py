@@ -57,15 +57,15 @@ def retained_together(first: tuple[Retained, ...], second: tuple[Retained, ...])
     """The records of both, those of a topic in one."""
     topics = {retained.topic: retained for retained in first}
     for other in second:
-        known = topics.get(other.topic)
+        earlier = topics.get(other.topic)
         topics[other.topic] = (
             other
-            if known is None
+            if earlier is None
             else replace(
-                known,
-                records=known.records + other.records,
-                last=_later(known.last, other.last),
-                until=_later(known.until, other.until),
+                earlier,
+                records=earlier.records + other.records,
+                last=_later(earlier.last, other.last),
+                until=_later(earlier.until, other.until),
             )
         )
     return tuple(topics.values())
@@ -220,10 +220,11 @@ class Report:
 
     def plus(self, other: Report) -> Report:
         """This report with that of another baseline; a break that both have is told once."""
-        checked = {each.file: each for each in self.checked}
-        for each in other.checked:
-            known = checked.get(each.file)
-            checked[each.file] = each if known is None else replace(known, versions=known.versions + each.versions)
+        checked = {subject.file: subject for subject in self.checked}
+        for subject in other.checked:
+            earlier = checked.get(subject.file)
+            versions = subject.versions + (0 if earlier is None else earlier.versions)
+            checked[subject.file] = replace(earlier or subject, versions=versions)
         idle = tuple(note for note in self.idle if note in other.idle)
         over = {*self.idle, *other.idle} - {*idle}
         notes = dict.fromkeys(note for note in (*self.notes, *other.notes) if note not in over)
@@ -252,10 +253,10 @@ def _together(first: Iterable[Finding], second: Iterable[Finding]) -> tuple[Find
     together: dict[tuple[object, ...], Finding] = {}
     for finding in (*first, *second):
         key = (finding.rule, finding.file, finding.path, finding.direction, finding.path or finding.message)
-        known = together.get(key)
-        if known is not None:
-            retained = retained_together(known.retained, finding.retained)
-            worse = ERROR if ERROR in {known.severity, finding.severity} else WARNING
-            finding = replace(known, retained=retained, severity=worse)  # noqa: PLW2901 - what is kept of both
+        earlier = together.get(key)
+        if earlier is not None:
+            retained = retained_together(earlier.retained, finding.retained)
+            worse = ERROR if ERROR in {earlier.severity, finding.severity} else WARNING
+            finding = replace(earlier, retained=retained, severity=worse)  # noqa: PLW2901 - what is kept of both
         together[key] = finding
     return tuple(sorted(together.values(), key=lambda finding: finding.order))

@@ -100,8 +100,8 @@ class Names:
             if schema_id is None:
                 absent.append(UsedSchema(None, str(guid), usage, versions=()))
             elif schema_id in schemas:
-                known = schemas[schema_id]
-                schemas[schema_id] = replace(known, usage=known.usage.plus(usage))
+                by_id = schemas[schema_id]
+                schemas[schema_id] = replace(by_id, usage=by_id.usage.plus(usage))
             else:
                 schemas[schema_id] = self._of_id(schema_id, usage, subject)
         named = [*schemas.values(), *absent]

@@ -121,9 +121,9 @@ class Scanner:
     ) -> dict[int, int]:
         if timestamp is None:
             return {partition: bound[side] for partition, bound in bounds.items()}
-        found = self._cluster.offsets(((topic, partition) for partition in bounds), Start(timestamp=timestamp))
+        places = self._cluster.offsets(((topic, partition) for partition in bounds), Start(timestamp=timestamp))
         # Past the last record there is no offset with a later time.
-        return {place.partition: place.offset if place.offset >= 0 else bounds[place.partition][1] for place in found}
+        return {place.partition: place.offset if place.offset >= 0 else bounds[place.partition][1] for place in places}
 
     def run(self, scan: Scan, progress: Progress = lambda _: None) -> None:
         """Read and count; what was counted stays in the scan if this raises.

@@ -149,8 +149,8 @@ class Tally:
     @property
     def ids(self) -> dict[int, Usage]:
         """The records by schema id, ascending."""
-        found = self._usages(wire.V0_SIZE)
-        return {int.from_bytes(head[1:]): usage for head, usage in sorted(found.items())}
+        by_head = self._usages(wire.V0_SIZE)
+        return {int.from_bytes(head[1:]): usage for head, usage in sorted(by_head.items())}
 
     @property
     def guids(self) -> dict[UUID, Usage]:
@@ -165,15 +165,15 @@ class Tally:
     @property
     def tombstones(self) -> Usage | None:
         """The records without a value, or without a key."""
-        found = [_usage(run) for (_, head), run in self._runs.items() if head is None]
-        return _sum(found)
+        usages = [_usage(run) for (_, head), run in self._runs.items() if head is None]
+        return _sum(usages)
 
     def _usages(self, size: int) -> dict[bytes, Usage]:
-        found: dict[bytes, list[Usage]] = {}
+        by_head: dict[bytes, list[Usage]] = {}
         for (_, head), run in self._runs.items():
             if head is not None and len(head) == size:
-                found.setdefault(head, []).append(_usage(run))
-        return {head: usage for head, usages in found.items() if (usage := _sum(usages)) is not None}
+                by_head.setdefault(head, []).append(_usage(run))
+        return {head: usage for head, usages in by_head.items() if (usage := _sum(usages)) is not None}
 
 
 def _usage(run: _Run) -> Usage:

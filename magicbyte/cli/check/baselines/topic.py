@@ -93,15 +93,15 @@ class TopicBaseline(RegistryBaseline):
             assert schema.info is not None
             assert schema.schema_id is not None
             retained = self._retention[topic].of(topic, schema.usage)
-            known = used.get(schema.schema_id)
+            other_topic = used.get(schema.schema_id)
             number = max((held.number for held in schema.versions or () if held.subject == file.subject), default=None)
             name = f"id {schema.schema_id}" if number is None else f"version {number} (id {schema.schema_id})"
             used[schema.schema_id] = Earlier(
                 name,
                 number,
                 schema.info.schema,
-                self._closure(schema, file.subject) if known is None else known.dependencies,
-                retained=(retained,) if known is None else (*known.retained, retained),
+                self._closure(schema, file.subject) if other_topic is None else other_topic.dependencies,
+                retained=(retained,) if other_topic is None else (*other_topic.retained, retained),
             )
         numbers = {earlier.number for earlier in used.values()}
         unused = [version for version in super().earlier(file, every=every) if version.number not in numbers]
