@@ -1,7 +1,7 @@
-"""Avro decoded in columns: all messages of a batch field by field, by operations on arrays, to Arrow.
+"""Avro decoded in columns: all messages of a batch, field by field, with array operations, to Arrow.
 
-What is broken, and schemas that are not read in this way, go to the decoder of single messages (`serdes.codec`), whose
-values and reasons these are; so nothing is said of a message here but that it is sound.
+Broken messages, and schemas that are not read in columns, go to the decoder of single messages (`serdes.codec`), which
+gives the value or the reason. So this package only finds out which messages are sound.
 """
 
 from __future__ import annotations

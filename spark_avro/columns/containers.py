@@ -1,4 +1,4 @@
-"""Values with parts: records field by field and unions branch by branch, of all rows."""
+"""Values with parts, of all rows: records field by field, and unions branch by branch."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spark_avro.columns.rows import Longs, Rows
 
 
 def record(steps: Sequence[tuple[int, Read]], absent: Sequence[tuple[int, Read]], kind: pa.DataType | None) -> Read:
-    """Reads records, the writer's fields in their order.
+    """Reads records: the writer's fields in their order.
 
     Args:
-        steps: Which of the reader's fields each of the writer's is, -1 for none, and what reads it.
-        absent: The reader's other fields, and what gives them.
-        kind: The struct; None where nobody wants it.
+        steps: Per writer's field, the index of the reader's field, -1 for none, and the reader of its values.
+        absent: The reader's other fields by index, and the readers that return their defaults.
+        kind: The struct type; None to skip the record.
     """
 
     def read(rows: Rows) -> pa.Array | None:
@@ -31,7 +31,7 @@ def record(steps: Sequence[tuple[int, Read]], absent: Sequence[tuple[int, Read]]
     return read
 
 
-#: What reads a branch of a union, and the index of the member that it is; -1 for one that becomes no member.
+#: The index of a branch's member in the struct, -1 if the branch is not a member, and the branch's reader.
 Branch = tuple[int, Read]
 
 
@@ -39,15 +39,15 @@ def union(branches: Sequence[Branch], kind: pa.DataType | None) -> Read:
     """Reads unions.
 
     Args:
-        branches: The writer's.
-        kind: The struct of members, or the one type that all branches become; None where nobody wants it.
+        branches: The writer's branches.
+        kind: The struct type of members, or the one type of all branches; None to skip the union.
     """
     gather = _gathered_as_members if any(member >= 0 for member, _ in branches) else _gathered
 
     def read(rows: Rows) -> pa.Array | None:
         index = rows.integers()
-        rows.leave((index < 0) | (index >= len(branches)))
-        # The broken ones have to be somewhere.
+        rows.mark_broken((index < 0) | (index >= len(branches)))
+        # Broken rows need a valid index.
         index[rows.broken] = 0
         parts: list[_Part] = []
         for number, (member, branch) in enumerate(branches):
@@ -62,7 +62,7 @@ def union(branches: Sequence[Branch], kind: pa.DataType | None) -> Read:
 
 
 def member(branch: Branch, kind: pa.DataType) -> Read:
-    """Reads as a struct of members what the writer has no union for."""
+    """Reads a value as a struct of members if only the reader has a union."""
     index, read_branch = branch
 
     def read(rows: Rows) -> pa.Array:
@@ -72,7 +72,7 @@ def member(branch: Branch, kind: pa.DataType) -> Read:
 
 
 class _Part(NamedTuple):
-    """The values of a branch, of the rows that have it."""
+    """The values of a branch, and the rows that have it."""
 
     member: int
     which: Longs
@@ -80,15 +80,15 @@ class _Part(NamedTuple):
 
 
 def _gathered(parts: Sequence[_Part], size: int, kind: pa.DataType) -> pa.Array:
-    """The values of all parts where they belong, null where there is none."""
+    """The values of all parts in the order of the rows, null for rows without a value."""
     if not parts:
         return pa.nulls(size, kind)
     if len(parts) == 1 and len(parts[0].which) == size:
         return parts[0].values
-    order, done = np.full(size, -1), 0
+    order, count = np.full(size, -1), 0
     for part in parts:
-        order[part.which] = np.arange(done, done + len(part.which))
-        done += len(part.which)
+        order[part.which] = np.arange(count, count + len(part.which))
+        count += len(part.which)
     return pa.concat_arrays([part.values for part in parts]).take(pa.array(order, mask=order < 0))
 
 

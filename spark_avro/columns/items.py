@@ -1,4 +1,4 @@
-"""Items of arrays and maps: where those of all rows lie, so that all of them are read together."""
+"""The places of items of arrays and maps in all rows, so that all items are read together."""
 
 from __future__ import annotations
 
@@ -14,72 +14,72 @@ from spark_avro.columns.rows import Longs, Rows
 
 
 class Places(NamedTuple):
-    """Where items of rows begin and end, in the rows' order, and how many there are of each row."""
+    """The starts and ends of items in the rows' order, and the number of items of each row."""
 
     starts: Longs
     ends: Longs
     counts: Longs
 
 
-#: Finds the next items of rows, each of which has so many left in its block: one or more of each that is not broken.
-#: The rows move on behind them.
+#: Takes rows and the number of items left in each row's block; finds one or more items of each row that is not broken,
+#: and advances the rows past them.
 Find = Callable[[Rows, Longs], Places]
 
-#: What is one varint in the data.
+#: The kinds whose values are one varint.
 _VARINTS = frozenset({"int", "long", "enum"})
 _WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
 def find_numbers(node: Node) -> Find | None:
-    """What finds the items of a block at once, which can be done with varints and with values of one width."""
+    """The function that finds all items of a block at once; None unless items are varints or have a fixed width."""
     width = _width(node)
     if width is not None:
         return _of_width(width)
     return _varints if node.kind in _VARINTS else None
 
 
-def find_one(pass_over: Read) -> Find:
-    """What finds the next item of each row by passing over it."""
+def find_one(skip: Read) -> Find:
+    """The function that finds the next item of each row by skipping it."""
 
     def find(rows: Rows, _: Longs) -> Places:
         starts = rows.at
-        pass_over(rows)
+        skip(rows)
         return Places(starts, rows.at, np.ones(len(rows), np.int64))
 
     return find
 
 
 def find_all(rows: Rows, find: Find, least: int) -> Places:
-    """The items of all rows, of which each takes so many bytes at least.
+    """Finds the items of all rows; an item has at least `least` bytes.
 
-    Where a few rows have more items than all others, these rows are left to the decoder of single messages.
+    If a few rows have more items than all others, these rows are left to the decoder of single messages.
     """
     turns: list[tuple[Longs, Longs, Places]] = []
     which = np.arange(len(rows))
-    left, found = np.zeros((2, len(rows)), np.int64)
+    left, counts = np.zeros((2, len(rows)), np.int64)
     while True:
         ended = which[left[which] == 0]
         heads = rows.pick(ended)
         left[ended] = _counts(heads, least)
         rows.put(ended, heads)
         which = which[left[which] > 0]
-        # A turn takes its time however few rows it is for.
+        # A turn takes its time even for few rows.
         if len(which) < part.FEW + len(turns) // 4:
             rest = np.zeros(len(rows), np.bool_)
             rest[which] = True
-            rows.leave(rest)
-            return _in_order(turns, found)
+            rows.mark_broken(rest)
+            return _in_order(turns, counts)
         inside = rows.pick(which)
         places = find(inside, left[which])
         rows.put(which, inside)
-        turns.append((which, found[which], places))
+        turns.append((which, counts[which], places))
         left[which] -= places.counts
-        found[which] += places.counts
+        counts[which] += places.counts
         which = which[~inside.broken]
 
 
 def _in_order(turns: list[tuple[Longs, Longs, Places]], counts: Longs) -> Places:
-    """All places, given the rows and how many items of each were found before, by turns, and how many in the end."""
+    """The places of all turns in order; a turn has its rows, the rows' earlier counts of items, and the places."""
     starts, ends = np.empty((2, counts.sum()), np.int64)
     first = np.cumsum(counts) - counts
     for which, before, places in turns:
@@ -89,7 +89,7 @@ def _in_order(turns: list[tuple[Longs, Longs, Places]], counts: Longs) -> Places
 
 
 def _ranks(counts: Longs) -> Longs:
-    """0, 1, 2 and so on up to each count."""
+    """The numbers from 0 below each count."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
@@ -105,9 +105,9 @@ def _of_width(width: int) -> Find:
 def _varints(rows: Rows, left: Longs) -> Places:
     last_bytes, at = rows.buffer.last_bytes, rows.at
     first = np.searchsorted(last_bytes, at)
-    # The padding has some, and is beyond all rows.
-    behind = last_bytes[np.minimum(first + left, len(last_bytes)) - 1] + 1
-    rows.skip(behind - at)
+    # The padding has last bytes too, and lies beyond all rows.
+    next_at = last_bytes[np.minimum(first + left, len(last_bytes)) - 1] + 1
+    rows.skip(next_at - at)
     counts = np.where(rows.broken, 0, left)
     ranks = _ranks(counts)
     ends = last_bytes[np.repeat(first, counts) + ranks] + 1
@@ -118,7 +118,7 @@ def _varints(rows: Rows, left: Longs) -> Places:
 
 
 def _width(node: Node) -> int | None:
-    """The bytes that each value of a type takes, if that is the same for all."""
+    """The size in bytes of a type's values if all have the same size, else None."""
     if node.kind == "fixed":
         return node.size
     if node.kind != "record":
@@ -128,16 +128,16 @@ def _width(node: Node) -> int | None:
 
 
 def _counts(rows: Rows, least: int) -> Longs:
-    """The items of each row's next block; 0 ends the collection."""
+    """The number of items in each row's next block; 0 ends the collection."""
     counts = rows.integers()
     sized = np.flatnonzero(counts < 0)
     if len(sized):
-        # Below zero, the bytes of the block follow, for those who pass it over.
+        # After a negative count follows the block's size in bytes, for readers that skip the block.
         heads = rows.pick(sized)
         heads.within(heads.integers())
         rows.put(sized, heads)
         counts = np.abs(counts)
-    # What has no counterpart above zero stays below it, and is greater than any room without its sign.
-    rows.leave(counts.view(np.uint64) > ((rows.end - rows.at) // least).view(np.uint64))
+    # The lowest long has no absolute value and stays negative; as an unsigned number it is greater than any room.
+    rows.mark_broken(counts.view(np.uint64) > ((rows.end - rows.at) // least).view(np.uint64))
     counts[rows.broken] = 0
     return counts

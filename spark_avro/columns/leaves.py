@@ -1,8 +1,8 @@
-"""Values without parts: how each type's bytes are read in all rows, and how they become an Arrow array.
+"""Values without parts: reading each type's bytes in all rows, and presenting them as an Arrow array.
 
-Reading follows the writer's type; it is all that is done for a field that nobody wants. Presenting follows what the
-value stands for, and Spark's type in Arrow. What the decoder of single messages would refuse, such as text that is no
-UTF-8, breaks its row.
+Reading follows the writer's type, and is enough to skip a field. Presenting follows the value's logical type, and
+Spark's type in Arrow. A value that the decoder of single messages would refuse, such as invalid UTF-8, makes its row
+broken.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from spark_avro.workers.spark_form import Unlike, stands_for
 
 
 def reading(node: Node) -> Read:
-    """How the bytes of a writer's type are read.
+    """The reader of a writer's type.
 
     Raises:
-        RowByRow: a fixed of more bytes than any message has.
+        RowByRow: a fixed has more bytes than any message.
     """
     if node.kind != "fixed":
         return _READ[node.kind]
@@ -36,11 +36,11 @@ def reading(node: Node) -> Read:
 
 
 def presenting(plan: Plan, kind: pa.DataType) -> Present:
-    """How what was read becomes an array of the type.
+    """The function that makes an array of the type from the values that were read.
 
     Raises:
-        RowByRow: the logical types of writer and reader are not converted, or the type is not that which Spark gives
-            the reader's.
+        RowByRow: the logical types of writer and reader are not converted, or the type is not Spark's type for the
+            reader's schema.
     """
     try:
         node = stands_for(plan)
@@ -54,38 +54,38 @@ def presenting(plan: Plan, kind: pa.DataType) -> Present:
 
 
 def enum(symbols: Sequence[str | None], kind: pa.DataType | None) -> Read:
-    """Reads enums as the reader's symbols, None where it has none for the writer's; `kind` is None to pass them over.
+    """Reads enums as the reader's symbols, None if it lacks the writer's symbol; `kind` is None to skip them.
 
     Raises:
-        RowByRow: there are no symbols.
+        RowByRow: there are no symbols, or the type is not a string.
     """
     if not symbols or kind not in (None, pa.string()):
         raise RowByRow
-    known = pa.array(symbols, pa.string())
-    unknown = known.is_null().to_numpy(zero_copy_only=False)
+    array = pa.array(symbols, pa.string())
+    missing = array.is_null().to_numpy(zero_copy_only=False)
 
     def read(rows: Rows) -> pa.Array | None:
         index = rows.integers()
-        rows.leave((index < 0) | (index >= len(symbols)))
+        rows.mark_broken((index < 0) | (index >= len(symbols)))
         index[rows.broken] = 0
         if kind is None:
             return None
-        rows.leave(unknown[index])
-        return known.take(pa.array(index))
+        rows.mark_broken(missing[index])
+        return array.take(pa.array(index))
 
     return read
 
 
 def _ints(rows: Rows) -> Longs:
     values = rows.integers()
-    rows.leave(values != values.astype(np.int32))
+    rows.mark_broken(values != values.astype(np.int32))
     return values
 
 
 def _booleans(rows: Rows) -> Any:
     values = rows.buffer.data[rows.at]
     rows.skip(1)
-    rows.leave(values > 1)
+    rows.mark_broken(values > 1)
     return values == 1
 
 
@@ -129,7 +129,7 @@ def _plain(written: str, read: str, kind: pa.DataType) -> Present:
     raise RowByRow
 
 
-#: The Arrow types in which a number of each type is shown, promoted or in a union of numbers.
+#: The Arrow types for numbers of each type, promoted or in a union of numbers.
 _NUMBERS: Mapping[str, tuple[pa.DataType, ...]] = {
     "boolean": (pa.bool_(),),
     "int": (pa.int32(), pa.int64(), pa.float32(), pa.float64()),
@@ -140,22 +140,22 @@ _NUMBERS: Mapping[str, tuple[pa.DataType, ...]] = {
 
 
 def _numbers(read: str, kind: pa.DataType) -> Present:
-    own = kind.to_pandas_dtype()
-    # Of a union of numbers a branch is shown as a wider type than its own.
-    between = np.float32 if read == "float" else own
+    target = kind.to_pandas_dtype()
+    # In a union of numbers, the type may be wider than the branch's: convert to the branch's type first.
+    between = np.float32 if read == "float" else target
 
     def present(_: Rows, values: Any) -> pa.Array:
-        # Some of what is not a number is said to be invalid when it is widened.
+        # numpy warns of signaling NaNs when they are widened.
         with np.errstate(invalid="ignore"):
-            return pa.array(values.astype(between, copy=False).astype(own, copy=False))
+            return pa.array(values.astype(between, copy=False).astype(target, copy=False))
 
     return present
 
 
 def binary(rows: Rows, content: Content) -> pa.Array:
     """The bytes of each row, as an array with offsets of 64 bits."""
-    # Over the messages' buffer lies an array of what is wanted and what is between, in turn; of it each other one is
-    # taken, which copies the bytes.
+    # An array over the messages' buffer has the contents and the gaps between them in turn; taking every other element
+    # copies the contents.
     bounds = np.empty(2 * len(rows), np.int64)
     bounds[0::2] = content.start
     bounds[1::2] = content.start + content.size
@@ -165,13 +165,13 @@ def binary(rows: Rows, content: Content) -> pa.Array:
 
 
 def _text(rows: Rows, content: Content) -> pa.Array:
-    found = binary(rows, content)
+    texts = binary(rows, content)
     try:
-        return found.cast(pa.string())
+        return texts.cast(pa.string())
     except pa.ArrowInvalid:
-        wrong = np.array([not _is_text(value) for value in found.to_pylist()], np.bool_)
-        rows.leave(wrong)
-        return pc.if_else(wrong, pa.scalar(b"", found.type), found).cast(pa.string())
+        wrong = np.array([not _is_text(value) for value in texts.to_pylist()], np.bool_)
+        rows.mark_broken(wrong)
+        return pc.if_else(wrong, pa.scalar(b"", texts.type), texts).cast(pa.string())
 
 
 def _is_text(value: bytes) -> bool:
@@ -183,7 +183,7 @@ def _is_text(value: bytes) -> bool:
 
 
 _UTC, _LOCAL = pa.timestamp("us", "UTC"), pa.timestamp("us")
-#: What Spark has a type of its own for, and by what the number is multiplied for it.
+#: Logical types with a type in Spark: Arrow's type for it, and the factor for the number.
 _MOMENTS: Mapping[str | None, tuple[pa.DataType, int]] = {
     "date": (pa.date32(), 1),
     "timestamp-millis": (_UTC, 1000),
@@ -194,15 +194,15 @@ _MOMENTS: Mapping[str | None, tuple[pa.DataType, int]] = {
 _LONG = np.iinfo(np.int64)
 
 
-def _moments(own: pa.DataType, factor: int, kind: pa.DataType) -> Present:
-    if kind != own:
+def _moments(moment: pa.DataType, factor: int, kind: pa.DataType) -> Present:
+    if kind != moment:
         raise RowByRow
     width = np.int32 if kind.bit_width == 32 else np.int64
     low, high = -(_LONG.max // factor), _LONG.max // factor
 
     def present(rows: Rows, values: Longs) -> pa.Array:
         if factor > 1:
-            rows.leave((values < low) | (values > high))
+            rows.mark_broken((values < low) | (values > high))
         return pa.array((values * factor).astype(width)).view(kind)
 
     return present

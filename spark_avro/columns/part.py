@@ -1,4 +1,4 @@
-"""What reads a part of a schema in columns, and what is raised where nothing does."""
+"""The types of readers in columns, and the exception for a part of a schema that is not read in columns."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pyarrow as pa
 
 from spark_avro.columns.rows import Rows
 
-#: Of so few rows the decoder of single messages has done each by the time that they would have been read in columns.
+#: Below this number of rows, the decoder of single messages is faster than reading in columns.
 FEW = 128
 
-#: Reads a value of each row: an Arrow array; before it is presented, numbers as numpy's and other content as its place.
+#: Reads a value of each row as an Arrow array; before presenting, as a numpy array of numbers or as a Content.
 Read = Callable[[Rows], Any]
-#: Makes the Arrow array of what was read.
+#: Makes the Arrow array of the values that were read.
 Present = Callable[[Rows, Any], pa.Array]
 
 
 class RowByRow(Exception):
-    """A part of a schema is not read in columns: its data are left to the decoder of single messages."""
+    """A part of a schema is not read in columns: the decoder of single messages reads its data."""

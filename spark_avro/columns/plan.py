@@ -1,4 +1,4 @@
-"""What reads a schema's data in columns: the plan that the codec follows as well, with a reader for each part of it."""
+"""Readers of a schema's data in columns, made of the codec's plan: one reader for each part."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _KEY = resolve(Node("string"), None)
 
 @lru_cache(maxsize=CACHED_CODECS)
 def column_reader(plan: Plan, kind: pa.DataType) -> Read | None:
-    """What reads data of a plan as an array of a type, or None where that is left to the decoder of single messages.
+    """The reader of a plan's data as an array of a type, or None if the decoder of single messages must read it.
 
-    That is so where a part is of a type that contains itself, a collection of items that take no bytes, a record
-    without fields, a field that is neither written nor has a default, of logical types that Spark does not convert, or
-    a text that is read as a decimal.
+    It is None if a part is a type that contains itself, a collection of items without bytes, a record without fields, a
+    field that is neither written nor has a default, of logical types that Spark does not convert, or a text that is
+    read as a decimal.
     """
     try:
         return _Planner().read(plan, kind)
@@ -36,21 +36,21 @@ def column_reader(plan: Plan, kind: pa.DataType) -> Read | None:
 
 
 class _Planner:
-    """The readers of the parts; where the type is None, what passes them over."""
+    """Makes the readers of the parts; a reader for the type None skips its part."""
 
     def __init__(self) -> None:
-        #: None for those that are being made.
-        self._known: dict[tuple[Plan, pa.DataType | None], Read | None] = {}
+        #: Readers by plan and type; None while a reader is being made.
+        self._readers: dict[tuple[Plan, pa.DataType | None], Read | None] = {}
 
     def read(self, plan: Plan, kind: pa.DataType | None) -> Read:
         key = (plan, kind)
-        if key not in self._known:
-            self._known[key] = None
-            self._known[key] = _METHODS.get(plan.kind, _Planner.leaf)(self, plan, kind)
-        found = self._known[key]
-        if found is None:
+        if key not in self._readers:
+            self._readers[key] = None
+            self._readers[key] = _METHODS.get(plan.kind, _Planner.leaf)(self, plan, kind)
+        reader = self._readers[key]
+        if reader is None:
             raise RowByRow
-        return found
+        return reader
 
     def leaf(self, plan: Plan, kind: pa.DataType | None) -> Read:
         read = leaves.reading(plan.node)
@@ -74,11 +74,11 @@ class _Planner:
         return containers.record(steps, absent, kind)
 
     def default(self, field: Field, kind: pa.DataType) -> Read:
-        """What gives each row a field's default."""
+        """The reader that returns a field's default for each row."""
         stored = default_bytes(field)
         if stored is None:
             raise RowByRow
-        # As if written, by so many rows as are read in columns.
+        # Read as if it were written, in as many rows as reading in columns needs.
         data = np.frombuffer(stored * part.FEW + bytes(PADDING), np.uint8)
         starts = np.arange(part.FEW) * len(stored)
         rows = Rows(Buffer(data), starts, starts + len(stored))
@@ -91,16 +91,16 @@ class _Planner:
         least = least_size(plan.node.item)
         if least == 0 or not (kind is None or pa.types.is_list(kind)):
             raise RowByRow
-        item, pass_over = self.read(plan.child, kind and kind.value_type), self.read(plan.child, None)
-        return collections.array(item, pass_over, plan.node.item, least, kind)
+        item, skip = self.read(plan.child, kind and kind.value_type), self.read(plan.child, None)
+        return collections.array(item, skip, plan.node.item, least, kind)
 
     def map(self, plan: Plan, kind: pa.DataType | None) -> Read:
         if not (kind is None or pa.types.is_map(kind)):
             raise RowByRow
         key, value = self.read(_KEY, kind and kind.key_type), self.read(plan.child, kind and kind.item_type)
-        entry = [(-1, self.read(each, None)) for each in (_KEY, plan.child)]
-        pass_over = containers.record(entry, (), None)
-        return collections.mapping(key, value, pass_over, least_size(plan.node.item) + 1, kind)
+        entry = [(-1, self.read(step, None)) for step in (_KEY, plan.child)]
+        skip = containers.record(entry, (), None)
+        return collections.mapping(key, value, skip, least_size(plan.node.item) + 1, kind)
 
     def union(self, plan: Plan, kind: pa.DataType | None) -> Read:
         if not plan.branches:
@@ -112,7 +112,7 @@ class _Planner:
         return branch[1] if branch[0] < 0 else containers.member(branch, kind)
 
     def branch(self, union: Node, tag: str | None, plan: Plan, kind: pa.DataType | None) -> containers.Branch:
-        """What reads a branch, given the reader's union and what its branch is called there."""
+        """The reader of a branch, for the reader's union and the branch's tag in it."""
         keys = FORM.keys(union, tag)
         if kind is None or keys is None:
             return -1, self.read(plan, kind)
@@ -123,7 +123,7 @@ class _Planner:
 
     def mismatch(self, _: Plan, kind: pa.DataType | None) -> Read:
         def read(rows: Rows) -> pa.Array | None:
-            rows.leave(np.ones(len(rows), np.bool_))
+            rows.mark_broken(np.ones(len(rows), np.bool_))
             return None if kind is None else pa.nulls(len(rows), kind)
 
         return read

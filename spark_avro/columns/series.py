@@ -1,4 +1,4 @@
-"""Arrow arrays as pandas series, which Spark 4.0 takes from a UDF."""
+"""Arrow arrays as pandas series, which Spark 4.0 needs from a UDF."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import pyarrow as pa
 
 
 class _Ready(pd.arrays.ArrowExtensionArray):
-    """An array of values in the form that Spark sends.
+    """An array of values that are already in the form that Spark sends.
 
-    Spark maps each value of lists, maps and structs to that form before it makes an Arrow array of them, which takes
-    longer than all else here; numbers and texts it takes as they are.
+    Spark converts lists, maps and structs value by value before it makes an Arrow array, which takes longer than
+    everything else here; it does not convert numbers and texts.
     """
 
     def map(self, mapper: Any, na_action: Any = None) -> Self:  # noqa: ARG002 - the signature is pandas'
-        """The array itself."""
+        """Returns the array unchanged."""
         return self
 
     def __getitem__(self, item: Any) -> Any:
-        """Some of the array; pandas looks at the first value, and Python has none for the dates beyond its own."""
+        """A part of the array; None for one value, as pandas reads the first, which may be a date beyond Python's."""
         return None if isinstance(item, int) else super().__getitem__(item)
 
 
 def arrow_series(array: pa.Array) -> pd.Series[Any]:
-    """A series that becomes this very array."""
+    """A series that Spark converts to this array without copying values one by one."""
     return pd.Series(_Ready(array))
