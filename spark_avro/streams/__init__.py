@@ -1,1 +1,1 @@
-"""Streams that follow the schema."""
+"""Streams that follow new schema versions."""

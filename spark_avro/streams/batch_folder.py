@@ -1,4 +1,4 @@
-"""The folder for the files of a streaming query's batch: one per query and batch number, whatever else is there."""
+"""The folder for the files of a streaming query's batch: one per query and batch number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _QUERY_ID = "sql.streaming.queryId"
 #: A record's position: columns of Spark's Kafka source.
 _POSITION = ["topic", "partition", "offset"]
 
-#: Spark's error conditions for a folder that is missing, or that a crash left without a whole file.
+#: Spark's error conditions for a missing folder, or one that a crash left without a complete file.
 _EMPTY = {"PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"}
 
 
@@ -31,14 +31,14 @@ def batch_folder(folder: str, rows: DataFrame, batch: int, query: str | None = N
         query: The query's identity; None for the id that Spark keeps in the checkpoint.
 
     Raises:
-        ValueError: `query` is not given and Spark does not tell the id, or it is no name for a folder.
+        ValueError: `query` is not given and Spark does not return the id, or it is not a name for a folder.
     """
     if query is None:
         query = _query_id(rows)
     if not re.fullmatch(r"[\w.-]+", query):
         raise ValueError(f"query: {query!r} is not a name of letters, digits, '_', '.' and '-'")
     form_of_earlier_releases = f"{folder}/batch={batch}"
-    # A query that begins now is recognized by its batch 0, and by its folder of the batch before.
+    # A query of this release has its batch 0 here, or a folder of the batch before.
     began_earlier = batch > 0 and _read(rows.sparkSession, f"{folder}/batch={query}-{batch - 1}") is None
     if began_earlier and _holds_only_rows_of(form_of_earlier_releases, rows):
         return form_of_earlier_releases
@@ -57,7 +57,7 @@ def _query_id(rows: DataFrame) -> str:
 
 
 def _holds_only_rows_of(folder: str, rows: DataFrame) -> bool:
-    """Whether the folder has rows, and the positions of all of them are in this batch."""
+    """Whether the folder has rows, and all their positions are in this batch."""
     written = _read(rows.sparkSession, folder)
     if written is None or not set(_POSITION) <= set(rows.columns) & set(written.columns) or written.isEmpty():
         return False
@@ -75,7 +75,7 @@ def _read(spark: SparkSession, folder: str) -> DataFrame | None:
 
 
 def _condition(error: AnalysisException) -> str | None:
-    """Spark's name of an error; PySpark 3.5 has it under an older name, at which later versions warn."""
+    """Spark's name of an error; PySpark 3.5 has an older method for it, for which later versions warn."""
     condition = getattr(error, "getCondition", None) or error.getErrorClass
     name: str | None = condition()
     return name

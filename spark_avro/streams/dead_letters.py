@@ -1,4 +1,4 @@
-"""Splitting decoded rows from dead letters: what comes in goes to one or the other."""
+"""Splitting rows into decoded rows and dead letters: input rows = decoded rows + dead letters."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ _KAFKA = ("topic", "partition", "offset", "timestamp")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows of a batch: `rows` came in, `decoded` went out, `dead` were dead-lettered."""
+    """The numbers of a batch's rows: all `rows`, `decoded` ones, and `dead` letters."""
 
     rows: int
     decoded: int
     dead: int
 
 
-def split(records: DataFrame, how: Decoding, column: str = "value", *, drop_raw: bool = True) -> DataFrame:
+def split(records: DataFrame, plan: Decoding, column: str = "value", *, drop_raw: bool = True) -> DataFrame:
     """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of reason, id and raw).
 
-    A record whose schema is named in its headers (V1) is not read: where there are `headers`, its error says so.
+    A record with its schema's guid in the headers (V1) is not read; if the rows have `headers`, its error says so.
 
     Args:
-        records: Rows of Spark's Kafka source, or any with a binary column.
-        how: The plan that decodes them.
-        column: The column that is decoded.
-        drop_raw: Whether that column is left out, since `error.raw` has it where it is needed.
+        records: Rows of Spark's Kafka source, or any rows with a binary column.
+        plan: The plan that decodes the column.
+        column: The column to decode.
+        drop_raw: Whether the column is dropped; `error.raw` has the bytes of broken records.
     """
     payload = F.col(column)
-    parts = decoded(payload, how)
+    parts = decoded(payload, plan)
     if "headers" in records.columns:
         parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key"))
     result = present(parts, payload, mode=PERMISSIVE)
@@ -50,7 +50,7 @@ def split(records: DataFrame, how: Decoding, column: str = "value", *, drop_raw:
 
 
 def _not_by_header(parts: Decoded, payload: Column, name: str) -> Decoded:
-    """The parts, broken where the header of this name has the schema's guid."""
+    """The parts, which become broken if a header of this name has the schema's guid."""
     named = F.coalesce(F.exists("headers", lambda header: header["key"] == name), F.lit(False)) & payload.isNotNull()
     reason = F.when(named, F.lit(f"{MAGIC}: none, but a guid in the header {name} (V1), which is not read"))
     schema_id = F.when(~named, parts.schema_id)
@@ -60,10 +60,10 @@ def _not_by_header(parts: Decoded, payload: Column, name: str) -> Decoded:
 def to_dead_letters(
     rows: DataFrame, name: str, *, stage: str = "VALUE_CONVERTER", subject: str | None = None
 ) -> DataFrame:
-    """Rows of `split` that failed, as Spark's Kafka sink takes them: key, the original bytes, and headers.
+    """The broken rows of `split` in the form of Spark's Kafka sink: key, the original bytes, and headers.
 
-    The headers are those of `magicbyte.kit.dead_letter`, after the record's own where the source was read with
-    `includeHeaders`.
+    The headers are those of `magicbyte.kit.dead_letter`, after the record's original headers if the source was read
+    with `includeHeaders`.
 
     Args:
         rows: Rows with an `error`.
@@ -87,9 +87,9 @@ def to_dead_letters(
     added = F.array(
         *(F.struct(F.lit(key).alias("key"), text.cast("binary").alias("value")) for key, text in texts.items())
     )
-    # The id is in no header where the record has none.
-    known = F.filter(added, lambda header: header["value"].isNotNull())
-    own = F.coalesce(F.col("headers"), F.slice(added, 1, 0)) if "headers" in rows.columns else None
-    headers = known if own is None else F.concat(own, known)
+    # A record without a schema id gets no header for it.
+    error_headers = F.filter(added, lambda header: header["value"].isNotNull())
+    original = F.coalesce(F.col("headers"), F.slice(added, 1, 0)) if "headers" in rows.columns else None
+    headers = error_headers if original is None else F.concat(original, error_headers)
     key = [F.col("key")] if "key" in rows.columns else []
     return failed.select(*key, F.col("error.raw").alias("value"), headers.alias("headers"))

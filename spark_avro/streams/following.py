@@ -1,4 +1,4 @@
-"""Streams that follow the schema: before each micro-batch the registry is read again, and the plan widened."""
+"""Streams that follow new schema versions: before each micro-batch the registry is read again and the plan updated."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from spark_avro.streams.dead_letters import Counts, split
 
 log = logging.getLogger(__name__)
 
-#: Writes a batch's rows; the number is the same when a batch is repeated after a crash.
+#: Writes a batch's rows; a batch that is repeated after a crash has the same number.
 Write = Callable[[DataFrame, int], None]
 
-#: So many unknown ids of one batch are asked for at a time.
+#: The most unknown ids of one batch that are looked up.
 _UNKNOWN_IDS = 1000
 
 
 @dataclass(slots=True)
 class Follower:
-    """A plan that is made again when the registry has more; `refresh` is its one mutator.
+    """A plan of decoding that `refresh` makes again with the registry's newest versions.
 
     Attributes:
         registry, subject, topic, reader_schema, fields, is_key: As in `from_confluent_avro`.
-        ids: Ids beside the subject's versions, as they were met.
+        ids: Schema ids in addition to the subject's versions.
     """
 
     registry: Registry
@@ -50,10 +50,10 @@ class Follower:
         return self.refresh() if self._plan is None else self._plan
 
     def refresh(self) -> Decoding:
-        """Reads the registry; what is known already is kept where it does not answer.
+        """Reads the registry and makes a new plan; if the registry does not answer, keeps the last plan.
 
         Raises:
-            RegistryUnavailable: it does not answer, and there is no plan yet.
+            RegistryUnavailable: the registry does not answer, and there is no plan yet.
         """
         try:
             chosen = select_versions(
@@ -67,7 +67,7 @@ class Follower:
         except RegistryUnavailable as error:
             if self._plan is None:
                 raise
-            log.warning("going on with the schemas known so far: %s", error)
+            log.warning("the registry does not answer; the last plan is used: %s", error)
             return self._plan
         plan = self._plan = plan_decoding(chosen, self.fields)
         return plan
@@ -82,18 +82,18 @@ def follow(
     on_batch: Callable[[int, Counts], None] | None = None,
     column: str = "value",
 ) -> Any:
-    """The writer of a stream whose micro-batches are decoded by the registry's versions of that moment.
+    """The writer of a stream; each micro-batch is decoded with the versions that the registry has at that moment.
 
-    New versions need no restart: each batch is decoded by a plan made just before it, and again if it has ids that came
-    in between. Its rows are given to `write`, which should give the same result when a batch is repeated after a crash:
-    `sinks.parquet` does.
+    New versions need no restart: each batch is decoded with a plan made just before it, and again if it has ids that
+    were registered in between. `write` receives its rows, and should be idempotent, as `sinks.parquet` is, because a
+    batch is repeated after a crash.
 
     Args:
         records: A stream of Spark's Kafka source.
-        write: Takes the rows: the source's columns, with the column's value decoded.
-        follower: What the registry is asked for.
-        dead_letters: Takes the rows that could not be decoded, with `error`; without it they stop the query.
-        on_batch: Is told each batch's number and counts.
+        write: Receives the rows: the source's columns, with the column's value decoded.
+        follower: The plan, and the subject whose versions it follows.
+        dead_letters: Receives the rows that could not be decoded, with `error`; without it, they stop the query.
+        on_batch: Receives each batch's number and counts.
         column: The column to decode.
 
     Returns:
@@ -126,7 +126,7 @@ def follow(
 
 
 def _has_new_ids(rows: DataFrame, follower: Follower) -> bool:
-    """Whether ids that the plan did not know are known to a plan made now."""
+    """Whether a refreshed plan has ids of the batch that the last plan did not have."""
     unknown = rows.where(F.col("error.reason").startswith(UNKNOWN)).select("error.id").distinct()
     ids = {row["id"] for row in unknown.limit(_UNKNOWN_IDS).collect()}
     return bool(ids) and not ids.isdisjoint(follower.refresh().ids)
