@@ -1,1 +1,1 @@
-"""Columns of Protobuf."""
+"""Columns of Protobuf messages."""

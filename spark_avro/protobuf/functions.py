@@ -1,4 +1,4 @@
-"""Columns from and to Confluent-format Protobuf, by Python workers on the protobuf runtime."""
+"""Columns from and to Confluent-format Protobuf, in Python workers with the protobuf runtime."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ def from_confluent_protobuf(
 ) -> Column:
     """A column of Confluent-format Protobuf messages as structs; NULL stays NULL.
 
-    Every message is read as the reader's, by the numbers of its fields. Fields that can be unset and are, are NULL;
-    enums are their names, unsigned numbers the next wider type, `Timestamp` a timestamp, wrappers what they wrap.
+    Every message is read as the reader's message, by field number. An unset field with presence is NULL; an enum is its
+    name, an unsigned number the next wider type, `Timestamp` a timestamp, and a wrapper the wrapped value.
 
     Args:
         column: Binary: magic byte, schema id, message indexes, payload.
         registry: The registry's URL, or a client of it.
-        subject: All versions of this subject are known; its latest is the reader's schema.
+        subject: The subject whose versions are decoded; its latest is the reader's schema.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
-        ids: Further ids that are known; without subject and topic, the first is the reader's schema.
-        message: The full name of the reader's message; else the schema's first.
+        ids: Additional ids that are decoded; without subject and topic, the first is the reader's schema.
+        message: The full name of the reader's message; by default the schema's first.
         ask_registry: Whether workers ask the registry for ids that were not known when the query was planned.
         mode: As in `from_confluent_avro`.
         position: As in `from_confluent_avro`.
-        is_key: Whether `topic` stands for its key's subject.
+        is_key: Whether `topic` means the subject of the topic's keys.
 
     Raises:
-        UnsupportedSchema: a recursive message, or none of that name.
-        NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
+        UnsupportedSchema: the message is recursive, or the schema has none of that name.
+        NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as in `from_confluent_avro`.
     """
     payload = messages(column)
     chosen = select_versions(
@@ -89,17 +89,17 @@ def to_confluent_protobuf(
     """A column of structs as Confluent-format Protobuf; NULL stays NULL, and NULL fields are unset.
 
     Args:
-        column: Structs whose fields are named as the message's.
+        column: Structs with the message's field names.
         registry: The registry's URL, or a client of it.
         schema: The `.proto` text.
-        subject: The subject to register under; in its place a topic names it.
+        subject: The subject to register under; by default it is named by the topic.
         topic: The topic that the column will be written to.
-        message: The full name of the message; else the schema's first.
-        register: Whether a schema that the subject does not have yet is registered; else that is an error.
-        is_key: Whether `topic` stands for its key's subject.
+        message: The full name of the message; by default the schema's first.
+        register: Whether a new schema is registered; else it is an error if the subject does not have the schema.
+        is_key: Whether `topic` means the subject of the topic's keys.
 
     Raises:
-        PlanError: there is neither subject nor topic, or no message.
+        PlanError: there is neither subject nor topic, or the schema has no message.
         UnsupportedSchema: the schema has no message of that name.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
         RulesNotSupported: the schema has rules that a client must carry out.
@@ -109,29 +109,29 @@ def to_confluent_protobuf(
     client = client_of(registry)
     name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
     text = SchemaText(PROTOBUF, schema) if isinstance(schema, str) else schema
-    known = Known(Ruled(f"the schema of subject {name}", text), client.dependencies(text, name))
-    full_name = message or parsed(known).full_name
+    sent = Known(Ruled(f"the schema of subject {name}", text), client.dependencies(text, name))
+    full_name = message or parsed(sent).full_name
     if full_name is None:
         raise PlanError("the schema has no message")
-    message_class(known, full_name)
-    held = register_or_look_up(client, name, text, register=register)
-    prefix = wire.prefix(held.id) + wire.write_indexes(parsed(known).message_indexes(full_name))
-    # Protobuf's JSON mapping takes what to_json writes: base64 for bytes, RFC 3339 for timestamps.
+    message_class(sent, full_name)
+    registered = register_or_look_up(client, name, text, register=register)
+    prefix = wire.prefix(registered.id) + wire.write_indexes(parsed(sent).message_indexes(full_name))
+    # Protobuf's JSON mapping reads what to_json writes: base64 for bytes, RFC 3339 for timestamps.
     texts = F.to_json(as_column(column), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"})
-    return F.pandas_udf(_encoder(known, full_name, prefix), "binary")(texts)  # type: ignore[call-overload,unused-ignore]
+    return F.pandas_udf(_encoder(sent, full_name, prefix), "binary")(texts)  # type: ignore[call-overload,unused-ignore]
 
 
-def _encoder(known: Known, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:
-    import pandas as pd  # noqa: PLC0415 - only where a UDF is made
+def _encoder(schema: Known, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:
+    import pandas as pd  # noqa: PLC0415 - only if a UDF is made
 
     def encode(texts: pd.Series) -> pd.Series:
         from google.protobuf import json_format  # noqa: PLC0415 - in the workers
 
-        made = message_class(known, full_name)
-        # No text is None in pandas 2, and nan in pandas 3.
+        new_message = message_class(schema, full_name)
+        # NULL is None in pandas 2, and nan in pandas 3.
         return pd.Series(
             [
-                prefix + json_format.Parse(text, made()).SerializeToString() if isinstance(text, str) else None
+                prefix + json_format.Parse(text, new_message()).SerializeToString() if isinstance(text, str) else None
                 for text in texts
             ],
             dtype=object,

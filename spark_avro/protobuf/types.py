@@ -1,4 +1,4 @@
-"""Protobuf messages as Spark's values: types from descriptors, and the functions between the two."""
+"""Protobuf messages as Spark's values: the types, and the functions that convert messages."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ Change = Callable[[Any], Any]
 
 
 @lru_cache(maxsize=256)
-def parsed(known: Known) -> ProtobufSchema:
-    """The parsed schema, once a process."""
-    return parse(known.schema, known.dependencies)
+def parsed(sent: Known) -> ProtobufSchema:
+    """The parsed schema, cached per process."""
+    return parse(sent.schema, sent.dependencies)
 
 
 @lru_cache(maxsize=256)
-def message_class(known: Known, full_name: str) -> Any:
-    """The class of a message, once a process.
+def message_class(sent: Known, full_name: str) -> Any:
+    """The class of a message, cached per process.
 
     Raises:
         UnsupportedSchema: the schema has no such message.
     """
-    _, pool = parsed(known).descriptor()
+    _, pool = parsed(sent).descriptor()
     try:
-        found = pool.FindMessageTypeByName(full_name)
+        descriptor = pool.FindMessageTypeByName(full_name)
     except KeyError:
         raise UnsupportedSchema("the schema", "", f"has no message {full_name}") from None
-    return message_factory.GetMessageClass(found)
+    return message_factory.GetMessageClass(descriptor)
 
 
 def message_type(message: Descriptor, path: str = "", inside: tuple[str, ...] = ()) -> spark.StructType:
     """The struct type of a message.
 
     Raises:
-        UnsupportedSchema: a message that contains itself.
+        UnsupportedSchema: a message contains itself.
     """
     if message.full_name in inside:
         raise UnsupportedSchema("the schema", path, f"is of type {message.full_name}, which contains itself")
@@ -98,7 +98,7 @@ def _one_type(field: FieldDescriptor, path: str, inside: tuple[str, ...]) -> spa
 
 
 def to_spark(message: Descriptor) -> Change:
-    """The function from a message to a dict of Spark's values; a field that can be unset and is, is None."""
+    """The function from a message to a dict of Spark's values; an unset field with presence is None."""
     fields = [(field.name, _has_presence(field), _field_change(field)) for field in message.fields]
 
     def change(value: Any) -> dict[str, Any]:
@@ -145,6 +145,6 @@ def _is_repeated(field: FieldDescriptor) -> bool:
 
 
 def _map_entry(field: FieldDescriptor) -> Descriptor | None:
-    """The message of a map's entries, or None where the field is no map."""
+    """The message of a map's entries, or None if the field is not a map."""
     message = field.message_type
     return message if message is not None and message.GetOptions().map_entry else None
