@@ -1,6 +1,6 @@
-"""What this package raises on the driver, while a plan is made.
+"""The exceptions that this package raises on the driver, while a plan is made.
 
-What a record is at fault for while a query runs is in `spark_avro.plan.decoding`: Spark raises it, or makes it a value.
+The errors of records in a running query are in `spark_avro.plan.decoding`: Spark raises them or returns them as values.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 
 class PlanError(ValueError):
-    """A column cannot be planned as asked."""
+    """A column that cannot be planned with these arguments."""
 
 
 @dataclass(unsafe_hash=True)
 class NoSubject(PlanError):
-    """A subject that the registry does not have; `why` says how its name came about."""
+    """A subject that the registry does not have; `why` says how its name was chosen."""
 
     subject: str
     why: str = ""
@@ -25,7 +25,7 @@ class NoSubject(PlanError):
 
 @dataclass(unsafe_hash=True)
 class UnsupportedSchema(PlanError):
-    """A schema that Spark cannot read or write faithfully, and the place that is at fault."""
+    """A schema that Spark cannot read or write faithfully, and the path at fault."""
 
     schema: str
     path: str
@@ -37,7 +37,7 @@ class UnsupportedSchema(PlanError):
 
 @dataclass(unsafe_hash=True)
 class UnfitColumn(PlanError):
-    """A column whose Spark type does not fit the schema it is to be written with."""
+    """A column whose Spark type does not fit the schema to write it with."""
 
     path: str
     problem: str
@@ -48,7 +48,7 @@ class UnfitColumn(PlanError):
 
 @dataclass(unsafe_hash=True)
 class BrokenRecord(ValueError):
-    """A record of a stream that cannot be decoded, and its place: topic, partition and offset where known."""
+    """A record of a stream that cannot be decoded, and its place: topic, partition and offset, if known."""
 
     reason: str
     place: str

@@ -15,7 +15,7 @@ from spark_avro.workers.avro import decoded_in_python
 from spark_avro.workers.udf import asked_by_workers
 
 
-def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by name
+def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     column: ColumnOrName,
     *,
     registry: Registry,
@@ -30,35 +30,35 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
     position: Sequence[ColumnOrName] = (),
     is_key: bool = False,
 ) -> Column:
-    """A column of Confluent-format Avro, decoded with the schema each record was written with.
+    """A column of Confluent-format Avro, decoded with the schema that each record was written with.
 
-    All schemas are read from the registry here, on the driver, and the JVM decodes: executors ask the registry nothing.
-    NULL stays NULL.
+    The driver reads all schemas from the registry here, and the JVM decodes: executors do not use the registry. NULL
+    stays NULL.
 
     Args:
         column: Binary: magic byte, schema id, payload.
         registry: The registry's URL, or a `serdes.RegistryClient`.
-        subject: All versions of this subject are known; its latest is the reader's schema.
+        subject: The subject whose versions are decoded; its latest is the reader's schema.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
-        ids: Further ids that are known; without subject and topic, the first is the reader's schema.
-        reader_schema: The Avro text of the schema that values are presented as, in place of the latest.
-        record: The full name of the records wanted where the subject has several: others become NULL (with DROP they
-            are left out), and the newest version of that name is the reader's schema.
-        fields: The only fields to decode, with dots into nested records; the largest single saving there is.
-        ask_registry: Whether Python workers ask the registry for ids that were not known when the query was planned,
-            and decode their records; the others' path costs more by it, too.
-        mode: FAILFAST raises on the first broken record. PERMISSIVE gives a struct of `value` and `error`: error is
-            NULL, or a struct of `reason`, `id` and `raw`, and value is NULL then. DROP leaves broken records out of
-            the rows (the column generates rows: one such column a select).
-        position: Columns of topic, partition and offset, to be named in errors: KAFKA_POSITION with the Kafka source.
-        is_key: Whether `topic` stands for its key's subject.
+        ids: Additional ids that are decoded; without subject and topic, the first is the reader's schema.
+        reader_schema: The Avro text of the reader's schema, instead of the latest version.
+        record: The full name of the records to select if the subject has several: other records become NULL (DROP drops
+            them), and the newest version of that name is the reader's schema.
+        fields: The only fields to decode, with dots into nested records; this saves the most time.
+        ask_registry: Whether Python workers look up ids that were not registered when the query was planned, and decode
+            their records; this also slows down all other records.
+        mode: FAILFAST raises on the first broken record. PERMISSIVE returns a struct of `value` and `error`: error is
+            NULL, or a struct of `reason`, `id` and `raw`, and then value is NULL. DROP drops the rows of broken records
+            (the column generates rows: only one such column per select).
+        position: Columns of topic, partition and offset for errors: KAFKA_POSITION with the Kafka source.
+        is_key: Whether `topic` means the subject of the topic's keys.
 
     Raises:
         NoSubject: the registry does not have the subject.
-        UnsupportedSchema: Spark has no faithful type for a schema: a recursive one, a decimal of over 38 digits.
+        UnsupportedSchema: Spark has no faithful type for a schema: it is recursive, or has a decimal of over 38 digits.
         RulesNotSupported: all schemas, or the reader's, have rules that a client must carry out; if only some have,
             their records are broken.
-        PlanError: arguments contradict each other, or name what does not exist.
+        PlanError: arguments contradict each other, or a named id or record does not exist.
         RegistryUnavailable: the registry does not answer.
     """
     chosen = select_versions(
@@ -70,29 +70,29 @@ def from_confluent_avro(  # noqa: PLR0913 - each is a setting of its own, by nam
         record=record,
         is_key=is_key,
     )
-    how = plan_decoding(chosen, fields, record)
+    plan = plan_decoding(chosen, fields, record)
     if ask_registry:
         payload = messages(column)
-        parts = _with_fallback(payload, how, chosen, asked_by_workers(registry))
-        return present(parts, payload, mode=mode, position=position, drop=_unwanted(payload, how))
-    return decode_column(column, how, mode=mode, position=position)
+        parts = _with_fallback(payload, plan, chosen, asked_by_workers(registry))
+        return present(parts, payload, mode=mode, position=position, drop=_unselected(payload, plan))
+    return decode_column(column, plan, mode=mode, position=position)
 
 
 def decode_column(
-    column: ColumnOrName, how: Decoding, *, mode: str = FAILFAST, position: Sequence[ColumnOrName] = ()
+    column: ColumnOrName, plan: Decoding, *, mode: str = FAILFAST, position: Sequence[ColumnOrName] = ()
 ) -> Column:
-    """A column decoded by a plan that was made before; see from_confluent_avro."""
+    """A column decoded by an existing plan; see from_confluent_avro."""
     payload = messages(column)
-    return present(decoded(payload, how), payload, mode=mode, position=position, drop=_unwanted(payload, how))
+    return present(decoded(payload, plan), payload, mode=mode, position=position, drop=_unselected(payload, plan))
 
 
-def _with_fallback(payload: Column, how: Decoding, chosen: Selection, asked: str) -> Decoded:
-    """The JVM's parts, and those of Python workers for ids that it does not know; these get NULL for all others."""
-    parts = decoded(payload, how)
-    known = [*how.ids, *how.unreadable, *how.others]
-    is_known = F.coalesce(schema_id(payload).isin(*known), F.lit(False))
-    foreign = F.when(schema_id(payload).isNotNull() & ~is_known, payload)
-    in_python = decoded_in_python(foreign, chosen, reader=how.reader, asked=asked)
+def _with_fallback(payload: Column, plan: Decoding, chosen: Selection, asked: str) -> Decoded:
+    """The JVM's parts, or those of Python workers for ids that the plan lacks; the workers get NULL for all others."""
+    parts = decoded(payload, plan)
+    planned = [*plan.ids, *plan.unreadable, *plan.others]
+    is_planned = F.coalesce(schema_id(payload).isin(*planned), F.lit(False))
+    foreign = F.when(schema_id(payload).isNotNull() & ~is_planned, payload)
+    in_python = decoded_in_python(foreign, chosen, reader=plan.reader, asked=asked)
     is_foreign = foreign.isNotNull()
     return Decoded(
         F.when(is_foreign, in_python.value).otherwise(parts.value),
@@ -102,12 +102,12 @@ def _with_fallback(payload: Column, how: Decoding, chosen: Selection, asked: str
     )
 
 
-def _unwanted(payload: Column, how: Decoding) -> Column | None:
-    if not how.others:
+def _unselected(payload: Column, plan: Decoding) -> Column | None:
+    if not plan.others:
         return None
-    return F.coalesce(schema_id(payload).isin(*how.others), F.lit(False))
+    return F.coalesce(schema_id(payload).isin(*plan.others), F.lit(False))
 
 
 def confluent_schema_id(column: ColumnOrName) -> Column:
-    """The schema id of each message as a long; NULL where the message is NULL, too short, or of another magic byte."""
+    """The schema id of each message as a long; NULL if the message is NULL, too short, or has another magic byte."""
     return schema_id(messages(column))

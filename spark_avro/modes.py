@@ -1,4 +1,4 @@
-"""What becomes of broken records: FAILFAST raises, PERMISSIVE says so beside a NULL, DROP leaves them out."""
+"""The handling of broken records: FAILFAST raises, PERMISSIVE returns an error beside a NULL, DROP drops them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DROP = "DROP"
 #: The columns of Spark's Kafka source that say where a record came from.
 KAFKA_POSITION = ("topic", "partition", "offset")
 
-#: What the column is called unless the query says: Spark would write out the whole expression.
+#: The column's default name; otherwise Spark would use the whole expression as its name.
 _NAME = "decoded"
 
 #: A column, or the name of one.
@@ -28,8 +28,8 @@ ColumnOrName = Any
 def present(
     parts: Decoded, payload: Column, *, mode: str, position: Sequence[ColumnOrName] = (), drop: Column | None = None
 ) -> Column:
-    """A decoded column in a mode; `drop` says which sound rows DROP leaves out as well."""
-    # The first of an array, and not a CASE: `get` always evaluates both sides, so that Spark decodes once.
+    """A decoded column in a mode; `drop` is true for sound rows that DROP drops as well."""
+    # `get` of an array instead of a CASE: it always evaluates both sides, so that Spark decodes once.
     kept = F.array(parts.value)
     if mode == FAILFAST:
         index = F.when(parts.sound, F.lit(0)).otherwise(F.raise_error(_message(parts, position)))
@@ -38,20 +38,20 @@ def present(
         value = F.get(kept, F.when(parts.sound, F.lit(0)))
         return F.struct(value.alias("value"), _error(parts, payload).alias("error")).alias(_NAME)
     if mode == DROP:
-        # explode of an empty array is no row; of an array with a NULL in it, one. A generator decodes for each mention.
-        wanted = parts.sound if drop is None else parts.sound & ~drop
-        return F.explode(F.slice(kept, F.lit(1), F.when(wanted, _volatile(1)).otherwise(F.lit(0))))
+        # explode makes no row of an empty array, and one row of an array with a NULL. A generator decodes per mention.
+        is_kept = parts.sound if drop is None else parts.sound & ~drop
+        return F.explode(F.slice(kept, F.lit(1), F.when(is_kept, _volatile(1)).otherwise(F.lit(0))))
     raise PlanError(f"mode is FAILFAST, PERMISSIVE or DROP, not {mode!r}")
 
 
 def as_column(column: ColumnOrName) -> Column:
-    """The column, or that of a name."""
+    """The column itself, or the column of a name."""
     return F.col(column) if isinstance(column, str) else column
 
 
 def messages(column: ColumnOrName) -> Column:
-    """The column of messages: binary, or text as its bytes; for one of another type Spark says so by its name."""
-    # The optimiser takes the NULL out again.
+    """The column of messages: binary, or text as its bytes; Spark refuses another type and names the column."""
+    # The optimiser removes the NULL again.
     return F.coalesce(as_column(column), F.lit(None).cast("binary"))
 
 
@@ -67,15 +67,15 @@ def _error(parts: Decoded, payload: Column) -> Column:
 
 
 def _message(parts: Decoded, position: Sequence[ColumnOrName]) -> Column:
-    where = [
+    places = [
         F.concat(F.lit(f" {name} "), F.coalesce(as_column(column).cast("string"), F.lit("?")), F.lit(","))
         for name, column in zip(KAFKA_POSITION, position, strict=False)
     ]
     task = F.concat(F.lit(" Spark partition "), F.spark_partition_id().cast("string"))
-    return F.concat(parts.reason, F.lit(" at"), *where, task)
+    return F.concat(parts.reason, F.lit(" at"), *places, task)
 
 
 def _volatile(value: int | str) -> Column:
-    """A literal that the optimiser takes for no constant, so that what holds it is not evaluated in two places."""
+    """A literal that the optimiser does not treat as a constant, so that it does not duplicate the expression."""
     kind = "int" if isinstance(value, int) else "string"
     return F.when(F.spark_partition_id() >= 0, F.lit(value)).otherwise(F.lit(None).cast(kind))

@@ -1,4 +1,4 @@
-"""What a column is decoded with: the versions that the registry has, and the reader's schema among them."""
+"""The schemas that a column is decoded with: the registry's versions, and the reader's schema."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from spark_avro.workers.sent_schema import Known
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was asked for, as the registry has it.
+    """The schemas that the arguments of a function select in the registry.
 
     Attributes:
-        versions: Newest first.
-        reader: What values are presented as.
-        origin: What the versions are of.
-        explicit: Whether the reader's schema was given, and is none of the versions.
+        versions: The writers' versions, newest first.
+        reader: The version that values are resolved to.
+        origin: The source of the versions, for errors.
+        explicit: Whether the reader's schema was given as text instead of a version.
         reader_ruled: The reader's schema with its rules; None if they do not apply.
     """
 
@@ -45,7 +45,7 @@ class Selection:
 
     @property
     def known(self) -> Mapping[int, Known]:
-        """The versions as workers need them, by id."""
+        """The versions by id, in the form for workers."""
         return {version.id: version.known for version in self.versions}
 
 
@@ -61,7 +61,7 @@ def select_versions(
     is_key: bool = False,
     as_written: bool = False,
 ) -> Selection:
-    """The versions of a subject, or of a topic's, and further ids; the reader's is the latest, or the first id's.
+    """Selects the versions of a subject, or of a topic's, and further ids; the reader's is the latest, or the first id's.
 
     Args:
         registry: The registry's URL, or a client of it.
@@ -72,12 +72,12 @@ def select_versions(
         reader_schema: As in `from_confluent_avro`.
         record: As in `from_confluent_avro`.
         is_key: As in `from_confluent_avro`.
-        as_written: Whether the reader's rules do not apply: records are shown as they were written, or as a type that
-            is given in code.
+        as_written: Whether the reader's rules do not apply, because records are read as written, or as a type given in
+            code.
 
     Raises:
         NoSubject: the registry does not have the subject.
-        PlanError: there is nothing to look for, or no schema of an id, or no such record.
+        PlanError: nothing is selected, or the registry has no schema of an id, or no version is this record.
         UnsupportedSchema: a schema is of another type.
         RulesNotSupported: all schemas, or the reader's, have rules that a client must carry out.
     """
@@ -107,12 +107,12 @@ def _newest_named(versions: Sequence[Version], record: str, origin: str) -> Vers
     for version in versions:
         if version.schema.full_name == record:
             return version
-    known = sorted({version.schema.full_name for version in versions if version.schema.full_name})
-    raise PlanError(f"no version of {origin} is a record {record}; there are {', '.join(known) or 'none'}")
+    names = sorted({version.schema.full_name for version in versions if version.schema.full_name})
+    raise PlanError(f"no version of {origin} is a record {record}; there are {', '.join(names) or 'none'}")
 
 
 def plan_decoding(chosen: Selection, fields: Sequence[str] | None = None, record: str | None = None) -> Decoding:
-    """How the JVM decodes what was selected; see `from_confluent_avro`."""
+    """The plan by which the JVM decodes a selection; see `from_confluent_avro`."""
     reader = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True)
     if fields is not None:
         reader = trees.prune(reader, list(fields), chosen.reader.label)

@@ -1,4 +1,4 @@
-"""A Spark session that can do what this package does: the jars, the Java and the Python it needs."""
+"""A Spark session for this package, with the jars, the Java and the Python that it needs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 from magicbyte.platform import jars
 from magicbyte.platform.java import find_spark_java
 
-#: What Avro's reader in the JVM refuses to allocate for one value, in bytes or items: a broken record that claims a
-#: string of a gigabyte would otherwise end the executor, and not only itself.
+#: The most bytes or items that Avro's reader in the JVM allocates for one value. Without this limit, a broken record
+#: that claims a string of a gigabyte would end the executor.
 LARGEST_VALUE = 2**27
 
 _LIMITS = " ".join(
-    f"-Dorg.apache.avro.limits.{what}.maxLength={LARGEST_VALUE}" for what in ("bytes", "string", "collectionItems")
+    f"-Dorg.apache.avro.limits.{kind}.maxLength={LARGEST_VALUE}" for kind in ("bytes", "string", "collectionItems")
 )
 
 _DEFAULTS = {
@@ -41,8 +41,8 @@ def session(
 
     Args:
         name: The application's name.
-        master: Where it runs: `local[*]`, or a cluster's address. The defaults here suit a driver on this machine;
-            `settings` go over them.
+        master: Where it runs: `local[*]`, or a cluster's address. The defaults are for a driver on this machine;
+            `settings` override them.
         settings: Spark properties.
 
     Raises:
@@ -50,7 +50,7 @@ def session(
         JarsMissing: the jars are not in the cache and could not be fetched.
     """
     os.environ["JAVA_HOME"] = str(find_spark_java(pyspark.__version__).home)
-    # Workers of another Python than the driver's fail on the first task.
+    # Workers with another Python than the driver's would fail on the first task.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name).master(master)
@@ -65,8 +65,8 @@ def session(
 def modules() -> dict[str, str]:
     """The Spark property that names the Avro and Kafka modules of the pyspark that is installed.
 
-    If MAGICBYTE_SPARK_JARS is set, it names the jar files, with commas between. Otherwise they are those of the lock
-    file for this version; for a version without one, Spark itself fetches the modules from Maven Central.
+    If MAGICBYTE_SPARK_JARS is set, it lists the jar files, separated by commas. Otherwise this version's lock file
+    lists them; if it has none, Spark itself fetches the modules from Maven Central.
 
     Raises:
         JarsMissing: the jars are not in the cache and could not be fetched.

@@ -1,4 +1,4 @@
-"""Where a followed stream's batches go: Parquet, a topic, a database. Each is a function of the rows and the batch."""
+"""Sinks for a followed stream's batches: Parquet, a topic, a database. A sink takes the rows and the batch's number."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from spark_avro.streams.following import Write
 
 
 def parquet(folder: str, column: str | None = "value", *, query: str | None = None) -> Write:
-    """Writes each batch to `<folder>/batch=<query id>-<number>`, and replaces what a crashed try of it left there.
+    """Writes each batch to `<folder>/batch=<query id>-<number>`, and replaces the files of a crashed attempt.
 
-    So each row is there once, and several queries can write to one folder.
+    So each row is written once, and several queries can write to one folder.
 
     Args:
         folder: Any folder that Spark can write to; read it with the option `mergeSchema` if schemas evolve.
-        column: The struct whose fields become columns of their own, beside the source's; None leaves it a struct.
-        query: The query's name in the folders, another one for each checkpoint; None for Spark's id of the query,
-            which Spark Connect does not tell.
+        column: The struct whose fields become separate columns beside the source's; None to keep the struct.
+        query: The query's name in the folders, a different one for each checkpoint; None for Spark's id of the query,
+            which Spark Connect does not offer.
     """
 
     def write(rows: DataFrame, batch: int) -> None:
@@ -33,7 +33,7 @@ def parquet(folder: str, column: str | None = "value", *, query: str | None = No
 
 
 def table(folder: str, name: str = "spark", subject: str | None = None, *, query: str | None = None) -> Write:
-    """Writes each batch's dead letters to Parquet: place, reason, id, raw bytes; each once, as `parquet` does.
+    """Writes each batch's dead letters to Parquet, each once: place, reason, id and raw bytes.
 
     Args:
         folder: Any folder that Spark can write to.
@@ -44,8 +44,8 @@ def table(folder: str, name: str = "spark", subject: str | None = None, *, query
 
     def write(rows: DataFrame, batch: int) -> None:
         place = [column for column in ("topic", "partition", "offset", "timestamp", "key") if column in rows.columns]
-        said = [F.lit(name).alias("application"), F.lit(subject).cast("string").alias("subject")]
-        rows.select(*place, "error.reason", "error.id", "error.raw", *said).write.mode("overwrite").parquet(
+        constants = [F.lit(name).alias("application"), F.lit(subject).cast("string").alias("subject")]
+        rows.select(*place, "error.reason", "error.id", "error.raw", *constants).write.mode("overwrite").parquet(
             batch_folder(folder, rows, batch, query)
         )
 
@@ -61,7 +61,7 @@ def dead_letter_topic(
 ) -> Write:
     """Writes dead letters to a topic: key, original bytes, and the headers of `magicbyte.kit.dead_letter`.
 
-    A batch that is repeated after a crash is written again: by topic, partition and offset a letter is known again.
+    A batch that is repeated after a crash is written again: topic, partition and offset identify a duplicate letter.
     """
 
     def write(rows: DataFrame, _batch: int) -> None:
@@ -79,8 +79,8 @@ def _to_kafka(rows: DataFrame, servers: str, topic: str, options: Mapping[str, s
 def jdbc(url: str, name: str, column: str = "value", properties: Mapping[str, str] | None = None) -> Write:
     """Appends each batch to a database's table: the struct's fields, with topic, partition and offset.
 
-    A batch that is repeated after a crash is written again: a unique key on the three keeps each row once, by refusing
-    the repetition.
+    A batch that is repeated after a crash is written again: a unique key on topic, partition and offset refuses the
+    duplicates.
     """
 
     def write(rows: DataFrame, _batch: int) -> None:
