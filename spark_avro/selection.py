@@ -61,7 +61,7 @@ def select_versions(
     is_key: bool = False,
     as_written: bool = False,
 ) -> Selection:
-    """Selects the versions of a subject, or of a topic's, and further ids; the reader's is the latest, or the first id's.
+    """Selects the versions of a subject or a topic's, and further ids; the reader's is the latest, or the first id's.
 
     Args:
         registry: The registry's URL, or a client of it.

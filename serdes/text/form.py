@@ -40,8 +40,7 @@ class TextOptions:
         defaults: Whether a field that Avro JSON lacks gets its default.
         message: The full name of the Protobuf message to write; by default the file's first message.
         proto_names: Whether Protobuf fields keep the schema's names instead of lowerCamelCase.
-        holds_up_others: Whether encoding blocks other work of the thread: the encoder then returns a Later if it may be
-            slow.
+        holds_up_others: Whether encoding blocks other work of the thread; slow encoders then return a Later.
     """
 
     plain_unions: bool = False

@@ -117,31 +117,29 @@ def text(schema: Tree) -> str:
     return json.dumps(_printable(schema, None, {}), separators=(",", ":"))
 
 
-def _printable(schema: Tree, space: str | None, defined: dict[str, Tree]) -> Any:
+def _printable(schema: Tree, space: str | None, seen: dict[str, Tree]) -> Any:
     if isinstance(schema, list):
-        return [_printable(branch, space, defined) for branch in schema]
+        return [_printable(branch, space, seen) for branch in schema]
     kind = schema["type"]
     if kind == "array":
-        return {"type": kind, "items": _printable(schema["items"], space, defined)}
+        return {"type": kind, "items": _printable(schema["items"], space, seen)}
     if kind == "map":
-        return {"type": kind, "values": _printable(schema["values"], space, defined)}
+        return {"type": kind, "values": _printable(schema["values"], space, seen)}
     if kind not in NAMED:
         return schema if len(schema) > 1 else kind
     full = schema["name"]
     name_space, _, name = full.rpartition(".")
-    if full in defined:
-        if defined[full] != schema:
+    if full in seen:
+        if seen[full] != schema:
             raise ValueError(f"{full} stands for two types")
         # A name without a dot belongs to the enclosing namespace; a leading dot stands for no namespace.
         return full if name_space or not space else f".{full}"
-    defined[full] = schema
+    seen[full] = schema
     out = {**schema, "name": name}
     if name_space != (space or ""):
         out["namespace"] = name_space
     if kind == "record":
-        out["fields"] = [
-            {**field, "type": _printable(field["type"], name_space, defined)} for field in schema["fields"]
-        ]
+        out["fields"] = [{**field, "type": _printable(field["type"], name_space, seen)} for field in schema["fields"]]
     return out
 
 

@@ -37,8 +37,7 @@ class _JavaResolver(Resolver):
         named += [branch for branch in same_kind if branch.branch == writer.branch]
         records = same_kind if writer.kind == "record" and not named else []
         alike = [branch for branch in records if self.has_fields(writer, branch)]
-        name = writer.branch.rpartition(".")[2]
-        called = [branch for branch in alike if branch.branch.rpartition(".")[2] == name]
+        called = [branch for branch in alike if branch.branch.rpartition(".")[2] == writer.branch.rpartition(".")[2]]
         promoted = [branch for branch in union.branches if (writer.kind, branch.kind) in PROMOTIONS]
         # Among records of the same unqualified name the last, as in that library.
         return next(iter([*named, *called[::-1], *alike, *promoted]), None)

@@ -126,7 +126,7 @@ class Records:
         while True:
             starts = self._cluster.offsets(self._reading, Start(back=back))
             self._unfinished = {(start.topic, start.partition) for start in starts}
-            first_offsets = {place: self._cluster.bounds(*place)[0] for place in self._unfinished}
+            lows = {place: self._cluster.bounds(*place)[0] for place in self._unfinished}
             self._consumer.assign(starts)
             messages: list[Message] = []
             while self._unfinished:
@@ -136,8 +136,7 @@ class Records:
                 elif self._is_record(message):
                     messages.append(message)
             # Compaction and transactions leave gaps between offsets.
-            complete = all(start.offset <= first_offsets[start.topic, start.partition] for start in starts)
-            if len(messages) >= count or complete:
+            if len(messages) >= count or all(start.offset <= lows[start.topic, start.partition] for start in starts):
                 break
             back *= 4
         newest = nlargest(count, messages, key=_age)
