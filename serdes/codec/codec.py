@@ -107,7 +107,7 @@ class AvroCodec:
         return show
 
 
-#: Errors of Python's compiler for a schema beyond its limits: then the datum is coded step by step.
+#: Errors of Python's compiler for a schema beyond its limits; data is then encoded and decoded step by step.
 _TOO_MUCH = (SyntaxError, RecursionError, MemoryError)
 
 

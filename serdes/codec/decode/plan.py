@@ -73,7 +73,7 @@ def resolve(writer: Node, reader: Node | None) -> Plan:
 
 
 def matches(writer: Node, reader: Node) -> bool:
-    """Whether data of `writer` may be read as `reader`; unions always match, their branches are resolved later."""
+    """Whether data of `writer` may be read as `reader`; unions always match, as branches are resolved later."""
     if "union" in (writer.kind, reader.kind):
         return True
     if writer.kind in NAMED or reader.kind in NAMED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from serdes.codec.varint import read_length, read_long
 
-#: The number that a byte, as a whole varint, stands for; and the length, or -1 if it is not a whole length.
+#: By byte: the number of a one-byte varint; and the length that it stands for, -1 if the byte is not a whole length.
 ZIGZAG = tuple(byte >> 1 ^ -(byte & 1) for byte in range(128))
 LENGTHS = tuple(byte >> 1 if byte < 128 and not byte & 1 else -1 for byte in range(256))
 #: The distance from a byte that is a whole length to the end of its content; 0 for all other bytes.
@@ -35,7 +35,7 @@ def end_of(buffer: bytes, position: int) -> tuple[int, int]:
 
 
 def count_of(buffer: bytes, position: int) -> tuple[int, int]:
-    """The count of a block if it is not one byte, or is negative and followed by the block's size; and its end."""
+    """Reads the count of a block if it has several bytes, or is negative and followed by the block's size."""
     count, position = read_long(buffer, position)
     if count < 0:
         count = -count

@@ -190,7 +190,7 @@ class _DataFits(_Fits):
         self.nulls = nulls
 
     def may(self, node: Node) -> Fits:
-        """A quick predicate without a look inside the value: a value that fails it does not fit."""
+        """A quick predicate that does not look inside the value; a value that fails it cannot fit."""
         if node.kind == "map":
             return lambda value: isinstance(value, Mapping)
         if node.kind == "array":
@@ -257,7 +257,7 @@ def _nullable(node: Node) -> bool:
 
 
 class _PlainFits(_Fits):
-    """JSON without tags: a record has no unknown fields, and lacks no fields, or only those with defaults."""
+    """JSON without tags: a record must not have unknown fields; with `defaults` it may lack fields that have one."""
 
     checks = JSON
 
