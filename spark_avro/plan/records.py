@@ -1,4 +1,4 @@
-"""Several record types in one topic: a struct with one field per type, exactly one of them set."""
+"""Several record types in one topic: a struct with one field per type, one of them set."""
 
 from __future__ import annotations
 
