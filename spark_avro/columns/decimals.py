@@ -47,11 +47,11 @@ def decimals(written: str, node: Node, kind: pa.DataType) -> Present:
 def _numbers(rows: Rows, content: Content) -> Longs:
     """The low and the high half of each row's number, shape (rows, 2)."""
     # An index before the first message wraps to the buffer's end; such bytes are not used.
-    digits = rows.buffer.data[(content.start + content.size - 1)[:, None] - _BYTES]
+    octets = rows.buffer.data[(content.start + content.size - 1)[:, None] - _BYTES]
     beyond = content.size[:, None] <= _BYTES
     negative = (rows.buffer.data[content.start] > 127) & (content.size > 0)
     sign = np.where(negative, 255, 0).astype(np.uint8)
-    return np.where(beyond, sign[:, None], digits).view(np.int64)
+    return np.where(beyond, sign[:, None], octets).view(np.int64)
 
 
 def _within(numbers: Longs, limit: int) -> Flags:

@@ -26,7 +26,7 @@ def reading(node: Node) -> Read:
     """The reader of a writer's type.
 
     Raises:
-        RowByRow: a fixed has more bytes than any message.
+        RowByRow: the writer's type is a fixed that is larger than any message.
     """
     if node.kind != "fixed":
         return _READ[node.kind]

@@ -26,8 +26,8 @@ def column_reader(plan: Plan, kind: pa.DataType) -> Read | None:
     """The reader of a plan's data as an array of a type, or None if the decoder of single messages must read it.
 
     It is None if a part is a type that contains itself, a collection of items without bytes, a record without fields, a
-    field that is neither written nor has a default, of logical types that Spark does not convert, or a text that is
-    read as a decimal.
+    field that is neither written nor has a default, a value whose logical types Spark does not convert, or a text that
+    is read as a decimal.
     """
     try:
         return _Planner().read(plan, kind)
