@@ -114,14 +114,14 @@ class _Graph:
     """The nodes made so far: all mentions of a named type are one node."""
 
     def __init__(self) -> None:
-        self._made: dict[int, Node] = {}
+        self._nodes: dict[int, Node] = {}
 
     def node(self, source: nodes.Node) -> Node:
-        made = self._made.get(id(source))
-        if made is None:
-            made = self._made[id(source)] = Node(source.type, _full_name(source))
-            self._fill(made, source)
-        return made
+        node = self._nodes.get(id(source))
+        if node is None:
+            node = self._nodes[id(source)] = Node(source.type, _full_name(source))
+            self._fill(node, source)
+        return node
 
     def _fill(self, node: Node, source: nodes.Node) -> None:
         if isinstance(source, nodes.NAMED):

@@ -42,17 +42,17 @@ def tell(program: str, text: str) -> None:
 
 
 def tell_explanations(program: str, explanations: Sequence[Mapping[str, Any]]) -> None:
-    """Writes why the registry refused a schema, for people: what breaks, a datum that shows it, what mends it."""
+    """Writes why the registry refused a schema: the change, a datum that shows the break, and the remedy."""
     errors = [explanation for explanation in explanations if explanation.get("severity") == "error"]
     for explanation in errors[:_MOST_EXPLANATIONS]:
         example = explanation.get("example")
-        told = (
+        parts = (
             f"{explanation.get('rule')} at {explanation.get('path')}: {explanation.get('change')}",
             f"Example: {example}" if example and len(example) <= _LONGEST_EXAMPLE else "",
             explanation.get("effect"),
             f"Fix: {explanation['remedy']}" if explanation.get("remedy") else "",
         )
-        tell(program, " ".join(part for part in told if part))
+        tell(program, " ".join(part for part in parts if part))
     if len(errors) > _MOST_EXPLANATIONS:
         tell(program, f"and {len(errors) - _MOST_EXPLANATIONS} more")
 

@@ -147,8 +147,8 @@ def _decoded_by_avro(payload: Column, plan: Decoding) -> tuple[Column, Column]:
     body = F.call_function(
         "rpad",
         F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1),
-        F.octet_length(payload) + F.lit(len(around.behind) - wire.V0_SIZE),
-        F.lit(around.behind),
+        F.octet_length(payload) + F.lit(len(around.suffix) - wire.V0_SIZE),
+        F.lit(around.suffix),
     )
 
     def decode(branch: Branch, body: Column) -> Column:

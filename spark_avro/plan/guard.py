@@ -40,7 +40,7 @@ class Shape:
     kept: tuple[str, ...]
 
     @property
-    def behind(self) -> bytes:
+    def suffix(self) -> bytes:
         """The bytes that are appended to each payload."""
         return _GUARD_BYTES + (_MARKER_BYTES if self.marked else b"")
 
