@@ -1,1 +1,1 @@
-"""Questions to the cluster."""
+"""Requests to the Kafka cluster about topics, partitions and offsets."""

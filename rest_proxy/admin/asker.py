@@ -1,6 +1,6 @@
-"""Questions to the brokers through a consumer: they end in time, and at once where its credentials are refused."""
+"""Requests to the brokers through a consumer, with a timeout; they fail at once if its credentials are refused."""
 
-# ruff: noqa: SLF001  (the codes of librdkafka itself are named with an underscore)
+# ruff: noqa: SLF001  (librdkafka's local error codes are named with an underscore)
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rest_proxy.errors import is_silence, refuses
 
 T = TypeVar("T")
 
-#: How long a question waits at first before it is asked again for longer, and how long in all, in seconds.
-_FIRST_TURN_SECONDS = 0.5
+#: The timeout of the first attempt, which each retry doubles, and the time limit for all attempts, in seconds.
+_FIRST_ATTEMPT_SECONDS = 0.5
 _ASK_SECONDS = 30.0
 
 
-class Asking:
-    """Asks for one consumer, on the thread that the consumer belongs to.
+class Asker:
+    """Sends requests through a consumer, on the consumer's thread.
 
     Attributes:
-        refused: What the brokers said to the credentials, until one has answered.
+        refused: The error with which the brokers refused the credentials; None once a broker has answered.
     """
 
     def __init__(self, consumer: Consumer, listen: Callable[[], None]) -> None:
-        """Nothing is asked yet.
+        """Make an asker.
 
         Args:
-            consumer: Through which to ask.
-            listen: Lets the consumer call back what it has heard, by polling it.
+            consumer: The consumer.
+            listen: Polls the consumer, so that it calls its error callback.
         """
         self.refused: KafkaError | None = None
         self._consumer = consumer
@@ -40,7 +40,7 @@ class Asking:
         self._reached = False
 
     def hear(self, error: KafkaError) -> bool:
-        """Take an error that the consumer called back; tell whether it is that of refused credentials."""
+        """Note an error from the consumer's callback; returns whether it says that the credentials are refused."""
         if refuses(error):
             self.refused = error
             self._reached = False
@@ -53,47 +53,47 @@ class Asking:
         self._reached = True
 
     def committed(self, places: Sequence[Place]) -> list[Position]:
-        """What the group has committed of these partitions; those never committed are left out.
+        """The group's committed positions of these partitions; partitions without one are left out.
 
         Raises:
-            KafkaException: The brokers refused, or were silent for too long.
+            KafkaException: The brokers refuse, or do not answer in time.
         """
-        asked = [TopicPartition(*place) for place in places]
-        found = self._ask(lambda seconds: self._consumer.committed(asked, timeout=seconds))
-        for place in found:
-            if place.error is not None:
-                raise KafkaException(place.error)
+        partitions = [TopicPartition(*place) for place in places]
+        answers = self._ask(lambda seconds: self._consumer.committed(partitions, timeout=seconds))
+        for answer in answers:
+            if answer.error is not None:
+                raise KafkaException(answer.error)
         return [
-            Position(place.topic, place.partition, place.offset, place.metadata or "")
-            for place in found
-            if place.offset >= 0
+            Position(answer.topic, answer.partition, answer.offset, answer.metadata or "")
+            for answer in answers
+            if answer.offset >= 0
         ]
 
     def offsets_at(self, instants: Sequence[Position]) -> list[Position]:
-        """The first records no older than instants, given as milliseconds in `offset`; the end where there is none.
+        """The first records not before instants, which are given in ms in `offset`; the end if there is none.
 
         Raises:
             KafkaException: As for `committed`.
         """
-        asked = [TopicPartition(*instant[:3]) for instant in instants]
-        found: list[Position] = []
-        for answer in self._ask(lambda seconds: self._consumer.offsets_for_times(asked, timeout=seconds)):
+        partitions = [TopicPartition(*instant[:3]) for instant in instants]
+        positions: list[Position] = []
+        for answer in self._ask(lambda seconds: self._consumer.offsets_for_times(partitions, timeout=seconds)):
             if answer.error is not None:
                 raise KafkaException(answer.error)
             place = (answer.topic, answer.partition)
-            found.append(Position(*place, answer.offset if answer.offset >= 0 else self.end(place).offset))
-        return found
+            positions.append(Position(*place, answer.offset if answer.offset >= 0 else self.end(place).offset))
+        return positions
 
     def beginning(self, place: Place) -> Position:
-        """The first record of a partition. Raises as `committed`."""
+        """The offset of a partition's first record. Raises as `committed`."""
         return Position(*place, self._watermarks(place)[0])
 
     def end(self, place: Place) -> Position:
-        """Where the next record of a partition will be. Raises as `committed`."""
+        """The offset of a partition's next record. Raises as `committed`."""
         return Position(*place, self._watermarks(place)[1])
 
     def reach(self, place: Place) -> None:
-        """Make sure that a broker answers, before what cannot be given a time to end in. Raises as `committed`."""
+        """Check that a broker answers, before a request that takes no timeout. Raises as `committed`."""
         if not self._reached:
             self.committed([place])
 
@@ -101,16 +101,16 @@ class Asking:
         target = TopicPartition(*place)
 
         def question(seconds: float) -> tuple[int, int]:
-            found: tuple[int, int] | None = self._consumer.get_watermark_offsets(target, timeout=seconds)
-            if found is None:
+            watermarks: tuple[int, int] | None = self._consumer.get_watermark_offsets(target, timeout=seconds)
+            if watermarks is None:
                 raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-            return found
+            return watermarks
 
         return self._ask(question)
 
     def _ask(self, question: Callable[[float], T]) -> T:
         deadline = time.monotonic() + _ASK_SECONDS
-        seconds = _FIRST_TURN_SECONDS
+        seconds = _FIRST_ATTEMPT_SECONDS
         while True:
             try:
                 answer = question(seconds)
@@ -120,7 +120,7 @@ class Asking:
                     raise KafkaException(self.refused) from None
                 if not is_silence(error.args[0]) or time.monotonic() > deadline:
                     raise
-                seconds = min(2 * seconds, max(_FIRST_TURN_SECONDS, deadline - time.monotonic()))
+                seconds = min(2 * seconds, max(_FIRST_ATTEMPT_SECONDS, deadline - time.monotonic()))
             else:
                 self.answered()
                 return answer

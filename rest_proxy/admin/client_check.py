@@ -1,4 +1,4 @@
-"""Whether the Kafka clients take the settings: asked once before serving, so that a wrong property is told at once."""
+"""A check before serving that the Kafka clients accept the settings, so that a wrong property is reported at once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ log = logging.getLogger("rest_proxy")
 
 
 def check_clients(settings: RestProxySettings) -> None:
-    """Have every client's configuration read.
+    """Make a client of each kind with the configuration that it will have.
 
     Raises:
-        SettingsError: Names the property.
+        SettingsError: A client refuses a property; the text names it.
     """
     checks: tuple[tuple[str, Callable[[], object]], ...] = (
         ("producer.", lambda: _read(Producer, settings.producer_config("all"))),
@@ -40,9 +40,9 @@ def check_clients(settings: RestProxySettings) -> None:
 
 
 def _read(client: Callable[[dict[str, Any]], Producer | Consumer], config: kafka.Config) -> None:
-    made = client({**config, "logger": log, "error_cb": _ignored})
-    if isinstance(made, Consumer):
-        made.close()
+    instance = client({**config, "logger": log, "error_cb": _ignored})
+    if isinstance(instance, Consumer):
+        instance.close()
 
 
 def _ignored(_: KafkaError) -> None: ...

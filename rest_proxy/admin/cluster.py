@@ -1,4 +1,4 @@
-"""What the proxy tells of the cluster: brokers, topics, partitions and their offsets."""
+"""Metadata of the Kafka cluster: brokers, topics, partitions and their offsets."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ log = logging.getLogger("rest_proxy.admin.cluster")
 
 #: Topics that Kafka keeps for itself (org.apache.kafka.common.internals.Topic).
 INTERNAL_TOPICS = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state"))
-#: How long a topic's partition count is believed, in seconds; it only grows.
+#: How long a topic's number of partitions is cached, in seconds; the number only grows.
 _PARTITIONS_SECONDS = 30.0
-#: How often is looked whether the brokers refuse this client, and how long a refusal is not taken for the last word.
+#: How often to check whether the brokers refuse this client, and for how long a refusal may still be overcome.
 _LISTEN_SECONDS = 0.1
 _REFUSED_SECONDS = 0.5
 
@@ -39,7 +39,7 @@ _TOPIC_NAME = re.compile(r"(?!\.{1,2}\Z)[a-zA-Z0-9._-]{1,249}")
 
 
 def is_topic_name(name: str) -> bool:
-    """Tell whether a topic can be called so (org.apache.kafka.common.internals.Topic)."""
+    """Tell whether a topic may have this name (org.apache.kafka.common.internals.Topic)."""
     return _TOPIC_NAME.fullmatch(name) is not None
 
 
@@ -54,7 +54,7 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition; its leader is -1 where it has none."""
+    """A partition; the leader is -1 if it has none."""
 
     partition: int
     leader: int
@@ -62,7 +62,7 @@ class Partition:
 
 
 class Cluster:
-    """Asks the brokers, through one admin client."""
+    """Requests to the brokers through an admin client."""
 
     def __init__(self, config: kafka.Config, *, timeout_seconds: float = 10.0) -> None:
         self._admin = AdminClient({**config, "error_cb": self._on_error}, logger=log)
@@ -76,7 +76,7 @@ class Cluster:
         return sorted(node.id for node in description.nodes)
 
     async def topic_names(self) -> list[str]:
-        """The names of all topics but Kafka's own."""
+        """The names of all topics except Kafka's internal ones."""
         loop = asyncio.get_running_loop()
         metadata = await self._ask(
             lambda: loop.run_in_executor(None, lambda: self._admin.list_topics(timeout=self._timeout))
@@ -87,13 +87,13 @@ class Cluster:
         """A topic's partitions by number.
 
         Raises:
-            ApiError: UNKNOWN_TOPIC_OR_PARTITION among others.
+            ApiError: UNKNOWN_TOPIC_OR_PARTITION, or another error from the brokers.
         """
         names = TopicCollection([topic])
         answer = await self._ask(lambda: self._admin.describe_topics(names, request_timeout=self._timeout)[topic])
-        found = [_partition(info) for info in answer.partitions]
-        self._partition_counts[topic] = (time.monotonic(), len(found))
-        return sorted(found, key=lambda partition: partition.partition)
+        partitions = [_partition(info) for info in answer.partitions]
+        self._partition_counts[topic] = (time.monotonic(), len(partitions))
+        return sorted(partitions, key=lambda partition: partition.partition)
 
     async def configs(self, topic: str) -> dict[str, str | None]:
         """A topic's configuration."""
@@ -104,10 +104,10 @@ class Cluster:
         return {name: entry.value for name, entry in sorted(entries.items())}
 
     async def offsets(self, topic: str, partition: int) -> tuple[int, int]:
-        """A partition's first offset and the one after its last, aborted and open transactions included."""
+        """A partition's first offset and its log end offset, with aborted and open transactions."""
         place = TopicPartition(topic, partition)
 
-        async def one(spec: OffsetSpec) -> int:
+        async def offset_at(spec: OffsetSpec) -> int:
             answer = await self._ask(
                 lambda: self._admin.list_offsets(
                     {place: spec}, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=self._timeout
@@ -115,18 +115,18 @@ class Cluster:
             )
             return int(answer.offset)
 
-        beginning, end = await asyncio.gather(one(OffsetSpec.earliest()), one(OffsetSpec.latest()))
+        beginning, end = await asyncio.gather(offset_at(OffsetSpec.earliest()), offset_at(OffsetSpec.latest()))
         return beginning, end
 
     async def require_partition(self, topic: str, partition: int, *, topic_may_be_missing: bool = False) -> None:
         """Check that a partition exists.
 
         Raises:
-            ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION, unless the topic may be missing
-                (a producer may create it).
+            ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION, unless `topic_may_be_missing` because a producer
+                may create it.
         """
-        known = self._partition_counts.get(topic)
-        if known is not None and partition < known[1] and time.monotonic() - known[0] < _PARTITIONS_SECONDS:
+        counted_at, count = self._partition_counts.get(topic, (0.0, 0))
+        if partition < count and time.monotonic() - counted_at < _PARTITIONS_SECONDS:
             return
         try:
             count = len(await self.partitions(topic))
@@ -138,7 +138,7 @@ class Cluster:
             raise PARTITION_NOT_FOUND()
 
     async def reachable(self, seconds: float) -> bool:
-        """Tell whether a broker answers within that time."""
+        """Tell whether a broker answers within `seconds`."""
         try:
             await asyncio.wait_for(
                 self._ask(lambda: self._admin.describe_cluster(request_timeout=seconds)), timeout=seconds + 1
@@ -148,28 +148,28 @@ class Cluster:
         return True
 
     async def _ask(self, request: Callable[[], Any]) -> Any:
-        """What a request's future holds in the end.
+        """Wait for a request's future and return its result.
 
         Raises:
-            ApiError: What the brokers answered; KAFKA_AUTHENTICATION soon where they refuse this client.
+            ApiError: The request failed; KAFKA_AUTHENTICATION comes soon if the brokers refuse this client.
         """
         started = time.monotonic()
         try:
             answer = asyncio.wrap_future(request())
             while not (await asyncio.wait((answer,), timeout=_LISTEN_SECONDS))[0]:
-                self._admin.poll(0)  # what was heard is called back from here only
+                self._admin.poll(0)  # only this calls the error callback
                 if self._refused is not None and time.monotonic() - started > _REFUSED_SECONDS:
-                    answer.add_done_callback(asyncio.Future.exception)  # nobody waits for it any more
+                    answer.add_done_callback(asyncio.Future.exception)  # its error is not needed any more
                     raise from_kafka(self._refused)
-            found = answer.result()
+            result = answer.result()
         except KafkaException as error:
             if not is_silence(error.args[0]):
                 self._refused = None
             raise from_kafka(self._refused or error.args[0]) from None
-        except ValueError as error:  # a name that the client itself refuses
+        except ValueError as error:  # the client library refuses a name
             raise INVALID_ENTITY(detail=str(error)) from None
         self._refused = None
-        return found
+        return result
 
     def _on_error(self, error: KafkaError) -> None:
         if refuses(error):
@@ -185,7 +185,7 @@ def _partition(info: Any) -> Partition:
 
 
 def partition_body(partition: Partition) -> Mapping[str, object]:
-    """A partition as v1 and v2 show it."""
+    """A partition in the form of v1 and v2."""
     return {
         "partition": partition.partition,
         "leader": partition.leader,

@@ -1,4 +1,4 @@
-"""Records that a consumer has fetched and nobody has read yet, and where each partition continues after those read."""
+"""The buffer of fetched records that no client has read, and the position of each partition after those read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import NamedTuple, Protocol
 
 Place = tuple[str, int]
 
-#: What a buffered record costs besides its value.
+#: The memory for a buffered record besides its value.
 RECORD_OVERHEAD = 256
 
 
 class Position(NamedTuple):
-    """An offset in a partition, with the text that a commit keeps beside it."""
+    """An offset in a partition, with the metadata text of a commit."""
 
     topic: str
     partition: int
@@ -25,7 +25,7 @@ class Position(NamedTuple):
 
 
 class Fetched(Protocol):
-    """A record as the Kafka client hands it out; its length is its value's."""
+    """A record of the Kafka client; its length is that of its value."""
 
     def topic(self) -> str:
         """The topic's name."""
@@ -49,7 +49,7 @@ class Fetched(Protocol):
 
 
 class Buffer:
-    """Filled by the polling thread, emptied on the event loop; `space` is set whenever something was taken."""
+    """A buffer filled by the polling thread and emptied on the event loop; `space` is set when records leave it."""
 
     def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
         self.limit = limit
@@ -65,33 +65,33 @@ class Buffer:
 
     @property
     def size(self) -> int:
-        """Bytes that are held."""
+        """The size of the buffered records, in bytes."""
         return self._bytes
 
     def append(self, records: Sequence[Fetched]) -> None:
-        """Hold more records and wake who waits."""
+        """Add records and wake the reader."""
         with self._lock:
             self._records.extend(records)
             self._bytes += sum(map(len, records)) + RECORD_OVERHEAD * len(records)
             self._wake()
 
     def fail(self, fault: Exception | None) -> None:
-        """Let the next reader that finds nothing have this; None takes it back."""
+        """Set the error for the next reader that finds no records; None clears it."""
         with self._lock:
             self._fault = fault
             self._wake()
 
     def _wake(self) -> None:
-        """Let who waits look again; under the lock, else a waiter that comes between could be forgotten."""
+        """Wake the waiting reader; needs the lock, or a waiter set meanwhile could be lost."""
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(waiter.set)
 
     async def wait_for(self, min_bytes: int, seconds: float) -> None:
-        """Return when that many bytes are held, when no more fit, or after that time.
+        """Return when `min_bytes` are buffered, when the buffer is full, or after `seconds`.
 
         Raises:
-            Exception: What the buffer was failed with, where it holds nothing.
+            Exception: The buffer is empty and was given this error.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -104,38 +104,38 @@ class Buffer:
                     fault, self._fault = self._fault, None
                     raise fault
                 self._waiter = waiter
-            left = deadline - time.monotonic()
-            if left <= 0:
+            seconds_left = deadline - time.monotonic()
+            if seconds_left <= 0:
                 return
             try:
-                await asyncio.wait_for(waiter.wait(), left)
+                await asyncio.wait_for(waiter.wait(), seconds_left)
             except TimeoutError:
                 return
 
     def take(self, max_bytes: int) -> list[Fetched]:
-        """Take records of at most that many bytes of keys and values together, and one at least."""
-        taken: list[Fetched] = []
+        """Take records with at most `max_bytes` of keys and values; at least one if there are any."""
+        batch: list[Fetched] = []
         size = 0
         with self._lock:
             records = self._records
             while records:
                 record = records[0]
                 size += len(record) + len(record.key() or b"")
-                if taken and size > max_bytes:
+                if batch and size > max_bytes:
                     break
-                taken.append(records.popleft())
+                batch.append(records.popleft())
                 self._bytes -= len(record) + RECORD_OVERHEAD
                 self._delivered[record.topic(), record.partition()] = record.offset() + 1
         self.space.set()
-        return taken
+        return batch
 
     def epochs(self) -> dict[Place, int]:
-        """How often each partition was dropped; what was taken before is put back only where that is the same."""
+        """How often each partition was dropped, for `put_back`."""
         with self._lock:
             return dict(self._epochs)
 
     def put_back(self, records: Sequence[Fetched], epochs: dict[Place, int]) -> None:
-        """Undo the taking of records that were not delivered."""
+        """Put back records that were not delivered, except of partitions dropped since `epochs` were read."""
         with self._lock:
             for record in reversed(records):
                 place = (record.topic(), record.partition())
@@ -145,23 +145,23 @@ class Buffer:
                     self._delivered[place] = record.offset()
 
     def drop(self, places: Iterable[Place]) -> None:
-        """Forget all of partitions that went elsewhere or are sought in."""
-        gone = set(places)
+        """Remove the records and positions of partitions that are revoked or sought."""
+        dropped = set(places)
         with self._lock:
-            kept = [record for record in self._records if (record.topic(), record.partition()) not in gone]
-            self._records = deque(kept)
-            self._bytes = sum(map(len, kept)) + RECORD_OVERHEAD * len(kept)
-            for place in gone:
+            remaining = [record for record in self._records if (record.topic(), record.partition()) not in dropped]
+            self._records = deque(remaining)
+            self._bytes = sum(map(len, remaining)) + RECORD_OVERHEAD * len(remaining)
+            for place in dropped:
                 self._epochs[place] = self._epochs.get(place, 0) + 1
                 self._delivered.pop(place, None)
         self.space.set()
 
     def continue_at(self, position: Position) -> None:
-        """Note where a partition was sought to."""
+        """Note the position that a partition was sought to."""
         with self._lock:
             self._delivered[position.topic, position.partition] = position.offset
 
     def delivered(self) -> list[Position]:
-        """Where each partition continues after what was taken of it, or where it was sought to."""
+        """The position of each partition, after the records taken from it or after a seek."""
         with self._lock:
             return [Position(*place, offset) for place, offset in self._delivered.items()]

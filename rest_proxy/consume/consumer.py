@@ -1,6 +1,6 @@
-"""A Kafka consumer that polls in the background into a bounded buffer; all that moves it runs on its own thread."""
+"""A Kafka consumer that polls into a bounded buffer in the background; its own thread runs every command to it."""
 
-# ruff: noqa: SLF001  (the codes of librdkafka itself are named with an underscore)
+# ruff: noqa: SLF001  (librdkafka's local error codes are named with an underscore)
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte.kit import kafka
-from rest_proxy.admin.asker import Asking
+from rest_proxy.admin.asker import Asker
 from rest_proxy.consume.buffer import Buffer, Place, Position
 from rest_proxy.consume.worker import Worker
 from rest_proxy.errors import ILLEGAL_STATE, MUTUALLY_EXCLUSIVE
@@ -22,39 +22,39 @@ log = logging.getLogger("rest_proxy.consume.consumer")
 
 T = TypeVar("T")
 
-#: How long a poll may hold up a command: short while the instance is in use, long while it idles.
+#: How long a poll may delay a command: short if the instance is in use, long if it is idle.
 _BUSY_POLL_SECONDS = 0.02
 _IDLE_POLL_SECONDS = 0.5
 _IDLE_AFTER_SECONDS = 2.0
-#: How long a full buffer may keep the thread from polling before the partitions are paused.
+#: How long the thread may stop polling because of a full buffer before it pauses the partitions.
 _FULL_SECONDS = 0.5
 _MESSAGES_A_POLL = 500
-#: How long a seek waits for a partition that was assigned a moment ago.
+#: How long a seek waits for a newly assigned partition.
 _SEEK_SECONDS = 10.0
 
 
 class PolledConsumer:
-    """One consumer, its thread and its buffer.
+    """A consumer, its thread and its buffer.
 
     Attributes:
-        mode: How partitions come here: `topics`, `pattern`, `assigned`, or not at all.
-        subscribed: The topics, or the one pattern, as they were given.
+        mode: How it gets partitions: `topics`, `pattern` or `assigned`; None if it has no subscription.
+        subscribed: The topics, or the pattern, of the subscription.
     """
 
     def __init__(self, config: kafka.Config, loop: asyncio.AbstractEventLoop, *, buffer_bytes: int) -> None:
-        """Start the thread; no group is joined before the consumer is subscribed.
+        """Start the thread; `subscribe` joins the group.
 
         Args:
-            config: librdkafka's configuration, `group.id` included.
-            loop: Where readers wait.
-            buffer_bytes: What may be buffered before the partitions are paused.
+            config: librdkafka's configuration, with `group.id`.
+            loop: The event loop of the readers.
+            buffer_bytes: The size of the buffer; when it is full, the partitions are paused.
 
         Raises:
-            KafkaException: The configuration is refused.
+            KafkaException: librdkafka refuses the configuration.
         """
         self._consumer = Consumer({**config, "error_cb": self._on_error, "logger": log})
         self.buffer = Buffer(buffer_bytes, loop)
-        self._asking = Asking(self._consumer, lambda: self._poll_for(0))
+        self._asker = Asker(self._consumer, lambda: self._poll_for(0))
         self.mode: str | None = None
         self.subscribed: list[str] = []
         self._assigned: set[Place] = set()
@@ -69,18 +69,18 @@ class PolledConsumer:
         return await self._worker.do(command)
 
     def used(self) -> None:
-        """Poll in short turns for a while, so that commands are quick."""
+        """Make polls short for a while, so that commands are quick."""
         self._last_use = time.monotonic()
 
     async def wait_for(self, min_bytes: int, seconds: float) -> None:
-        """Wait for records in the buffer, as that does. Raises as that does, also for partitions that stand still."""
+        """Wait for records as `Buffer.wait_for` does; raises also if a partition has no valid offset to read from."""
         self.used()
         for error in list(self._stranded.values()):
             self.buffer.fail(KafkaException(error))
         await self.buffer.wait_for(min_bytes, seconds)
 
     async def close(self) -> None:
-        """Leave the group and end the thread; what was stored for auto-commit is committed."""
+        """Commit the offsets stored for auto-commit, leave the group and end the thread."""
         if not self._worker.ended:
             await self._do(self._close)
 
@@ -89,10 +89,10 @@ class PolledConsumer:
         self._consumer.close()
 
     async def subscribe(self, topics: Sequence[str], *, pattern: bool = False) -> None:
-        """Join the group for topics, or for those that a regular expression matches.
+        """Join the group for topics, or for topics that match a regular expression.
 
         Raises:
-            ApiError: ILLEGAL_STATE where partitions are assigned by hand, or topics and pattern are mixed.
+            ApiError: ILLEGAL_STATE if partitions are assigned by hand, or topics and pattern are mixed.
         """
         await self._do(lambda: self._subscribe(list(topics), "pattern" if pattern else "topics"))
 
@@ -104,7 +104,7 @@ class PolledConsumer:
         self._worker.stepping = True
 
     async def unsubscribe(self) -> None:
-        """Leave the topics or the partitions assigned by hand."""
+        """Leave the subscribed topics, or the partitions assigned by hand."""
         await self._do(self._unsubscribe)
 
     def _unsubscribe(self) -> None:
@@ -118,20 +118,20 @@ class PolledConsumer:
         self.mode, self.subscribed = None, []
 
     async def assign(self, places: Sequence[Place]) -> None:
-        """Read these partitions, outside of any group's balancing; those read already keep their positions.
+        """Read these partitions without group management; partitions that are read already keep their positions.
 
         Raises:
-            ApiError: ILLEGAL_STATE where the consumer is subscribed.
+            ApiError: ILLEGAL_STATE if the consumer is subscribed.
         """
         await self._do(lambda: self._assign(set(places)))
 
     def _assign(self, places: set[Place]) -> None:
         if self.mode not in (None, "assigned"):
             raise MUTUALLY_EXCLUSIVE()
-        kept = self._consumer.position([TopicPartition(*place) for place in sorted(self._assigned & places)])
+        continued = self._consumer.position([TopicPartition(*place) for place in sorted(self._assigned & places)])
         new = [TopicPartition(*place) for place in sorted(places - self._assigned)]
         if places:
-            self._consumer.assign(kept + new)
+            self._consumer.assign(continued + new)
         else:
             self._consumer.unassign()
         self.buffer.drop(self._assigned - places)
@@ -141,35 +141,35 @@ class PolledConsumer:
         self._worker.stepping = True
 
     async def subscription(self) -> list[str]:
-        """The topics subscribed to; of a pattern those of which partitions came here."""
+        """The subscribed topics; for a pattern, the topics of the assigned partitions."""
         if self.mode != "pattern":
             return self.subscribed
         await self._until_joined()
         return sorted({topic for topic, _ in await self.assignment()})
 
     async def assignment(self) -> list[Place]:
-        """The partitions that are read now."""
+        """The assigned partitions."""
         return await self._do(lambda: sorted(self._assigned))
 
     async def seek(self, positions: Sequence[Position]) -> None:
         """Continue at these offsets.
 
         Raises:
-            ApiError: ILLEGAL_STATE where one of the partitions is not assigned here.
+            ApiError: ILLEGAL_STATE if one of the partitions is not assigned.
         """
         await self._seek([position[:2] for position in positions], lambda: positions)
 
     async def seek_to_beginning(self, places: Sequence[Place]) -> None:
-        """Continue at the first records there are. Raises as seek does."""
-        await self._seek(places, lambda: [self._asking.beginning(place) for place in places])
+        """Continue at the first records. Raises as `seek`."""
+        await self._seek(places, lambda: [self._asker.beginning(place) for place in places])
 
     async def seek_to_end(self, places: Sequence[Place]) -> None:
-        """Continue after the last records there are. Raises as seek does."""
-        await self._seek(places, lambda: [self._asking.end(place) for place in places])
+        """Continue after the last records. Raises as `seek`."""
+        await self._seek(places, lambda: [self._asker.end(place) for place in places])
 
     async def seek_to_times(self, instants: Sequence[Position]) -> None:
-        """Continue at the first records no older than instants (ms, in `offset`), else at the end. Raises as seek."""
-        await self._seek([instant[:2] for instant in instants], lambda: self._asking.offsets_at(instants))
+        """Continue at the first records not before an instant (ms, in `offset`), else at the end. Raises as `seek`."""
+        await self._seek([instant[:2] for instant in instants], lambda: self._asker.offsets_at(instants))
 
     async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:
         await self._until_joined()
@@ -187,8 +187,8 @@ class PolledConsumer:
         target = TopicPartition(position.topic, position.partition, position.offset)
         place = (position.topic, position.partition)
         if self._stranded.pop(place, None) is not None:
-            # What stands still cannot be sought in; assigned anew it can begin anywhere.
-            others = [TopicPartition(*other) for other in self._assigned - {place}]
+            # A partition without a valid offset cannot be sought, but it can be assigned again with a new offset.
+            others = [TopicPartition(*other_place) for other_place in self._assigned - {place}]
             self._consumer.assign([target, *self._consumer.position(others)])
             self.buffer.fail(None)
         deadline = time.monotonic() + _SEEK_SECONDS
@@ -196,7 +196,7 @@ class PolledConsumer:
             try:
                 self._consumer.seek(target)
             except KafkaException as error:
-                # A partition assigned a moment ago cannot be sought before its fetcher has started.
+                # A newly assigned partition cannot be sought before its fetcher has started.
                 if error.args[0].code() != KafkaError._STATE or time.monotonic() > deadline:
                     raise
                 self._poll_for(_BUSY_POLL_SECONDS)
@@ -206,18 +206,18 @@ class PolledConsumer:
         self.buffer.continue_at(position)
 
     async def _until_joined(self) -> None:
-        """Give a subscription made a moment ago time to bring its first assignment."""
+        """Wait for the first assignment of a new subscription."""
         deadline = time.monotonic() + _SEEK_SECONDS
         while self.mode in ("topics", "pattern") and not self._joined and time.monotonic() < deadline:
-            if self._asking.refused is not None:
-                raise KafkaException(self._asking.refused)
+            if self._asker.refused is not None:
+                raise KafkaException(self._asker.refused)
             self.used()
             await asyncio.sleep(_BUSY_POLL_SECONDS)
 
     def store(self, positions: Sequence[Position]) -> None:
-        """Let auto-commit commit these from now on; partitions that went away are passed over."""
+        """Store these positions for auto-commit; partitions that are no longer assigned are ignored."""
         if positions:
-            # Not from here: the client library deadlocks where another thread polls.
+            # Not on this thread: the client library deadlocks if another thread polls meanwhile.
             self._worker.post(lambda: self._store(positions))
 
     def _store(self, positions: Sequence[Position]) -> None:
@@ -233,8 +233,8 @@ class PolledConsumer:
         """
 
         def command() -> None:
-            # A commit ends when the client library gives up, which is late: first see that anybody is there.
-            self._asking.reach(positions[0][:2])
+            # A commit without a broker fails only after the client library's long timeout, so check for a broker first.
+            self._asker.reach(positions[0][:2])
             targets = [TopicPartition(*position) for position in positions]
             for result in self._consumer.commit(offsets=targets, asynchronous=False) or ():
                 if result.error is not None:
@@ -243,17 +243,17 @@ class PolledConsumer:
         await self._do(command)
 
     async def committed(self, places: Sequence[Place]) -> list[Position]:
-        """What the group has committed of these partitions; those never committed are left out."""
-        return await self._do(lambda: self._asking.committed(places))
+        """The committed positions of these partitions; partitions without one are left out."""
+        return await self._do(lambda: self._asker.committed(places))
 
-    # The thread.
+    # On the thread
 
     def _poll(self) -> None:
         buffer = self.buffer
         if buffer.size >= buffer.limit and not self._paused:
             buffer.space.clear()
             buffer.space.wait(_FULL_SECONDS)
-            if buffer.size < buffer.limit or self._worker.is_asked:
+            if buffer.size < buffer.limit or self._worker.has_commands:
                 return
             self._pause(paused=True)
         elif self._paused and buffer.size < buffer.limit // 2:
@@ -267,17 +267,18 @@ class PolledConsumer:
             self._accept([first, *self._consumer.consume(_MESSAGES_A_POLL, 0)])
 
     def _pause(self, *, paused: bool) -> None:
-        (self._consumer.pause if paused else self._consumer.resume)([TopicPartition(*one) for one in self._assigned])
+        change = self._consumer.pause if paused else self._consumer.resume
+        change([TopicPartition(*place) for place in self._assigned])
         self._paused = paused
 
     def _accept(self, messages: Sequence[Message]) -> None:
         records = [message for message in messages if message.error() is None]
         if records:
-            self._asking.answered()
+            self._asker.answered()
             self.buffer.append(records)
         for message in messages:
             error = message.error()
-            # A topic that does not exist yet is waited for, as Java's consumer does.
+            # A topic that does not exist yet is no error: the consumer waits for it, as in Java.
             if error is not None and error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 self.buffer.fail(KafkaException(error))
                 if error.code() == KafkaError._AUTO_OFFSET_RESET:
@@ -287,7 +288,7 @@ class PolledConsumer:
         self._assigned.update((place.topic, place.partition) for place in partitions)
         self._paused = False
         self._joined = True
-        self._asking.answered()
+        self._asker.answered()
 
     def _on_lost(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
         places = [(place.topic, place.partition) for place in partitions]
@@ -296,6 +297,6 @@ class PolledConsumer:
         self.buffer.drop(places)
 
     def _on_error(self, error: KafkaError) -> None:
-        if self._asking.hear(error) or error.fatal():
+        if self._asker.hear(error) or error.fatal():
             self.buffer.fail(KafkaException(error))
         log.warning("consumer: %s", error.str())

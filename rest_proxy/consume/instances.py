@@ -1,4 +1,4 @@
-"""Consumer instances: what a group's member has been delivered, what it may get again, and when it is forgotten."""
+"""Consumer instances: reads that can be repeated, commits, and expiry."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ log = logging.getLogger("rest_proxy.consume.instances")
 
 @dataclass(frozen=True, slots=True)
 class InstanceConfig:
-    """What a client asked for when it made an instance.
+    """The configuration of an instance, chosen by its client.
 
-    `fetch_min_bytes` below 1 answers with the first record there is; `report_errors` makes a record that does not
-    decode that record's error instead of the read's.
+    With `fetch_min_bytes` below 1, a read returns as soon as there is a record. With `report_errors`, a record that
+    does not decode is returned with its error instead of failing the read.
     """
 
     form: EmbeddedFormat
@@ -45,7 +45,7 @@ class InstanceConfig:
 
 
 class Batch(NamedTuple):
-    """The last batch that was delivered under a token, until it is settled."""
+    """The last batch that was read with a token, until it is settled."""
 
     token: str
     body: bytes
@@ -54,7 +54,7 @@ class Batch(NamedTuple):
 
 @dataclass(slots=True)
 class Instance:
-    """A consumer instance; its operations run one at a time."""
+    """A consumer instance, which runs one operation at a time."""
 
     owner: str
     group: str
@@ -76,18 +76,18 @@ class Instance:
         token: str | None = None,
         require_topics: Callable[[Iterable[str]], None] | None = None,
     ) -> bytes:
-        """The next records as a JSON array, or the last ones again where the token is theirs.
+        """Read the next records as a JSON array; if the token is that of the last read, the same records again.
 
         Args:
-            form: The format that is asked for.
+            form: The requested format.
             timeout_ms: How long to wait for records.
-            max_bytes: How much the records may have together.
-            token: Names the batch, so that it can be asked for again.
-            require_topics: Raises if records of some topics may not be given out; they stay where they are.
+            max_bytes: The total size of the records, at most.
+            token: A name for the batch, so that it can be read again.
+            require_topics: Raises if the client may not read records of some topics; these records then stay unread.
 
         Raises:
-            ApiError: FORMAT_MISMATCH; SERIALIZATION for a record at the head that does not decode.
-            KafkaException: What the consumer met.
+            ApiError: FORMAT_MISMATCH; SERIALIZATION if the first record does not decode.
+            KafkaException: The consumer has failed.
         """
         if form is not None and form is not self.config.form:
             raise FORMAT_MISMATCH()
@@ -125,37 +125,37 @@ class Instance:
                 blocking=self.blocking,
             )
         finally:
-            # What was not rendered stays where it was, whatever kept it from being.
+            # Records that were not rendered, for whatever reason, stay unread.
             self.consumer.buffer.put_back(messages[rendered.done if rendered else 0 :], epochs)
         if not rendered.done and rendered.failure is not None:
             raise _undecodable(messages[0], rendered.failure)
         return rendered.body, topics
 
     def _settle(self) -> None:
-        """The last batch has arrived: it may be committed, and is not given again."""
+        """Treat the last batch as received: it may be committed, and is not returned again."""
         self.last = None
         if self.config.auto_commit:
             self.consumer.store(self.consumer.buffer.delivered())
 
     async def commit(self, positions: Sequence[Position] | None, *, wait: bool = True) -> list[Position]:
-        """Commit these positions, or what was delivered; nothing that is only buffered.
+        """Commit these positions, or for None those after all delivered records; returns the positions.
 
         Raises:
-            KafkaException: The brokers refused.
+            KafkaException: The brokers refuse the commit.
         """
         async with self._turn:
-            chosen = self.consumer.buffer.delivered() if positions is None else list(positions)
-            if chosen:
-                committing = asyncio.ensure_future(self.consumer.commit(chosen))
+            targets = self.consumer.buffer.delivered() if positions is None else list(positions)
+            if targets:
+                committing = asyncio.ensure_future(self.consumer.commit(targets))
                 if wait:
                     await committing
                 else:
                     committing.add_done_callback(_log_failure)
             self._settle()
-            return chosen
+            return targets
 
     async def committed(self, places: Sequence[Place]) -> list[Position]:
-        """What the group committed of these partitions."""
+        """The committed positions of these partitions; partitions without one are left out."""
         return await self.consumer.committed(places)
 
     async def in_turn(self, operation: Callable[[PolledConsumer], Any]) -> Any:
@@ -164,7 +164,7 @@ class Instance:
             return await operation(self.consumer)
 
     async def close(self, *, settle: bool) -> None:
-        """Leave the group; with `settle`, what was delivered counts as arrived."""
+        """Leave the group; with `settle`, the last batch counts as received."""
         async with self._turn:
             if settle:
                 self._settle()
@@ -185,22 +185,22 @@ def _log_failure(future: asyncio.Future[Any]) -> None:
 
 
 class Instances:
-    """All instances of this node, by the principal who made them, group and name: nobody else learns of them."""
+    """All instances of this node by owner, group and name; the owner is the principal that created it."""
 
     def __init__(self, *, idle_seconds: float, limit: int, server_id: str = "") -> None:
         self._idle_seconds = idle_seconds
         self._limit = limit
         self._prefix = f"rest-consumer-{server_id}-" if server_id else "rest-consumer-"
         self._closing: set[asyncio.Task[None]] = set()
-        #: None holds the place of an instance that is being made.
+        #: None reserves the name of an instance that is being made.
         self._instances: dict[tuple[str, str, str], Instance | None] = {}
 
     def new_name(self) -> str:
-        """A name for an instance whose maker gave none."""
+        """A name for an instance whose client has chosen none."""
         return f"{self._prefix}{uuid.uuid4()}"
 
     async def add(self, owner: str, group: str, name: str, make: Callable[[], Instance]) -> Instance:
-        """Make an instance, its name reserved meanwhile.
+        """Make an instance; its name is reserved meanwhile.
 
         Raises:
             ApiError: CONSUMER_EXISTS; TOO_MANY_CONSUMERS.
@@ -221,7 +221,7 @@ class Instances:
         return instance
 
     def get(self, owner: str, group: str, name: str) -> Instance:
-        """The instance, whose time starts anew.
+        """The instance; its idle time starts again.
 
         Raises:
             ApiError: CONSUMER_NOT_FOUND.
@@ -233,7 +233,7 @@ class Instances:
         return instance
 
     async def remove(self, owner: str, group: str, name: str) -> None:
-        """Close an instance at its client's wish.
+        """Close an instance at the request of its client.
 
         Raises:
             ApiError: CONSUMER_NOT_FOUND.
@@ -243,26 +243,26 @@ class Instances:
         await instance.close(settle=True)
 
     async def expire(self) -> None:
-        """Close what was idle too long, for ever."""
+        """Close instances that are idle for too long; runs until cancelled."""
         while True:
             await asyncio.sleep(min(1.0, self._idle_seconds))
             oldest = time.monotonic() - self._idle_seconds
-            gone: list[Instance] = []
+            expired: list[Instance] = []
             for instance in [*self._instances.values()]:
-                # A read under way is use.
+                # An instance with a read in progress is in use.
                 if instance is None or instance.last_use >= oldest or instance._turn.locked():  # noqa: SLF001
                     continue
                 log.info("instance %s of group %s was idle too long and is closed", instance.name, instance.group)
                 del self._instances[instance.owner, instance.group, instance.name]
-                gone.append(instance)
-            if gone:
-                # Not waited for: a consumer whose brokers are away may take its time, and others expire meanwhile.
-                closing = asyncio.create_task(_close_all(gone))
+                expired.append(instance)
+            if expired:
+                # This is a task because closing may take long if the brokers are not reachable.
+                closing = asyncio.create_task(_close_all(expired))
                 self._closing.add(closing)
                 closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """Close all; what is not settled is given again to whoever comes next."""
+        """Close all instances; their unsettled records are delivered again to the next consumer of the group."""
         instances, self._instances = self._instances, {}
         await _close_all(instance for instance in instances.values() if instance is not None)
 

@@ -1,4 +1,4 @@
-"""Topic patterns: Java's regular expressions as the client library's POSIX ones."""
+"""Topic patterns: translating Java's regular expressions to the POSIX expressions of the client library."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?|[*+?}][?+]|.", re.DOTA
 
 
 def to_posix(pattern: str) -> str:
-    r"""A POSIX extended expression that matches the same topic names in full.
+    r"""The POSIX extended expression that fully matches the same topic names.
 
-    Groups without capture and reluctant quantifiers mean the same here as their plain forms; `\d`, `\w` and `\s` are
-    spelled out. Matching is left to the client library: a pattern of a client's must not be able to hold this process.
+    Non-capturing groups and reluctant quantifiers become their plain forms, which match the same names; `\d`, `\w` and
+    `\s` are spelled out. The client library does the matching, so that no client's pattern can block this process.
 
     Raises:
-        ApiError: INVALID_CONSUMER_CONFIG for what POSIX has no form of, or what is no regular expression.
+        ApiError: INVALID_CONSUMER_CONFIG if the pattern is not a regular expression, or POSIX has no equivalent.
     """
     try:
         re.compile(pattern)
@@ -40,7 +40,7 @@ def to_posix(pattern: str) -> str:
                 raise INVALID_CONSUMER_CONFIG(detail="topic_pattern uses a possessive quantifier")
             part = part[0]
         elif part.startswith("["):
-            part = re.sub(r"\\([dws])", lambda found: _CLASSES[found[1]], part)
+            part = re.sub(r"\\([dws])", lambda escape: _CLASSES[escape[1]], part)
             part = re.sub(r"\\(.)", r"\1", part)
         elif part.startswith("\\"):
             part = _escape(part[1])

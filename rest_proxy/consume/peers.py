@@ -1,4 +1,4 @@
-"""Which node of a cluster of proxies holds a consumer instance: rendezvous hashing over the configured nodes."""
+"""The nodes of a cluster of proxies, and the owner of each consumer instance by rendezvous hashing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Peers:
     self_url: str
 
     def owner(self, group: str, name: str) -> str:
-        """The node that an instance lives on: the one whose hash with the instance is highest."""
+        """The node that holds an instance: the one whose hash with the instance is highest."""
         return max(self.urls, key=lambda url: hashlib.blake2b(f"{url}\n{group}\n{name}".encode()).digest())
 
     def owns(self, group: str, name: str) -> bool:
-        """Tell whether an instance lives on this node."""
+        """Tell whether this node holds an instance."""
         return self.owner(group, name) == self.self_url

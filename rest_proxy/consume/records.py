@@ -1,4 +1,4 @@
-"""Records as the JSON of an answer."""
+"""Rendering records as the JSON of an answer."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rest_proxy.formats.schemas import SchemaId, Schemas
 from serdes.error import WireError
 from serdes.message import wire
 
-#: Batches of more bytes than this are rendered beside the event loop.
+#: Larger batches are rendered on a thread instead of the event loop.
 _INLINE_BYTES = 65536
 
 
 class Rendered(NamedTuple):
-    """A JSON array of the first `done` records, and what is wrong with the one after them, if that ended it."""
+    """A JSON array of the first `done` records, and the error of the next one if it stopped the rendering."""
 
     body: bytes
     done: int
@@ -37,15 +37,15 @@ async def render(
     report_errors: bool,
     blocking: Executor | None = None,
 ) -> Rendered:
-    """The records up to the first that does not decode, or all, with `error_code` and `error` on those that do not.
+    """Render records, up to the first that does not decode unless `report_errors` is set.
 
     Args:
-        messages: Records as the consumer gave them.
+        messages: Records of the consumer.
         form: The format of their keys and values.
-        schemas: Where codecs come from.
-        options: How schema data is spelled.
-        report_errors: A record that does not decode is shown with its error.
-        blocking: Where large batches are rendered.
+        schemas: The source of decoders.
+        options: How schema data is written in JSON.
+        report_errors: Render a record that does not decode with its `error_code` and `error`.
+        blocking: The threads that render large batches.
     """
     unusable = await _load(messages, form, schemas, options) if form.schema_type is not None else {}
     if blocking is None or sum(map(len, messages)) <= _INLINE_BYTES:
@@ -59,18 +59,18 @@ async def render(
 async def _load(
     messages: Sequence[Any], form: EmbeddedFormat, schemas: Schemas, options: Options
 ) -> dict[SchemaId, DataError]:
-    """Resolve the schemas that the records name; what is wrong with those that cannot be used."""
-    wanted: set[SchemaId] = set()
+    """Resolve the schemas that the records name; returns the errors of those that cannot be used."""
+    schema_ids: set[SchemaId] = set()
     for message in messages:
         headers = message.headers()
         for data, is_key in ((message.key(), True), (message.value(), False)):
             if data is not None:
                 try:
-                    wanted.add(_frame(data, headers, is_key=is_key).schema_id)
+                    schema_ids.add(_frame(data, headers, is_key=is_key).schema_id)
                 except DataError:
                     continue
     unusable: dict[SchemaId, DataError] = {}
-    for schema_id in wanted:
+    for schema_id in schema_ids:
         try:
             await schemas.reader(form, schema_id, options)
         except DataError as error:

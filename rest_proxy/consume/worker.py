@@ -1,4 +1,4 @@
-"""A thread that runs commands one after another, and a step of its own between them."""
+"""A thread that runs commands one at a time, and a repeated step between them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rest_proxy.errors import ILLEGAL_STATE
 
 T = TypeVar("T")
 
-#: The steps call into a client library and a few functions deep, no more.
+#: Enough for a few nested calls and the client library.
 _STACK_BYTES = 512 * 1024
 _ENDED = "This consumer has already been closed."
 
 
 class Worker:
-    """Owns what must not be touched by two threads: everything is done on the one thread, in the order it was asked.
+    """A thread for an object that only one thread may use: it runs all commands in order.
 
     Attributes:
-        stepping: Whether the step runs between commands; where it does not the thread sleeps until there is one. Set
-            by commands only.
-        ended: Whether the thread takes no more commands.
+        stepping: Whether the step runs between commands; if not, the thread sleeps until a command comes. Only
+            commands set it.
+        ended: Whether the thread accepts no more commands.
     """
 
     def __init__(self, name: str, step: Callable[[], None], interrupt: Callable[[], None]) -> None:
@@ -32,8 +32,8 @@ class Worker:
 
         Args:
             name: The thread's name.
-            step: What is done between commands, a short piece at a time.
-            interrupt: Makes a step that waits return sooner; called when a command has come.
+            step: Called between commands; must return soon.
+            interrupt: Called when a command comes; makes a waiting step return sooner.
         """
         self.stepping = False
         self.ended = False
@@ -48,7 +48,7 @@ class Worker:
         """Run a function on the thread and wait for its result.
 
         Raises:
-            ApiError: ILLEGAL_STATE where the worker has ended.
+            ApiError: ILLEGAL_STATE if the worker has ended.
         """
         return await asyncio.wrap_future(self.post(command))
 
@@ -62,8 +62,8 @@ class Worker:
         return future
 
     @property
-    def is_asked(self) -> bool:
-        """Whether a command waits for the step to end."""
+    def has_commands(self) -> bool:
+        """Whether a command is waiting."""
         return not self._commands.empty()
 
     def _run(self) -> None:
@@ -88,10 +88,10 @@ class Worker:
             except queue.Empty:
                 return
             wait = False
-            # Whoever waits may have gone meanwhile.
+            # The caller may have cancelled the command meanwhile.
             if not future.set_running_or_notify_cancel():
                 continue
             try:
                 future.set_result(command())
-            except Exception as error:  # noqa: BLE001  whoever waits for the command gets it
+            except Exception as error:  # noqa: BLE001  the caller of the command gets it
                 future.set_exception(error)
