@@ -21,7 +21,7 @@ from rest_proxy.consume.instances import Instances
 from rest_proxy.consume.peers import Peers
 from rest_proxy.consume.stateless import PartitionReader, SimplePool
 from rest_proxy.formats.schemas import Schemas
-from rest_proxy.produce.encoding import Beside
+from rest_proxy.produce.encoding import EncodingThreads
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.request import Producing
 from rest_proxy.settings import RestProxySettings
@@ -103,7 +103,7 @@ async def running(
     )
     threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
     blocking = ThreadPoolExecutor(threads, "blocking")
-    beside = Beside()
+    encoding_threads = EncodingThreads()
     peers = Peers(settings.peer_urls, settings.peers_self) if settings.peer_urls else None
     passing_on = None
     if peers is not None:
@@ -120,7 +120,7 @@ async def running(
             cluster=cluster,
             producers=producers,
             schemas=schemas,
-            producing=Producing(producers, schemas, cluster, beside),
+            producing=Producing(producers, schemas, cluster, encoding_threads),
             instances=instances,
             simple=simple,
             peers=peers,
@@ -139,7 +139,7 @@ async def running(
         await producers.close(settings.shutdown_graceful_ms / 1000)
         await schemas.close()
         blocking.shutdown(wait=False)
-        beside.close()
+        encoding_threads.close()
 
 
 async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:

@@ -1,1 +1,1 @@
-"""Produce requests: from a body to the brokers and back."""
+"""Produce requests: from the request body to the brokers and back."""

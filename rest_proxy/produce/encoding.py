@@ -1,4 +1,4 @@
-"""Encoding beside the event loop, for records whose validation may take long."""
+"""Encoding on threads, for records whose validation may take too long for the event loop."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from rest_proxy.formats.plain import DataError
 T = TypeVar("T")
 
 _THREADS = 2
-#: Requests that may wait for a thread, with their bodies in memory.
+#: How many requests may wait for a thread, with their bodies in memory.
 _MOST_WAITING = 32
-#: Seconds that the records of one request may take.
+#: The time limit for encoding the records of a request, in seconds.
 LONGEST_SECONDS = 2.0
 
 
-class Beside:
-    """Two threads, which start when they are first needed, and a bound on the requests that wait for them."""
+class EncodingThreads:
+    """Two threads, started on first use, and a bound on the requests that wait for them."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, "validation")
         self._running = 0
 
     async def run(self, function: Callable[[], T]) -> T:
-        """Runs a function on one of the threads and returns its result.
+        """Run a function on one of the threads and return its result.
 
         Raises:
-            ApiError: VALIDATION_BUSY if too many wait.
+            ApiError: VALIDATION_BUSY if too many requests wait.
         """
         if self._running >= _THREADS + _MOST_WAITING:
             raise VALIDATION_BUSY(detail=f"{_MOST_WAITING} requests wait already.").with_headers(Retry_After="1")
@@ -42,12 +42,12 @@ class Beside:
             self._running -= 1
 
     def close(self) -> None:
-        """Refuses further functions; does not wait for those that run."""
+        """Accept no more functions; does not wait for running ones."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def in_time(encode: Callable[[Any], bytes | None]) -> Callable[[Any], bytes | None]:
-    """The encoding function with a time limit, which starts with the first value; past it each value is a DataError."""
+    """Limit the total time of an encoding function, from its first value on; later it raises DataError."""
     end: float | None = None
 
     def encode_in_time(value: Any) -> bytes | None:

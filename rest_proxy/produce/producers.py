@@ -1,6 +1,6 @@
-"""The proxy's Kafka producers: one for each acks in use, a bound on what waits, and delivery reports."""
+"""The proxy's Kafka producers: one per `acks`, a limit on undelivered bytes, and delivery reports."""
 
-# ruff: noqa: SLF001  (the codes of librdkafka itself are named with an underscore)
+# ruff: noqa: SLF001  (librdkafka's local error codes are named with an underscore)
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rest_proxy.errors import BUFFER_FULL, RECORD_TOO_LARGE, delivery_error, ref
 
 log = logging.getLogger("rest_proxy.produce.producers")
 
-#: What a waiting record costs besides its bytes: librdkafka's message, our callback and its outcome.
+#: The memory for an undelivered record besides key and value: librdkafka's message, our callback and its outcome.
 RECORD_OVERHEAD = 512
-#: How long the thread waits for a delivery before it looks whether to stop, in seconds.
+#: How long the thread waits for a delivery report before it checks whether to stop, in seconds.
 _POLL_SECONDS = 0.2
 
 
-#: A record's key, value and partition, -1 where the partitioner chooses it. A bare tuple: there are many.
+#: A record's key, value and partition; -1 if the partitioner chooses it. A bare tuple because there are many.
 Record = tuple[bytes | None, bytes | None, int]
-#: Partition and offset of an acknowledged record, or `error_code` and `error` of another.
+#: Partition and offset of an acknowledged record, or `error_code` and `error` of a failed one.
 Delivered = tuple[int, int, None, None]
 Failed = tuple[None, None, int, str]
 Outcome = Delivered | Failed
 
 
 class Budget:
-    """How many bytes may wait for the brokers, in all producers together."""
+    """The limit on undelivered bytes in all producers together."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -44,7 +44,7 @@ class Budget:
         """Reserve bytes.
 
         Raises:
-            ApiError: BUFFER_FULL, with Retry-After, where they do not fit beside what is waiting.
+            ApiError: BUFFER_FULL, with Retry-After, if they exceed the limit together with the reserved bytes.
         """
         with self._lock:
             if self.used and self.used + size > self.limit:
@@ -53,13 +53,13 @@ class Budget:
             self.used += size
 
     def give_back(self, size: int) -> None:
-        """Free bytes that were taken."""
+        """Release reserved bytes."""
         with self._lock:
             self.used -= size
 
 
 class Sending:
-    """The records of one request on their way; filled in by the delivery thread, awaited on the event loop."""
+    """The outcomes of a request's records; the delivery thread fills them in, the event loop awaits them."""
 
     __slots__ = ("_lane", "_never_sent", "_remaining", "done", "late", "outcomes", "size")
 
@@ -70,7 +70,7 @@ class Sending:
         self.late = False
         self._remaining = count
         self._lane = lane
-        # Nothing can have been sent for this while the brokers refuse the producer, nor before they ever took anything.
+        # No record can have been sent if the brokers refuse the producer, or have never accepted a record from it.
         self._never_sent = lane.denied is not None or not lane.has_delivered
 
     @property
@@ -80,17 +80,17 @@ class Sending:
         return last is not None and last[2] is None
 
     def give_up(self) -> None:
-        """Let who waits go on without the rest; on the event loop."""
+        """Stop waiting for the remaining delivery reports; called on the event loop."""
         if not self.done.done():
             self.late = True
             self.done.set_result(None)
 
     def settle(self, index: int, error: KafkaError | None, message: Message | None) -> None:
-        """Take one record's delivery report, or its refusal; on the delivery thread only."""
+        """Note a record's delivery report or refusal; called on the delivery thread only."""
         if error is None:
             assert message is not None
             offset = message.offset()
-            # Without acks, and where the broker has the record from an earlier try, no offset is known: Java's -1.
+            # The offset is unknown without acks, or if an earlier attempt had delivered the record: -1, as in Java.
             self.outcomes[index] = (message.partition(), -1 if offset is None else offset, None, None)
         else:
             if error.code() == KafkaError._PURGE_QUEUE and self._never_sent:
@@ -102,7 +102,7 @@ class Sending:
 
 
 class Lane:
-    """One producer, and the thread that takes its delivery reports to the event loop in batches."""
+    """A producer, and the thread that passes its delivery reports to the event loop in batches."""
 
     def __init__(self, config: kafka.Config, loop: asyncio.AbstractEventLoop, budget: Budget) -> None:
         self._producer = Producer({**config, "error_cb": self._on_error, "logger": log})
@@ -118,7 +118,7 @@ class Lane:
         self._thread.start()
 
     def send(self, topic: str, records: Sequence[Record], size: int) -> Sending:
-        """Queue records, for which `size` bytes of the budget are taken; they are given back when all are settled."""
+        """Queue records, for which `size` bytes are reserved; they are released when all records are settled."""
         sending = Sending(len(records), size, self._loop.create_future(), self)
         produce = self._producer.produce
         settle = sending.settle
@@ -132,7 +132,7 @@ class Lane:
         return sending
 
     def finish(self, sending: Sending) -> None:
-        """Take a request of which every record is settled."""
+        """Complete a request; all its records are settled."""
         if sending.has_arrived:
             self.has_delivered, self.denied = True, None
         self._budget.give_back(sending.size)
@@ -143,8 +143,8 @@ class Lane:
         while not self._stopping:
             try:
                 poll(_POLL_SECONDS)
-            except Exception:  # a report that cannot be taken must not keep the others from being taken
-                log.exception("a delivery report could not be taken")
+            except Exception:  # a report that fails must not prevent the others
+                log.exception("a delivery report could not be processed")
             while self._refused:
                 sending, index, error = self._refused.popleft()
                 sending.settle(index, error, None)
@@ -152,7 +152,7 @@ class Lane:
                 finished, self._finished = self._finished, []
                 try:
                     self._loop.call_soon_threadsafe(self._wake, finished)
-                except RuntimeError:  # the loop is closed: nobody waits any more
+                except RuntimeError:  # the loop is closed, so no request waits any more
                     return
 
     @staticmethod
@@ -163,7 +163,7 @@ class Lane:
 
     def _on_error(self, error: KafkaError) -> None:
         if refuses(error):
-            # Nothing can be sent: say so at once instead of trying again until the records are too old.
+            # The brokers refuse this client: fail the queued records now instead of retrying until they expire.
             self.denied = error
             self._producer.purge(in_queue=True, in_flight=False, blocking=False)
         if error.fatal():
@@ -171,23 +171,23 @@ class Lane:
         log.warning("producer: %s", error.str())
 
     def close(self, seconds: float) -> int:
-        """Wait for what is under way, at most that long; return how many records are then left undecided."""
-        left = self._producer.flush(seconds)
+        """Wait up to `seconds` for queued records; return how many have no outcome then."""
+        unsettled = self._producer.flush(seconds)
         self._stopping = True
         self._thread.join(_POLL_SECONDS * 5)
-        return int(left)
+        return int(unsettled)
 
 
 class Producers:
-    """Sends records with the acks that a request asks for: at most three producers, made when first used."""
+    """Sends records with the `acks` of a request: at most three producers, made on first use."""
 
     def __init__(self, config: Callable[[str], kafka.Config], *, buffer_memory: int, max_record_bytes: int) -> None:
-        """Nothing is connected yet.
+        """Prepare the producers without connecting.
 
         Args:
-            config: librdkafka's configuration for `0`, `1` or `all`.
-            buffer_memory: Bytes that may wait for the brokers.
-            max_record_bytes: The largest key and value together that is taken.
+            config: Returns librdkafka's configuration for `0`, `1` or `all`.
+            buffer_memory: The limit on undelivered bytes.
+            max_record_bytes: The largest sum of a record's key and value, in bytes.
         """
         self._config = config
         self._max_record_bytes = max_record_bytes
@@ -195,10 +195,10 @@ class Producers:
         self.budget = Budget(buffer_memory)
 
     def send(self, topic: str, records: Sequence[Record], acks: str) -> Sending:
-        """Queue the records, all or none, and return what becomes of them.
+        """Queue all records or none; the result receives their outcomes.
 
         Raises:
-            ApiError: RECORD_TOO_LARGE naming the record; BUFFER_FULL.
+            ApiError: RECORD_TOO_LARGE, which names the record; BUFFER_FULL.
         """
         sizes = [(len(key) if key else 0) + (len(value) if value else 0) for key, value, _ in records]
         largest = max(sizes)
@@ -226,16 +226,17 @@ class Producers:
         return lane
 
     async def close(self, seconds: float) -> None:
-        """Wait for what is under way, at most that long."""
+        """Wait up to `seconds` for queued records, and close the producers."""
         loop = asyncio.get_running_loop()
         lanes, self._lanes = self._lanes, {}
-        left = sum(await asyncio.gather(*(loop.run_in_executor(None, lane.close, seconds) for lane in lanes.values())))
-        if left:
-            log.warning("%d records were left undecided at the stop", left)
+        closing = (loop.run_in_executor(None, lane.close, seconds) for lane in lanes.values())
+        unsettled = sum(await asyncio.gather(*closing))
+        if unsettled:
+            log.warning("%d records had no delivery report at the stop", unsettled)
 
 
 def unknown_outcome(milliseconds: int) -> Failed:
-    """The outcome of a record for which the answer could not wait any longer."""
+    """The outcome of a record without a delivery report at the end of the request's timeout."""
     code, _ = delivery_error(KafkaError(KafkaError._TIMED_OUT))
     text = f"Unknown: no answer from the broker within {milliseconds} ms; the record may or may not be in the topic."
     return None, None, code, text

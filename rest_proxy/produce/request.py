@@ -1,4 +1,4 @@
-"""A produce request from its body to its answer."""
+"""Serving a produce request, from its body to the answer."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
 from rest_proxy.http import bodies
 from rest_proxy.http.dialect import Dialect
 from rest_proxy.http.rights import ProxyRights
-from rest_proxy.produce.encoding import Beside, in_time
+from rest_proxy.produce.encoding import EncodingThreads, in_time
 from rest_proxy.produce.producers import Outcome, Producers, Record, Sending, unknown_outcome
 from serdes.error import SchemaCompileError, ValidationUnavailable
 
-#: Takes nothing but what it says: to a lenient one "null", which is base64, would be null.
+#: A strict decoder: a lenient one would read "null", which is valid base64, as null.
 _BYTES_REQUEST = Decoder(bodies.BytesProduceRequest)
 _RAW_REQUEST: Decoder[bodies.RawProduceRequest] = bodies.reader_of(bodies.RawProduceRequest)
 _DATA_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(bodies.DataProduceRequest)
@@ -41,9 +41,9 @@ _MAX_PARTITION = 2**31 - 1
 
 
 class Produce(NamedTuple):
-    """A produce request as it came.
+    """A produce request.
 
-    `partition` is the path's, for records that name none; `acks` and `timeout_ms` are the query's or the settings'.
+    `partition` is from the path, for records that name none; `acks` and `timeout_ms` are from the query or settings.
     """
 
     dialect: Dialect
@@ -54,24 +54,24 @@ class Produce(NamedTuple):
     acks: str
     timeout_ms: int
     options: Options = TAGGED
-    #: Of whoever sends it; None if there are no rules.
+    #: The client's rights; None if access is not restricted.
     rights: ProxyRights | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Producing:
-    """Encodes records and sends them; all of a request or, where one cannot be encoded, none."""
+    """Encodes and sends records: all records of a request, or none if one can't be encoded."""
 
     producers: Producers
     schemas: Schemas
     cluster: Cluster
-    beside: Beside
+    encoding_threads: EncodingThreads
 
     async def produce(self, request: Produce) -> tuple[int, bytes]:
-        """Serve a request: the status and the body of its answer.
+        """Serve a request; returns the status and body of the answer.
 
         Raises:
-            ApiError: Nothing was sent.
+            ApiError: The request is refused, and nothing was sent.
         """
         if "\0" in request.topic:
             raise INVALID_ENTITY(detail="topic must not hold a null character")
@@ -96,7 +96,7 @@ class Producing:
     async def _encode(
         self, request: Produce, records: Sequence[Any], key_writer: Writer | None, value_writer: Writer | None
     ) -> list[Record]:
-        """The records in bytes: encoded here if that is sure to be quick, else beside the event loop."""
+        """Encode the records: here if that is certain to be quick, else on a thread."""
         writers = [writer for writer in (key_writer, value_writer) if writer is not None]
         encode_key = key_writer.encode if key_writer else _only_null
         encode_value = value_writer.encode if value_writer else _only_null
@@ -106,15 +106,16 @@ class Producing:
             with contextlib.suppress(MayTakeLong):
                 return _encode(request, records, _quick(key_writer), _quick(value_writer))
         try:
-            return await self.beside.run(lambda: _encode(request, records, in_time(encode_key), in_time(encode_value)))
+            key_in_time, value_in_time = in_time(encode_key), in_time(encode_value)
+            return await self.encoding_threads.run(lambda: _encode(request, records, key_in_time, value_in_time))
         except SchemaCompileError as error:
             raise INVALID_SCHEMA(detail=error.detail) from None
         except ValidationUnavailable as error:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 
     async def _outcomes(self, sending: Sending, timeout_ms: int) -> Sequence[Outcome]:
-        """What became of the records; the timeout bounds the wait and nothing else."""
-        # A timer of its own: asyncio.timeout with a shield costs five times as much.
+        """Wait for the outcomes of the records; the timeout limits only this wait."""
+        # asyncio.timeout with a shield would cost five times as much as this timer.
         timer = asyncio.get_running_loop().call_later(timeout_ms / 1000, sending.give_up)
         try:
             await sending.done
@@ -122,11 +123,11 @@ class Producing:
             timer.cancel()
         if not sending.late:
             return sending.outcomes  # type: ignore[return-value]  # all are filled in
-        late = unknown_outcome(timeout_ms)
-        return [outcome or late for outcome in sending.outcomes]
+        unknown = unknown_outcome(timeout_ms)
+        return [outcome or unknown for outcome in sending.outcomes]
 
     async def _check_partitions(self, request: Produce, records: Sequence[Any]) -> None:
-        """Refuse partitions that do not exist before anything is sent; the oldest API also checks the path's topic."""
+        """Refuse partitions that do not exist, before any record is sent."""
         highest = -1 if request.partition is None else request.partition
         for index, record in enumerate(records):
             if record.partition is None:
@@ -163,7 +164,7 @@ def _parse(
         try:
             return _BYTES_REQUEST.decode(body)
         except (ValueError, RecursionError):
-            pass  # padding is left out, or something is wrong: the longer way knows what
+            pass  # the padding is missing or the body is wrong: the slower way below tells
     if form.encode is None:
         return bodies.read(_DATA_REQUEST, body)
     return bodies.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
@@ -181,19 +182,17 @@ def _source(
         return None
     if schema_id is not None and not 0 <= schema_id < 2**31:
         raise INVALID_ENTITY(detail=f"{side}_schema_id must be between 0 and {2**31 - 1} (was {schema_id})")
-    named = tuple(Reference(one.name, one.subject, one.version) for one in references or ())
-    return Source(text, schema_id, named)
+    pinned = tuple(Reference(reference.name, reference.subject, reference.version) for reference in references or ())
+    return Source(text, schema_id, pinned)
 
 
 def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
-    otherwise = -1 if request.partition is None else request.partition
-    return [
-        (record.key, record.value, otherwise if record.partition is None else record.partition) for record in records
-    ]
+    default = -1 if request.partition is None else request.partition
+    return [(record.key, record.value, default if record.partition is None else record.partition) for record in records]
 
 
 def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode_value: Encode) -> list[Record]:
-    # This loop is most of what a large request costs; what it does once a record is bare.
+    # This loop takes most of the time of a large request, so it does little per record.
     raw = request.form.encode is not None
     missing = bodies.MISSING if raw else None
     path_partition = -1 if request.partition is None else request.partition
@@ -239,7 +238,7 @@ def _only_null(value: Any) -> None:
 
 
 def _status(outcomes: Sequence[Outcome]) -> int:
-    """200 even where records failed, but 401 or 403 by the first that was not authorized (spec section 3)."""
+    """200 even if records failed; but 401 or 403 if one was not authorized, by the first such (spec section 3)."""
     for outcome in outcomes:
         if outcome[2] in (KAFKA_AUTHENTICATION.code, KAFKA_AUTHORIZATION.code):
             return outcome[2] // 100

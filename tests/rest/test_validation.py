@@ -13,7 +13,7 @@ import pytest
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.formats.plain import DataError
-from rest_proxy.produce.encoding import Beside, in_time
+from rest_proxy.produce.encoding import EncodingThreads, in_time
 
 CHAOS = Path(__file__).parents[1] / "chaos/rest_validation.py"
 
@@ -82,22 +82,22 @@ def test_the_attacks_in_short() -> None:
 
 def test_few_requests_wait() -> None:
     async def main() -> None:
-        beside = Beside()
+        threads = EncodingThreads()
         held = asyncio.Event()
         loop = asyncio.get_running_loop()
 
         def hold() -> None:
             asyncio.run_coroutine_threadsafe(held.wait(), loop).result()
 
-        waiting = [asyncio.create_task(beside.run(hold)) for _ in range(34)]
+        waiting = [asyncio.create_task(threads.run(hold)) for _ in range(34)]
         await asyncio.sleep(0)
         with pytest.raises(ApiError) as raised:
-            await beside.run(hold)
+            await threads.run(hold)
         assert (raised.value.status, raised.value.headers) == (429, {"Retry-After": "1"})
         held.set()
         await asyncio.gather(*waiting)
-        assert await beside.run(lambda: 1) == 1
-        beside.close()
+        assert await threads.run(lambda: 1) == 1
+        threads.close()
 
     asyncio.run(main())
 
