@@ -1,1 +1,1 @@
-"""The embedded formats, and the schemas behind them."""
+"""The embedded formats, and the schemas of those that have one."""

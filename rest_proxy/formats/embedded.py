@@ -1,4 +1,4 @@
-"""The embedded formats: how a record's key or value travels inside the JSON of a request or an answer."""
+"""The embedded formats: the forms of a record's key and value inside the JSON of requests and answers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from serdes.message.json_bytes import compact
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedFormat:
-    """A format; those with a `schema_type` frame their data with a schema id and need a registry.
+    """A format; one with a `schema_type` frames its data with a schema id and needs a registry.
 
     Attributes:
-        name: As it stands in media types and in `format` of a consumer's configuration.
-        base64: Keys and values are base64 throughout, which the parser of requests can take apart.
-        prepare: What is done to the text of a whole request first.
-        encode: From the JSON text of a key or value to the record's bytes; None is a tombstone.
-        decode: From the record's bytes to JSON text.
-        schema_type: The registry's name of the schemas, None for formats without.
-        conversion: What error 42203 of the oldest API calls the target of a conversion.
+        name: The name in media types and in `format` of a consumer's configuration.
+        base64: Whether all keys and values are base64, which the parser of requests can decode itself.
+        prepare: Transforms the text of a whole request first; None for no change.
+        encode: Turns the JSON text of a key or value into the record's bytes; None is a tombstone.
+        decode: Turns the record's bytes into JSON text.
+        schema_type: The registry's type of the schemas; None for a format without schemas.
+        conversion: The target of the conversion in the text of v1's error 42203.
     """
 
     name: str
@@ -38,5 +38,5 @@ AVRO = EmbeddedFormat("avro", schema_type="AVRO", conversion="Avro")
 JSONSCHEMA = EmbeddedFormat("jsonschema", schema_type="JSON")
 PROTOBUF = EmbeddedFormat("protobuf", schema_type="PROTOBUF")
 
-#: All formats by name; the first is what is meant where none is named.
-FORMATS = {known.name: known for known in (BINARY, JSON, AVRO, JSONSCHEMA, PROTOBUF)}
+#: All formats by name; the first is the default.
+FORMATS = {form.name: form for form in (BINARY, JSON, AVRO, JSONSCHEMA, PROTOBUF)}

@@ -1,4 +1,4 @@
-"""What keys and values are in the JSON of the API, without a schema: base64 or JSON; and data that do not fit."""
+"""Keys and values without a schema, as base64 or JSON; and the error for data that does not fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NULL = b"null"
 
 @dataclass(unsafe_hash=True)
 class DataError(ValueError):
-    """Data that a format or schema does not take; `path` leads from the key or value to the place."""
+    """A format or schema does not accept some data; `path` leads from the key or value to the fault."""
 
     path: str
     detail: str
@@ -25,20 +25,20 @@ class DataError(ValueError):
 
 
 class Options(NamedTuple):
-    """How schema data is spelled in JSON."""
+    """How schema data is written in JSON."""
 
     plain_unions: bool = False
 
 
-#: Schema data as the reference spells it.
+#: Schema data as the reference writes it.
 TAGGED = Options()
 
 
 def base64_to_bytes(text: bytes) -> bytes | None:
-    """The bytes that a JSON string holds in base64; null is none.
+    """The bytes of a JSON string in base64; None for null.
 
     Raises:
-        DataError: The text is no such string.
+        DataError: The text is not such a string.
     """
     if text == NULL:
         return None
@@ -48,7 +48,7 @@ def base64_to_bytes(text: bytes) -> bytes | None:
     try:
         return binascii.a2b_base64(encoded, strict_mode=True)
     except ValueError:
-        # The padding may be left out, as the reference's decoder allows.
+        # The padding may be missing, as the reference's decoder allows.
         bare = encoded.rstrip(b"=")
     try:
         return binascii.a2b_base64(bare + b"=" * (-len(bare) % 4), strict_mode=True)
@@ -57,20 +57,20 @@ def base64_to_bytes(text: bytes) -> bytes | None:
 
 
 def bytes_to_base64(data: bytes | None) -> bytes:
-    """The JSON string with bytes in base64; none are null."""
+    """The JSON string of bytes in base64; null for None."""
     return NULL if data is None else b'"%b"' % binascii.b2a_base64(data, newline=False)
 
 
 def json_to_bytes(text: bytes) -> bytes | None:
-    """JSON text as a record holds it; null is none."""
+    """The bytes of a record for JSON text; None for null."""
     return None if text == NULL else text
 
 
 def bytes_to_json(data: bytes | None) -> bytes:
-    """JSON text that a record holds; no bytes are null.
+    """The JSON text in a record's bytes; null if there are none.
 
     Raises:
-        DataError: It is no JSON.
+        DataError: The bytes are not JSON.
     """
     try:
         return compacted(data or b"")

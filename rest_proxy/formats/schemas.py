@@ -1,4 +1,4 @@
-"""Schemas as the proxy uses them: settled once by the serializers' and deserializers' flows, and kept."""
+"""The proxy's writers and readers of schema data, found by the flows of serializers and deserializers, and cached."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ from serdes.rules.seam import Ruled, before_encoding
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions, deserializing, serializing, text_form
 
-#: How many codecs are kept in each direction; the one unused for longest goes first.
+#: How many writers, and how many readers, are cached; the least recently used one is dropped first.
 CACHED = 1000
 
 V = TypeVar("V")
-#: What a message names its schema by.
+#: The id or guid of a message's schema.
 SchemaId = int | UUID
-#: From a message and the offset of its payload to JSON text; it raises DataError.
+#: Turns a message, from the offset of its payload, into JSON text; raises DataError.
 Read = Callable[[bytes, int], bytes]
-#: Raises if a request has no right to write with its schemas under a subject; None for one that is not known yet.
+#: Raises if a request may not use its schemas under a subject; the subject is None if it is not known yet.
 Require = Callable[[str | None], None]
 
 
 class Source(NamedTuple):
-    """The schema of a request's keys or values: by text, with references, or by id; or none at all."""
+    """The schema of a request's keys or values: a text with references, or an id."""
 
     text: str | None = None
     schema_id: int | None = None
@@ -71,17 +71,17 @@ class Side(NamedTuple):
 
 
 class Schemas:
-    """Finds writers and readers; every answer of the registry that cannot change is asked for once."""
+    """Finds writers and readers, and caches answers of the registry that cannot change."""
 
     def __init__(
         self, client: AsyncRegistryClient | None, naming: Naming, *, null_is_always_tombstone: bool = False
     ) -> None:
-        """Nothing is asked yet.
+        """Prepare without a request to the registry.
 
         Args:
-            client: Of the registry; None without one.
-            naming: How subjects are named.
-            null_is_always_tombstone: Also where the schema takes null.
+            client: The client of the registry; None if there is no registry.
+            naming: The subject name strategies.
+            null_is_always_tombstone: Treat null as a tombstone even if the schema accepts null.
         """
         self._client = client
         self._naming = naming
@@ -93,22 +93,22 @@ class Schemas:
     async def writer(
         self, form: EmbeddedFormat, side: Side, source: Source, options: Options, rights: ProxyRights | None = None
     ) -> Writer:
-        """The writer for keys or values; a text that their subject does not hold yet is registered.
+        """Find the writer for keys or values; registers a text that is not registered under the subject.
 
-        The registry only knows the proxy, so with rules the proxy asks for the right to the subject itself: WRITE for a
-        text, READ for an id and for what a text refers to.
+        The registry only knows the proxy, so the proxy checks the client's rights to the subject itself: WRITE for a
+        text, READ for an id and for the subjects that a text refers to.
 
         Raises:
             ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses or does not answer, or if the schema
-                has rules that the proxy would have to carry out; INVALID_PAYLOAD if there is no registry; SERIALIZATION
-                if the schema has no name to go by; KAFKA_AUTHORIZATION if a right is missing.
+                has rules that the proxy would have to run; INVALID_PAYLOAD if there is no registry; SERIALIZATION
+                if the subject depends on the schema's name and it has none; KAFKA_AUTHORIZATION if a right is missing.
         """
         require = _requirement(source, rights)
         key = (form.name, side, source, options)
-        known = _recent(self._writers, key)
-        if known is not None:
-            require(known.subject)
-            return known
+        cached = _recent(self._writers, key)
+        if cached is not None:
+            require(cached.subject)
+            return cached
         try:
             chosen = await self._chosen(form, side, source, options, require)
         except RulesNotSupported as error:
@@ -126,7 +126,7 @@ class Schemas:
         context = SerializationContext(*side)
         hint = strategy(context, None)
         require(hint)
-        schema = await self._given(form, hint, source)
+        schema = await self._schema_of(form, hint, source)
         try:
             return await registry.drive(self._settled(registry, schema, source, options, context, require))
         except SchemaRefused as error:
@@ -140,8 +140,8 @@ class Schemas:
                 detail=f"The subject of {side.field}s is named after their record, and the schema has none."
             ) from None
         except SerdesError as error:
-            what = f"format = {form.schema_type}, subject = {hint}, schema = {schema.text}"
-            raise _failed(f"Error when registering schema. {what}", error) from None
+            details = f"format = {form.schema_type}, subject = {hint}, schema = {schema.text}"
+            raise _failed(f"Error when registering schema. {details}", error) from None
 
     def _settled(
         self,
@@ -152,13 +152,13 @@ class Schemas:
         context: SerializationContext,
         require: Require,
     ) -> Flow[Chosen]:
-        # Even to find the name in a long schema takes long.
+        # `called` keeps this off the event loop: even finding the name in a long schema takes long.
         serializer = yield from called(
             lambda: _Serializer(registry, self._naming, schema, source.schema_id, options, require)
         )
         return (yield from serializer.chosen(context))
 
-    async def _given(self, form: EmbeddedFormat, subject: str | None, source: Source) -> SchemaText:
+    async def _schema_of(self, form: EmbeddedFormat, subject: str | None, source: Source) -> SchemaText:
         assert form.schema_type is not None
         if source.text is not None:
             return SchemaText(form.schema_type, source.text, source.references)
@@ -173,19 +173,19 @@ class Schemas:
         return before_encoding(Ruled(f"schema {source.schema_id}", info.schema, info.rule_set), info.schema)
 
     def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> Read | None:
-        """The decoder for an id or guid, if it was resolved before."""
+        """The cached decoder for the schema with an id or guid; None if it is not cached."""
         return _recent(self._readers, (form.name, schema_id, options))
 
     async def reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> Read:
-        """The decoder for the schema of an id or guid.
+        """Find the decoder for the schema with an id or guid.
 
         Raises:
-            DataError: The registry has no such schema, or one of another type, or one with rules that the proxy would
-                have to carry out.
+            DataError: The registry has no such schema, or it has another type, or rules that the proxy would have to
+                run.
         """
-        known = self.known_reader(form, schema_id, options)
-        if known is not None:
-            return known
+        cached = self.known_reader(form, schema_id, options)
+        if cached is not None:
+            return cached
         frame = Frame(schema_id, None, 0) if isinstance(schema_id, int) else Frame(None, schema_id, 0)
         name = f"schema {schema_id}"
         try:
@@ -201,7 +201,7 @@ class Schemas:
         return _keep(self._readers, (form.name, schema_id, options), reading(decode))
 
     def _deserializer(self, form: EmbeddedFormat, options: Options) -> Deserializer:
-        """The flow that finds the schemas of messages; what is read was checked when it was written."""
+        """The flow that finds the schemas of messages; it does not validate, because writers have done so."""
         key = (form.name, options)
         if key not in self._deserializers:
             assert form.schema_type is not None
@@ -222,7 +222,7 @@ class Schemas:
 
 
 class _Serializer(Serializer):
-    """The serializers' flow for a schema of a request; by id, the subject must hold it already."""
+    """The flow of serializers for a schema of a request; a schema by id must be registered under the subject."""
 
     client_type: type[BaseClient] = AsyncRegistryClient
 
@@ -240,25 +240,25 @@ class _Serializer(Serializer):
         self._schema_id = schema_id
         self._require = require
 
-    def held(self, subject: str, own: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
-        """The subject's version of the schema: looked up first, so that most requests write nothing."""
+    def held(self, subject: str, schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+        """The subject's version of the schema: looked up first, so that most requests register nothing."""
         self._require(subject)
-        assert own is not None
+        assert schema is not None
         endpoints = self.client.endpoints
         if self._schema_id is None:
             yield from self._refuse_latest_rules(subject)
         try:
-            return (yield from endpoints.lookup(subject, own))
+            return (yield from endpoints.lookup(subject, schema))
         except RegistryError as missing:
             if self._schema_id is not None:
-                what = f"subject = {subject}, schemaId = {self._schema_id}"
-                raise _failed(f"Error when fetching schema version. {what}", missing) from None
-        return (yield from endpoints.register(subject, own))
+                details = f"subject = {subject}, schemaId = {self._schema_id}"
+                raise _failed(f"Error when fetching schema version. {details}", missing) from None
+        return (yield from endpoints.register(subject, schema))
 
     def _refuse_latest_rules(self, subject: str) -> Flow[None]:
-        """Stop at rules of the subject's latest version: a text that is registered without rules inherits them.
+        """Refuse rules of the subject's latest version, because a text that is registered without rules inherits them.
 
-        A look-up alone would find the text in an earlier version, from before the rules.
+        A look-up alone may find the text in an earlier version without rules.
         """
         self.client.clear_latest_caches()
         try:
@@ -288,17 +288,17 @@ def _text_options(options: Options) -> TextOptions:
     return TextOptions(plain_unions=options.plain_unions, holds_up_others=True)
 
 
-def _failed(what: str, error: SerdesError) -> Exception:
+def _failed(text: str, error: SerdesError) -> Exception:
     if isinstance(error, RegistryError) and error.code == KAFKA_AUTHORIZATION.code:
         return KAFKA_AUTHORIZATION(detail=error.message)
-    return SERIALIZING_FAILED(detail=f"{what}\n{error}")
+    return SERIALIZING_FAILED(detail=f"{text}\n{error}")
 
 
 def _recent(cache: OrderedDict[Hashable, V], key: Hashable) -> V | None:
-    found = cache.get(key)
-    if found is not None:
+    value = cache.get(key)
+    if value is not None:
         cache.move_to_end(key)
-    return found
+    return value
 
 
 def _keep(cache: OrderedDict[Hashable, V], key: Hashable, value: V) -> V:

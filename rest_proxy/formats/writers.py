@@ -1,4 +1,4 @@
-"""Encoders and decoders of schemas as requests use them: null may be a tombstone, and misfits are DataErrors."""
+"""Encoders and decoders of schema data for requests: null may be a tombstone, and invalid data is a DataError."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from serdes.message.deserializer import Decode
 from serdes.message.serializer import Chosen
 from serdes.text.form import ERRORS, JSON_TYPES, Unfit
 
-#: From parsed JSON to a record's bytes; None is a tombstone.
+#: Turns parsed JSON into a record's bytes; None is a tombstone.
 Encode = Callable[[Any], bytes | None]
 
 
 class MayTakeLong(Exception):
-    """A value that must not be encoded on the event loop; `later` goes on with it."""
+    """A value must not be encoded on the event loop; `later` continues its encoding."""
 
     def __init__(self, later: Later) -> None:
         super().__init__()
@@ -27,10 +27,10 @@ class MayTakeLong(Exception):
 
 
 class QuickWriter(NamedTuple):
-    """How a writer that may take long encodes on the event loop.
+    """The part of a writer for the event loop, if the writer may take long.
 
-    `covers` tells whether so many values, of so many bytes of JSON together, are sure to take little time. `encode`
-    raises MayTakeLong for values that are refused: to explain that may take long.
+    `covers` is called with a total length of JSON and a number of values, and tells whether these are certain to take
+    little time. `encode` raises MayTakeLong for a refused value, because explaining the refusal may take long.
     """
 
     covers: Callable[[int, int], bool]
@@ -38,9 +38,9 @@ class QuickWriter(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """A schema that a request's keys or values are written with; without `quick`, `encode` never takes long.
+    """The writer of a request's keys or values; without `quick`, `encode` never takes long.
 
-    `encode` raises DataError, and SchemaCompileError if only now the schema proves to be none.
+    `encode` raises DataError, or SchemaCompileError if the schema only now proves invalid.
     """
 
     schema_id: int
@@ -50,11 +50,11 @@ class Writer(NamedTuple):
 
 
 def writing(chosen: Chosen, *, null_is_tombstone: bool) -> Writer:
-    """The writer of a schema that was chosen.
+    """Make the writer for a schema.
 
     Args:
         chosen: The schema.
-        null_is_tombstone: Null is a tombstone even if it is a value of the schema.
+        null_is_tombstone: Treat null as a tombstone even if the schema accepts null.
     """
     assert chosen.id is not None
     null = _Null(is_tombstone=null_is_tombstone)
@@ -67,19 +67,19 @@ def writing(chosen: Chosen, *, null_is_tombstone: bool) -> Writer:
 
 @dataclass(slots=True)
 class _Null:
-    """Whether null is a tombstone: known from the settings, or once the schema has refused it."""
+    """Whether null is a tombstone: if the settings say so, or once the schema has refused null."""
 
     is_tombstone: bool
 
     def refused(self, value: Any, error: Exception) -> bytes | None:
-        """Notes that null was refused; raises DataError for another value."""
+        """Note that the schema refuses null; raises DataError for another value."""
         if value is not None:
             raise _misfit(error) from None
         self.is_tombstone = True
         return None
 
 
-# The functions below are most of what a record costs, so what they do for each is bare.
+# The functions below take most of the time of a record, so they do little per record.
 
 
 def _at_once(chosen: Chosen, null: _Null) -> Encode:
@@ -132,7 +132,7 @@ def _or_later(encode: Encode, chosen: Chosen, null: _Null) -> Encode:
 
 
 def reading(decode: Decode) -> Callable[[bytes, int], bytes]:
-    """The decoder from a message and the offset of its payload to JSON text; it raises DataError."""
+    """Make a decoder that turns a message, from the offset of its payload, into JSON text, or raises DataError."""
 
     def read(message: bytes, offset: int) -> bytes:
         try:
@@ -147,7 +147,7 @@ def reading(decode: Decode) -> Callable[[bytes, int], bytes]:
 
 
 def _misfit(error: Exception) -> DataError:
-    """What is wrong with a value, in the words of the API."""
+    """The API's error for a value that the schema refuses."""
     if isinstance(error, Unfit):
         return DataError("", error.said)
     path = str(getattr(error, "path", "")).removeprefix("$").removeprefix(".")
