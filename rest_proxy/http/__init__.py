@@ -1,1 +1,1 @@
-"""The HTTP face of the REST proxy: v2, v1 and the operational routes."""
+"""The HTTP routes of the REST proxy: v2, v1 and operations."""

@@ -1,4 +1,4 @@
-"""Request bodies: their shapes, and what is answered where a body has another."""
+"""Request bodies: their shapes, and the errors for bodies of another shape."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from rest_proxy.errors import INVALID_ENTITY
 
 S = TypeVar("S")
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")
-#: The key or value of a record that has none.
+#: The key or value of a record without one.
 MISSING = Raw(b"null")
-#: Nesting beyond this is refused; the parser's own bound is the interpreter's stack.
 _TOO_DEEP = "JSON is nested too deeply"
 
 
 class SchemaReference(Struct, forbid_unknown_fields=True):
-    """A reference of a schema that is given by text."""
+    """A reference of a schema text."""
 
     name: str
     subject: str
@@ -37,7 +36,7 @@ class RawRecord(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class BytesRecord(Struct, forbid_unknown_fields=True, gc=False):
-    """A record whose key and value are base64, with the padding that belongs there, or null."""
+    """A record whose key and value are padded base64 or null."""
 
     key: bytes | None = None
     value: bytes | None = None
@@ -45,7 +44,7 @@ class BytesRecord(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class DataRecord(Struct, forbid_unknown_fields=True, gc=False):
-    """A record whose key and value a schema will take apart."""
+    """A record whose key and value are parsed JSON, to be encoded with schemas."""
 
     key: Any = None
     value: Any = None
@@ -53,7 +52,7 @@ class DataRecord(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class ProduceRequest(Struct, forbid_unknown_fields=True):
-    """What all produce requests have besides their records."""
+    """The members of all produce requests besides their records."""
 
     key_schema: str | None = None
     key_schema_id: int | None = None
@@ -107,7 +106,7 @@ class TimestampPlace(Struct, forbid_unknown_fields=True):
 
 
 class Places(Struct, forbid_unknown_fields=True):
-    """Partitions to assign, to seek in or to tell the committed offsets of."""
+    """Partitions to assign, to seek, or whose committed offsets to return."""
 
     partitions: list[Place] | None = None
 
@@ -119,7 +118,7 @@ class Offsets(Struct, forbid_unknown_fields=True):
 
 
 class Positions(Struct, forbid_unknown_fields=True):
-    """Where to continue, by offset or by time."""
+    """Positions to seek to, by offset or by time."""
 
     offsets: list[OffsetPlace] | None = None
     timestamps: list[TimestampPlace] | None = None
@@ -133,7 +132,7 @@ class Subscription(Struct, forbid_unknown_fields=True):
 
 
 class ConsumerConfig(Struct, forbid_unknown_fields=True):
-    """The configuration of a new consumer instance; the last four members are ours."""
+    """The configuration of a new consumer instance; the last three members are ours."""
 
     id: str | None = None
     name: str | None = None
@@ -150,21 +149,20 @@ class ConsumerConfig(Struct, forbid_unknown_fields=True):
 
 
 def reader_of(shape: Any) -> msgspec.json.Decoder[Any]:
-    """A decoder for bodies of a shape, to be given to `read`; as for Jackson "5" is a number where one belongs."""
+    """A decoder of bodies with a shape, for `read`; as in Jackson, "5" is accepted as a number."""
     return msgspec.json.Decoder(shape, strict=False)
 
 
 def is_null(body: bytes) -> bool:
-    """Tell whether a body is JSON's null or nothing at all, which are the same to the reference."""
+    """Tell whether a body is JSON's null or empty, which the reference treats alike."""
     return body.strip() in (b"", b"null")
 
 
 def read(decoder: msgspec.json.Decoder[S], body: bytes) -> S:
-    """Read a body that has to be there.
+    """Read a required body.
 
     Raises:
-        ApiError: 400 where the text is no JSON or of other types, 422 where it has a member that is not known, or where
-            there is none.
+        ApiError: 400 if the text is not JSON or has wrong types; 422 if it has an unknown member, or is null or empty.
     """
     try:
         if not body.isascii():

@@ -1,4 +1,4 @@
-"""What the routes have in common: the proxy behind them, and parts of requests."""
+"""Helpers of the routes: the proxy, parts of requests, and responses."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def proxy_of(request: Request) -> Proxy:
 
 
 def segment(request: Request, parameter: str) -> str:
-    """A path segment as the client meant it; they arrive percent-encoded.
+    """A path segment, decoded from percent-encoding.
 
     Raises:
-        ApiError: INVALID_ENTITY for a null character, which no name in Kafka can hold.
+        ApiError: INVALID_ENTITY for a null character, which no name in Kafka may contain.
     """
     name = unquote(request.found.parameters[parameter])
     if "\0" in name:
@@ -37,7 +37,7 @@ def segment(request: Request, parameter: str) -> str:
 
 
 def partition_segment(request: Request) -> int:
-    """The path segment that is a partition's number.
+    """The path segment with a partition's number.
 
     Raises:
         ApiError: NOT_FOUND, as for any path that the API does not have.
@@ -50,10 +50,10 @@ def partition_segment(request: Request) -> int:
 
 
 def long_query(request: Request, name: str) -> int | None:
-    """A query parameter that is a whole number; None where it is missing or empty.
+    """A query parameter that is a whole number; None if it is missing or empty.
 
     Raises:
-        ApiError: INVALID_ENTITY naming it. The reference answers 404 to what is no number.
+        ApiError: INVALID_ENTITY, which names it. (The reference answers 404 if it is not a number.)
     """
     text = _query(request, name)
     if text is None or text == "":
@@ -65,7 +65,7 @@ def long_query(request: Request, name: str) -> int | None:
 
 
 def milliseconds_of(instant: str) -> int:
-    """An ISO-8601 instant as milliseconds since 1970; one without a zone is in UTC.
+    """An ISO-8601 instant as ms since the epoch; an instant without a zone is in UTC.
 
     Raises:
         ApiError: BAD_REQUEST.
@@ -79,10 +79,10 @@ def milliseconds_of(instant: str) -> int:
 
 
 def choice_query(request: Request, name: str, allowed: dict[str, str], default: str) -> str:
-    """A query parameter that is one of a few words.
+    """A query parameter with one of a few values.
 
     Raises:
-        ApiError: INVALID_ENTITY naming it and the words.
+        ApiError: INVALID_ENTITY, which names it and the values.
     """
     text = _query(request, name)
     if text is None:
@@ -93,15 +93,15 @@ def choice_query(request: Request, name: str, allowed: dict[str, str], default: 
 
 
 def _query(request: Request, name: str) -> str | None:
-    # Most requests have no query, and to look is faster than to parse one.
+    # Most requests have no query, and this check is faster than parsing one.
     return request.query_params.get(name) if request.scope["query_string"] else None
 
 
 def json_response(request: Request, content: bytes, status: int = 200) -> Response:
-    """An answer in the media type that was chosen, which is plain JSON if the route has no choice."""
+    """A response in the negotiated media type; plain JSON if the route negotiates none."""
     return WholeResponse(content, status, request.media_type or PLAIN)
 
 
 def no_content() -> Response:
-    """The answer of an operation that has nothing to say."""
+    """The response 204, without a body."""
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""Consumer instances: made, subscribed or assigned, read, committed, sought and deleted."""
+"""Routes of consumer instances: create, subscribe or assign, read, commit, seek and delete."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _MAX_OFFSET = 2**63 - 1
 
 
 async def create(request: Request) -> Response:
-    """Make an instance; it joins its group when it is subscribed."""
+    """Create an instance; it joins its group when it is subscribed."""
     dialect = spoken(request).dialect
     proxy = proxy_of(request)
-    asked: bodies.ConsumerConfig = bodies.read(_CONFIG, await request.body() or b"null") or bodies.ConsumerConfig()
+    body: bodies.ConsumerConfig = bodies.read(_CONFIG, await request.body() or b"null") or bodies.ConsumerConfig()
     group_id = segment(request, "group")
     if not may_be_group(group_id):
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
-    config = instance_config(asked, proxy.settings, first_version=dialect is V1)
-    name = asked.id or asked.name or _own_name(proxy, group_id)
+    config = instance_config(body, proxy.settings, first_version=dialect is V1)
+    name = body.id or body.name or _local_name(proxy, group_id)
     if "\0" in name:  # no path could name it
         raise INVALID_ENTITY(detail="a name must not hold a null character")
-    client = kafka_config(asked, config, proxy.settings, group_id, first_version=dialect is V1)
+    client = kafka_config(body, config, proxy.settings, group_id, first_version=dialect is V1)
 
     owner = request.principal.name
 
@@ -66,56 +66,55 @@ async def create(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    """Close an instance; with auto-commit, what was delivered is committed."""
+    """Close an instance; with auto-commit, the delivered records are committed."""
     group, instance = segment(request, "group"), segment(request, "instance")
     await proxy_of(request).instances.remove(request.principal.name, group, instance)
     return no_content()
 
 
 async def subscribe(request: Request) -> Response:
-    """Subscribe to topics or to a pattern; to neither does nothing, and topics win, as in the reference."""
-    wanted = bodies.read(_SUBSCRIPTION, await request.body())
-    found = instance_of(request)
-    if wanted.topics:
-        topics = list(dict.fromkeys(wanted.topics))
-        # The reference takes them and fails with this at the first read.
+    """Subscribe to topics or a pattern. As in the reference, topics win over a pattern, and neither is no error."""
+    body = bodies.read(_SUBSCRIPTION, await request.body())
+    instance = instance_of(request)
+    if body.topics:
+        topics = list(dict.fromkeys(body.topics))
+        # The reference accepts these names and fails with this error at the first read.
         if wrong := [topic for topic in topics if not is_topic_name(topic)]:
             raise KAFKA_BAD_REQUEST(detail=f"Invalid topics: [{', '.join(wrong)}]")
         require_topics(request, "READ", *topics)
-        await found.in_turn(lambda consumer: consumer.subscribe(topics))
-    elif wanted.topics is not None:
-        await found.in_turn(lambda consumer: consumer.unsubscribe())
-    elif wanted.topic_pattern is not None:
-        pattern = to_posix(wanted.topic_pattern)
-        # The broker matches all that the proxy may read, so this is for who may read every topic.
+        await instance.in_turn(lambda consumer: consumer.subscribe(topics))
+    elif body.topics is not None:
+        await instance.in_turn(lambda consumer: consumer.unsubscribe())
+    elif body.topic_pattern is not None:
+        pattern = to_posix(body.topic_pattern)
+        # The pattern matches among all topics that the proxy may read, so the client must be allowed to read all.
         require_topics(request, "READ", "*")
-        await found.in_turn(lambda consumer: consumer.subscribe([pattern], pattern=True))
+        await instance.in_turn(lambda consumer: consumer.subscribe([pattern], pattern=True))
     return no_content()
 
 
 async def subscription(request: Request) -> Response:
-    """The topics that the instance is subscribed to, those that its pattern matches included."""
-    found = instance_of(request)
-    topics = await found.in_turn(lambda consumer: consumer.subscription())
+    """The topics that the instance is subscribed to, by name or by its pattern."""
+    topics = await instance_of(request).in_turn(lambda consumer: consumer.subscription())
     return json_response(request, json_bytes({"topics": topics}))
 
 
 async def unsubscribe(request: Request) -> Response:
-    """Leave all topics, or the partitions assigned by hand."""
+    """Leave the subscribed topics, or the partitions assigned by hand."""
     await instance_of(request).in_turn(lambda consumer: consumer.unsubscribe())
     return no_content()
 
 
 async def records(request: Request) -> Response:
-    """The next records; with `token`, the last ones again where it is the token they were read with."""
+    """The next records; if `token` is that of the last read, the same records again."""
     form = spoken(request).form
-    found = instance_of(request)
+    instance = instance_of(request)
     timeout_ms = long_query(request, "timeout")
     max_bytes = long_query(request, "max_bytes")
     settings = proxy_of(request).settings
-    body = await found.read(
+    body = await instance.read(
         form,
-        timeout_ms=shorter(timeout_ms, found.config.request_timeout_ms),
+        timeout_ms=shorter(timeout_ms, instance.config.request_timeout_ms),
         max_bytes=shorter(max_bytes, settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
         require_topics=readable(request),
@@ -124,63 +123,60 @@ async def records(request: Request) -> Response:
 
 
 def readable(request: Request) -> Callable[[Iterable[str]], None] | None:
-    """What raises if records of some topics may not be given to whoever sends a request; None if there are no rules."""
+    """The check that raises if the client may not read some topics; None if access is not restricted."""
     rights = rights_of(request)
     return None if rights is None else partial(rights.require_topics, "READ")
 
 
 async def commit(request: Request) -> Response:
-    """Commit the records of these offsets, or all that were delivered; `async=true` does not wait for the brokers."""
+    """Commit the records at these offsets, or all delivered records; `async=true` does not wait for the brokers."""
     dialect = spoken(request).dialect
     body = await request.body()
-    asked = None if bodies.is_null(body) else bodies.read(_OFFSETS, body).offsets
-    require_topics(request, "READ", *(one.topic for one in asked or ()))
-    found = instance_of(request)
+    offsets = None if bodies.is_null(body) else bodies.read(_OFFSETS, body).offsets
+    require_topics(request, "READ", *(offset.topic for offset in offsets or ()))
+    instance = instance_of(request)
     if dialect is V1:
-        return json_response(request, json_bytes(_as_v1(await found.commit(None))))
-    # An offset in the body is that of a record, which counts as read; Kafka's is that of the next (spec section 4).
-    positions = None if asked is None else [_position(one, after=1) for one in asked]
+        return json_response(request, json_bytes(_as_v1(await instance.commit(None))))
+    # The body has the offset of the last record read; Kafka commits that of the next record (spec section 4).
+    positions = None if offsets is None else [_position(offset, after=1) for offset in offsets]
     wait = (request.query_params.get("async") or "false").lower() != "true"
-    await found.commit(positions, wait=wait)
+    await instance.commit(positions, wait=wait)
     return json_response(request, b"[]")
 
 
 async def committed(request: Request) -> Response:
-    """The committed offsets of the partitions in the body; those never committed are left out."""
+    """The committed offsets of the partitions in the body; partitions without one are left out."""
     body = await request.body()
     if bodies.is_null(body):
         raise PARTITION_NOT_FOUND()
     places = _places(bodies.read(_PLACES, body))
     require_topics(request, "READ", *(topic for topic, _ in places))
-    found = instance_of(request)
-    offsets = [
-        {"topic": one.topic, "partition": one.partition, "offset": one.offset, "metadata": one.metadata}
-        for one in (await found.committed(places) if places else ())
-    ]
-    return json_response(request, json_bytes({"offsets": offsets}))
+    instance = instance_of(request)
+    positions = await instance.committed(places) if places else ()
+    return json_response(request, json_bytes({"offsets": [position._asdict() for position in positions]}))
 
 
 async def seek(request: Request) -> Response:
     """Continue at these offsets and times."""
-    asked = bodies.read(_POSITIONS, await request.body())
-    positions = [_position(one) for one in asked.offsets or ()]
-    instants = [_instant(one) for one in asked.timestamps or ()]
-    require_topics(request, "READ", *(one.topic for one in (*positions, *instants)))
-    found = instance_of(request)
+    body = bodies.read(_POSITIONS, await request.body())
+    positions = [_position(offset) for offset in body.offsets or ()]
+    instants = [_instant(timestamp) for timestamp in body.timestamps or ()]
+    require_topics(request, "READ", *(target.topic for target in (*positions, *instants)))
+    instance = instance_of(request)
     if positions:
-        await found.in_turn(lambda consumer: consumer.seek(positions))
+        await instance.in_turn(lambda consumer: consumer.seek(positions))
     if instants:
-        await found.in_turn(lambda consumer: consumer.seek_to_times(instants))
+        await instance.in_turn(lambda consumer: consumer.seek_to_times(instants))
     return no_content()
 
 
 async def seek_to_beginning(request: Request) -> Response:
-    """Continue at the first records there are."""
+    """Continue at the first records."""
     return await _with_places(request, PolledConsumer.seek_to_beginning)
 
 
 async def seek_to_end(request: Request) -> Response:
-    """Continue after the last records there are."""
+    """Continue after the last records."""
     return await _with_places(request, PolledConsumer.seek_to_end)
 
 
@@ -200,14 +196,14 @@ async def _with_places(
 
 
 async def assignments(request: Request) -> Response:
-    """The partitions that are read now."""
-    found = await instance_of(request).in_turn(lambda consumer: consumer.assignment())
-    body = {"partitions": [{"topic": topic, "partition": partition} for topic, partition in found]}
+    """The assigned partitions."""
+    places = await instance_of(request).in_turn(lambda consumer: consumer.assignment())
+    body = {"partitions": [{"topic": topic, "partition": partition} for topic, partition in places]}
     return json_response(request, json_bytes(body))
 
 
-def _own_name(proxy: Proxy, group: str) -> str:
-    """A new name whose owner is this node, so that no request of its client need be passed on from here."""
+def _local_name(proxy: Proxy, group: str) -> str:
+    """A new name whose owner is this node, so that the client's requests to this node need not be passed on."""
     while True:
         name = proxy.instances.new_name()
         if proxy.peers is None or proxy.peers.owns(group, name):
@@ -215,41 +211,41 @@ def _own_name(proxy: Proxy, group: str) -> str:
 
 
 def _as_v1(committed: Sequence[Position]) -> list[dict[str, object]]:
-    """Commits as the oldest API tells them: by the last record, not by the one after it."""
+    """Commits in the form of v1, which has the offset of the last record, not of the next."""
     return [
-        {"topic": one.topic, "partition": one.partition, "consumed": one.offset - 1, "committed": one.offset - 1}
-        for one in committed
+        {"topic": topic, "partition": partition, "consumed": offset - 1, "committed": offset - 1}
+        for topic, partition, offset, _ in committed
     ]
 
 
 def instance_of(request: Request) -> Instance:
-    """The instance that a path names."""
+    """The instance in a request's path."""
     group, instance = segment(request, "group"), segment(request, "instance")
     return proxy_of(request).instances.get(request.principal.name, group, instance)
 
 
-def shorter(asked: int | None, bound: int) -> int:
-    """What was asked for within a bound; the bound where nothing sensible was."""
-    return bound if asked is None or asked <= 0 else min(asked, bound)
+def shorter(requested: int | None, bound: int) -> int:
+    """The requested number, at most the bound; the bound if the number is missing or not positive."""
+    return bound if requested is None or requested <= 0 else min(requested, bound)
 
 
-def _places(asked: bodies.Places) -> list[Place]:
-    places = list(dict.fromkeys((one.topic, one.partition) for one in asked.partitions or ()))
+def _places(body: bodies.Places) -> list[Place]:
+    places = list(dict.fromkeys((place.topic, place.partition) for place in body.partitions or ()))
     for topic, partition in places:
         _check(topic, partition)
     return places
 
 
-def _position(asked: bodies.OffsetPlace, after: int = 0) -> Position:
-    _check(asked.topic, asked.partition)
-    if not 0 <= asked.offset < _MAX_OFFSET:
-        raise INVALID_ENTITY(detail=f"offset must be between 0 and {_MAX_OFFSET - 1} (was {asked.offset})")
-    return Position(asked.topic, asked.partition, asked.offset + after, asked.metadata or "")
+def _position(place: bodies.OffsetPlace, after: int = 0) -> Position:
+    _check(place.topic, place.partition)
+    if not 0 <= place.offset < _MAX_OFFSET:
+        raise INVALID_ENTITY(detail=f"offset must be between 0 and {_MAX_OFFSET - 1} (was {place.offset})")
+    return Position(place.topic, place.partition, place.offset + after, place.metadata or "")
 
 
-def _instant(asked: bodies.TimestampPlace) -> Position:
-    _check(asked.topic, asked.partition)
-    return Position(asked.topic, asked.partition, milliseconds_of(asked.timestamp))
+def _instant(place: bodies.TimestampPlace) -> Position:
+    _check(place.topic, place.partition)
+    return Position(place.topic, place.partition, milliseconds_of(place.timestamp))
 
 
 def _check(topic: str, partition: int) -> None:

@@ -1,4 +1,4 @@
-"""What the API's versions answer differently where they do the same."""
+"""The differences between the answers of v1 and v2 to the same operations."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Dialect:
     Attributes:
         name: `v1` or `v2`.
         generic: The media type of its answers.
-        misfit: The error for a record that its format or schema does not take.
-        produced: The answer to a produce request: outcomes, key schema id, value schema id.
+        misfit: Makes the error for a record that its format or schema refuses.
+        produced: Makes the answer to a produce request from outcomes, key schema id and value schema id.
     """
 
     name: str

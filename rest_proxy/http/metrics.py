@@ -1,4 +1,4 @@
-"""The proxy's metrics: what its parts hold, and its requests by the names of before."""
+"""The proxy's metrics: gauges of its buffers and instances, and request metrics under their former names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rest_proxy.proxy import Proxy
 
 
 def watch(proxy: Proxy, registry: CollectorRegistry) -> None:
-    """Show what the proxy's parts hold."""
+    """Register the gauges of the proxy's buffers and instances."""
     for name, text, value in (
         ("buffered_bytes", "Bytes that wait for the brokers", lambda: proxy.producers.budget.used),
         ("buffer_limit_bytes", "Bytes that may wait for the brokers", lambda: proxy.producers.budget.limit),
@@ -23,7 +23,7 @@ def watch(proxy: Proxy, registry: CollectorRegistry) -> None:
 
 
 def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
-    """The proxy's requests under the names that they had before both servers had the same."""
+    """The request metrics under the names that they had before both servers used the same names."""
     requests = CounterMetricFamily("magicbyte_rest_requests", "Requests answered", labels=("method", "route", "status"))
     seconds = HistogramMetricFamily("magicbyte_rest_request_seconds", "Time to the answer", labels=("route",))
     by_route: defaultdict[str, list[Tally]] = defaultdict(list)

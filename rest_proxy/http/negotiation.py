@@ -1,4 +1,4 @@
-"""Which version and format a request speaks, and which media type its answer has."""
+"""Negotiation: the API version and format of a request, and the media type of its answer."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from magicbyte.kit.errors import ApiError
 from rest_proxy.formats.embedded import BINARY, FORMATS, EmbeddedFormat
 from rest_proxy.http.dialect import V1, V2, Dialect
 
-#: Formats that the oldest API knew.
+#: The formats of v1.
 V1_FORMATS = ("binary", "json", "avro")
 _OLDEST = "application/vnd.kafka+json"
 PLAIN = "application/json"
 
 
 class Spoken(NamedTuple):
-    """What a media type says: the API's version, and the embedded format if it names one."""
+    """The meaning of a media type: the version of the API, and the embedded format if it names one."""
 
     dialect: Dialect
     form: EmbeddedFormat | None
 
 
-#: Every media type that stands for a version of this API.
+#: The media types of all versions of this API.
 MEDIA_TYPES: dict[str, Spoken] = {
     **{f"application/vnd.kafka.{name}.v2+json": Spoken(V2, form) for name, form in FORMATS.items()},
     V2.generic: Spoken(V2, None),
@@ -37,7 +37,7 @@ MEDIA_TYPES: dict[str, Spoken] = {
     V1.generic: Spoken(V1, None),
     _OLDEST: Spoken(V1, None),
 }
-#: What the oldest API takes besides, for a body without a format of its own.
+#: The other media types that v1 accepts, for a body without an embedded format.
 _UNSPECIFIC = frozenset((PLAIN, "application/octet-stream"))
 
 _EMBEDDED = tuple(essence for essence, spoken in MEDIA_TYPES.items() if spoken.form is not None)
@@ -65,7 +65,7 @@ _ERRORS = (Produced(PLAIN), Produced(V2.generic, 0.9), Produced(V1.generic, 0.9)
 
 @lru_cache(maxsize=256)
 def speaks(content_type: str | None) -> Spoken | None:
-    """What the type of a body says; None where no version of this API takes it. Without a header: nothing special."""
+    """The meaning of a body's media type; v1 without a format if it is missing; None if no version accepts it."""
     if content_type is None or not content_type.strip():
         return Spoken(V1, None)
     media = parse_media_type(content_type)
@@ -77,7 +77,7 @@ def speaks(content_type: str | None) -> Spoken | None:
 
 
 def _dialect_of(request: Request) -> Dialect:
-    """The version that a request without an embedded format speaks: by its body's type, else by Accept, else v2.
+    """The version of a request without an embedded format: by Content-Type, else by Accept, else v2.
 
     Raises:
         ApiError: UNSUPPORTED_MEDIA_TYPE for a body of another type.
@@ -103,63 +103,63 @@ def _choose(request: Request, produced: tuple[Produced, ...]) -> str:
 
 
 def spoken(request: Request) -> Spoken:
-    """What the media types of a request say, by those of its row."""
-    found: Spoken = request.negotiated
-    return found
+    """The version and format of a request, as its row's function below has negotiated them."""
+    negotiated: Spoken = request.negotiated
+    return negotiated
 
 
-# The media types of rows: each raises UNSUPPORTED_MEDIA_TYPE or NOT_ACCEPTABLE.
+# The functions for rows; they raise UNSUPPORTED_MEDIA_TYPE or NOT_ACCEPTABLE.
 
 
 def unnegotiated(_request: Request) -> None:
-    """The answer has a type of its own; errors have what the client accepts."""
+    """Negotiate nothing: the answer has a fixed type; only errors have a type that the client accepts."""
 
 
 def generic(request: Request) -> None:
-    """The types of the API's versions."""
+    """Negotiate among the generic types of the API's versions."""
     dialect = _dialect_of(request)
     request.negotiated = Spoken(dialect, None)
     _choose(request, _GENERIC[dialect])
 
 
 def generic_or_embedded(request: Request) -> None:
-    """The types of the API's versions; those of embedded formats are acceptable too."""
+    """Negotiate among the generic types of the API's versions and those of embedded formats."""
     dialect = _dialect_of(request)
     request.negotiated = Spoken(dialect, None)
     _choose(request, _WITH_EMBEDDED[dialect])
 
 
 def produce(request: Request) -> None:
-    """The body's type says version and format; v2 has to name a format, v1 means binary without."""
+    """Read version and format from the body's type; v2 requires a format, v1 defaults to binary."""
     content_type, accept = header(request.scope, b"content-type"), header(request.scope, b"accept")
     request.negotiated, request.media_type = _produced(content_type, accept)
 
 
 @lru_cache(maxsize=256)
 def _produced(content_type: str | None, accept: str | None) -> tuple[Spoken, str]:
-    asked = speaks(content_type)
-    if asked is None or (asked.dialect is V2 and asked.form is None):
+    spoken = speaks(content_type)
+    if spoken is None or (spoken.dialect is V2 and spoken.form is None):
         raise UNSUPPORTED_MEDIA_TYPE()
-    chosen = choose(accept, _GENERIC[asked.dialect])
+    chosen = choose(accept, _GENERIC[spoken.dialect])
     if chosen is None:
         raise NOT_ACCEPTABLE()
-    return Spoken(asked.dialect, asked.form or BINARY), chosen
+    return Spoken(spoken.dialect, spoken.form or BINARY), chosen
 
 
 def records(request: Request) -> None:
-    """The answer's type says the format: binary if it names none; plain JSON (ours) leaves it to the instance."""
+    """Negotiate the format of records; binary if the type names none, the instance's for plain JSON (only ours)."""
     chosen = _choose(request, _RECORDS)
     request.negotiated = Spoken(V2, None if chosen == PLAIN else MEDIA_TYPES[chosen].form or BINARY)
 
 
 def v1_records(request: Request) -> None:
-    """The answer's type says the format, as the oldest API has it: binary if it names none."""
+    """Negotiate the format of records among those of v1; binary if the type names none."""
     chosen = _choose(request, _V1_RECORDS)
     request.negotiated = Spoken(V1, (MEDIA_TYPES[chosen].form if chosen in MEDIA_TYPES else None) or BINARY)
 
 
 def error_response(request: Request, error: ApiError) -> Response:
-    """The answer to an error: its JSON, or nothing at all where no type is acceptable."""
+    """The response to an error: its JSON, or an empty body if no type is acceptable."""
     if error.kind is NOT_ACCEPTABLE:
         return Response(status_code=error.status)
     media_type = request.media_type or choose(header(request.scope, b"accept"), _ERRORS) or PLAIN
@@ -167,5 +167,5 @@ def error_response(request: Request, error: ApiError) -> Response:
 
 
 def json_bytes(value: object) -> bytes:
-    """A body of this API."""
+    """Encode a body of this API."""
     return orjson.dumps(value)

@@ -1,4 +1,4 @@
-"""What operators ask: whether the proxy lives, whether it can serve, and its metrics."""
+"""Routes for operators: liveness, readiness, the API's contract and metrics."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _READY_SECONDS = 2.0
 
 
 async def live(request: Request) -> Response:
-    """Answer as long as the process serves at all."""
+    """Liveness: always 200."""
     return json_response(request, json_bytes({"status": "live"}))
 
 
 async def ready(request: Request) -> Response:
-    """Tell whether a broker answers: 200, else 503."""
+    """Readiness: 200 if a broker answers, else 503."""
     if await proxy_of(request).cluster.reachable(_READY_SECONDS):
         return json_response(request, json_bytes({"status": "ready"}))
     body = json_bytes({"status": "not ready", "reason": "no broker answers"})
@@ -31,5 +31,5 @@ async def contract(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """All metrics in Prometheus' text form."""
+    """All metrics in Prometheus' text format."""
     return Response(generate_latest(request.app.state.metrics), media_type="text/plain; version=0.0.4")

@@ -1,4 +1,4 @@
-"""Passes requests for a consumer instance on to the node that holds it."""
+"""Passing on requests for a consumer instance to the node that holds it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rest_proxy.consume.peers")
 
-#: Marks a request that was passed on, which is not passed on again. Anybody can send it and gain nothing by it: what
-#: this node does not own it refuses to serve, whoever asks.
+#: Marks a request that was passed on, which is not passed on again. A client gains nothing by sending it: this node
+#: refuses a marked request for an instance that it does not hold.
 FORWARDED = b"x-magicbyte-forwarded"
-#: Of this connection, not of the next one (RFC 9110 section 7.6.1).
+#: Headers of a single connection (RFC 9110 section 7.6.1).
 _HOP_BY_HOP = frozenset(
     (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"content-length", b"expect")
 )
-#: What browsers say of the page that asks, which this node has judged; the owner must not answer to it once more.
+#: Headers of browsers about the page, which this node has checked; the owner must not check them again.
 _FROM_BROWSERS = frozenset((b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"sec-fetch-user"))
-#: The client's credentials never leave the node that they came to.
+#: The client's credentials never leave the node that received them.
 _CREDENTIALS = frozenset((b"authorization", b"cookie", b"x-forwarded-for", IDENTITY))
 _NOT_PASSED_ON = _HOP_BY_HOP | _FROM_BROWSERS | _CREDENTIALS | {FORWARDED, b"x-request-id"}
 _NOT_RELAYED = _HOP_BY_HOP | {b"x-request-id"}
-#: A read may last as long as its instance's timeout allows.
+#: Without a read timeout, because a read may take as long as its instance's timeout.
 _TIMEOUT = httpx.Timeout(5.0, read=None)
 
 
@@ -51,7 +51,7 @@ _named = msgspec.json.Decoder(_Named).decode
 
 
 class PassingOn:
-    """Passes requests on, once, to one of the configured nodes and to no other."""
+    """Passes requests on to the configured nodes, once per request."""
 
     def __init__(self, peers: Peers, tls: ssl.SSLContext, guard: Guard | None) -> None:
         self._peers = peers
@@ -65,24 +65,24 @@ class PassingOn:
         await self._client.aclose()
 
     async def to_owner(self, request: Request) -> Response | None:
-        """The answer of the node that holds the instance which the path or the body names; None if it is this one.
+        """The response of the node that holds the instance in the path or body; None if it is this node.
 
         Raises:
-            ApiError: That node can't be reached; or another node took this one for it.
+            ApiError: That node can't be reached, or another node has passed the request on to this one by mistake.
         """
         group, instance = segment(request, "group"), request.found.parameters.get("instance")
         name = unquote(instance) if instance is not None else _name_in(await request.body())
-        # An instance without a name gets one that makes it this node's.
+        # An instance without a name gets one whose owner is this node.
         owner = self._peers.owner(group, name) if name else self._peers.self_url
         if owner == self._peers.self_url:
             return None
-        # What nodes say of each other has no version of the API.
+        # Errors between nodes are plain JSON, not of a version of the API.
         media_type, request.media_type = request.media_type, PLAIN
         if header(request.scope, FORWARDED) is not None:
             raise NOT_THE_OWNER(url=owner)
-        answered = await self._pass_on(owner, request)
+        response = await self._pass_on(owner, request)
         request.media_type = media_type
-        return answered
+        return response
 
     async def _pass_on(self, owner: str, request: Request) -> Response:
         scope = request.scope
@@ -95,23 +95,23 @@ class PassingOn:
         if self._guard is not None:
             headers.append((IDENTITY, self._guard.proof(request, target, digest_of(body)).encode()))
         try:
-            answered = await self._client.request(request.method, owner + target, headers=headers, content=body)
+            answer = await self._client.request(request.method, owner + target, headers=headers, content=body)
         except httpx.HTTPError as error:
-            log.warning("%s could not be asked: %s", owner, error)
+            log.warning("the request could not be passed on to %s: %s", owner, error)
             raise PEER_UNREACHABLE(url=owner) from None
-        response = Response(answered.content, answered.status_code)
+        response = Response(answer.content, answer.status_code)
         response.raw_headers = [
-            (name.lower(), value) for name, value in answered.headers.raw if name.lower() not in _NOT_RELAYED
+            (name.lower(), value) for name, value in answer.headers.raw if name.lower() not in _NOT_RELAYED
         ]
-        if answered.status_code != HTTPStatus.NO_CONTENT:
-            response.raw_headers.append((b"content-length", b"%d" % len(answered.content)))
+        if answer.status_code != HTTPStatus.NO_CONTENT:
+            response.raw_headers.append((b"content-length", b"%d" % len(answer.content)))
         return response
 
 
 def _name_in(body: bytes) -> str | None:
-    """The name that a new instance is to have; None where it has none or the body is none."""
+    """The name in the body of a new instance; None if it has none or is not valid."""
     try:
-        named = _named(body or b"{}")
+        instance = _named(body or b"{}")
     except (ValueError, RecursionError):
         return None
-    return named.id or named.name
+    return instance.id or instance.name

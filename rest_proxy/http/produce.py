@@ -1,4 +1,4 @@
-"""Produce: to a topic and to a partition, in both versions."""
+"""Routes to produce to a topic and to a partition, in both versions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from magicbyte.http.routing.request import Request
 from rest_proxy.formats.plain import Options
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import choice_query, json_response, long_query, partition_segment, proxy_of, segment
+from rest_proxy.http.consumers import shorter
 from rest_proxy.http.negotiation import spoken
 from rest_proxy.produce.request import Produce
 
@@ -16,12 +17,12 @@ UNIONS = {"tagged": "tagged", "plain": "plain"}
 
 
 async def produce_to_topic(request: Request) -> Response:
-    """Produce records, each to the partition it names or its key leads to."""
+    """Produce records, each to the partition that it names, or else by its key."""
     return await _produce(request, None)
 
 
 async def produce_to_partition(request: Request) -> Response:
-    """Produce records to a partition; a record that names another goes there, as in the reference."""
+    """Produce records to a partition; as in the reference, a record may name another one."""
     return await _produce(request, partition_segment(request))
 
 
@@ -30,8 +31,7 @@ async def _produce(request: Request, partition: int | None) -> Response:
     settings = proxy.settings
     dialect, form = spoken(request)
     assert form is not None
-    asked = long_query(request, "timeout")
-    timeout_ms = settings.produce_timeout_ms if asked is None or asked <= 0 else min(asked, settings.produce_timeout_ms)
+    timeout_ms = shorter(long_query(request, "timeout"), settings.produce_timeout_ms)
     status, body = await proxy.producing.produce(
         Produce(
             dialect=dialect,

@@ -1,4 +1,4 @@
-"""The REST proxy's routes: a row for each."""
+"""The REST proxy's table of routes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _DESCRIBE_TOPIC = Access(Operation.DESCRIBE, Resource.TOPIC)
 _READ_TOPIC = Access(Operation.READ, Resource.TOPIC)
 _WRITE_TOPIC = Access(Operation.WRITE, Resource.TOPIC)
 _READ_GROUP = Access(Operation.READ, Resource.GROUP)
-#: The topics are those in the body, or those of the instance.
+#: The topics are in the body or in the instance's subscription.
 _READ_BOTH = Access(Operation.READ, Resource.GROUP, also=_READ_TOPIC)
 _GROUP = "/consumers/{group}"
 _INSTANCE = f"{_GROUP}/instances/{{instance}}"
 
 
 def at_owner(handler: Handler) -> Handler:
-    """The handler on the node that holds the consumer instance: on another one, the request is passed on to it."""
+    """Wrap a handler so that a request for another node's consumer instance is passed on to that node."""
 
     async def handled_at_owner(request: Request) -> Response:
         passing_on = proxy_of(request).passing_on
-        answered = None if passing_on is None else await passing_on.to_owner(request)
-        return await handler(request) if answered is None else answered
+        response = None if passing_on is None else await passing_on.to_owner(request)
+        return await handler(request) if response is None else response
 
     return handled_at_owner
 
@@ -45,7 +45,7 @@ def _of_instance(
     *,
     streams: bool = False,
 ) -> Row:
-    """A route of an instance: even a GET may move it on."""
+    """A route of an instance; it is not safe, because even a GET may change the instance's position."""
     return Row(
         method,
         f"{_INSTANCE}{path}",

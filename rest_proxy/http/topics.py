@@ -1,4 +1,4 @@
-"""The root, brokers, topics and partitions: the same in both versions but for an error code."""
+"""Routes of the root, brokers, topics and partitions; they differ between the versions only in an error code."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _STRING_MAP = bodies.reader_of(dict[str, str] | None)
 
 
 async def root(request: Request) -> Response:
-    """Answer that the proxy is there."""
+    """The root: always an empty object."""
     return json_response(request, b"{}")
 
 
 async def post_root(request: Request) -> Response:
-    """Answer that the proxy is there, whatever string map is sent."""
+    """The root with POST: accepts a map of strings, and answers an empty object."""
     bodies.read(_STRING_MAP, await request.body() or b"null")
     return json_response(request, b"{}")
 
@@ -54,39 +54,38 @@ async def topic(request: Request) -> Response:
     rights = rights_of(request)
     may_see = rights is None or rights.may("DESCRIBE_CONFIGS", "TOPIC", name)
     configs = await existing(request, cluster.configs(name)) if may_see else {}
-    body = {"name": name, "configs": configs, "partitions": [partition_body(one) for one in partitions]}
+    body = {"name": name, "configs": configs, "partitions": [partition_body(partition) for partition in partitions]}
     return json_response(request, json_bytes(body))
 
 
 async def partitions(request: Request) -> Response:
     """A topic's partitions."""
-    found = await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic")))
-    return json_response(request, json_bytes([partition_body(one) for one in found]))
+    partitions = await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic")))
+    return json_response(request, json_bytes([partition_body(partition) for partition in partitions]))
 
 
 async def partition(request: Request) -> Response:
     """One partition."""
-    found = await _one(request)
-    return json_response(request, json_bytes(partition_body(found)))
+    return json_response(request, json_bytes(partition_body(await _partition_of(request))))
 
 
 async def offsets(request: Request) -> Response:
-    """A partition's first offset and the one after its last."""
-    found = await _one(request)
-    beginning, end = await proxy_of(request).cluster.offsets(segment(request, "topic"), found.partition)
+    """A partition's first offset and its log end offset."""
+    number = (await _partition_of(request)).partition
+    beginning, end = await proxy_of(request).cluster.offsets(segment(request, "topic"), number)
     return json_response(request, json_bytes({"beginning_offset": beginning, "end_offset": end}))
 
 
-async def _one(request: Request) -> Partition:
+async def _partition_of(request: Request) -> Partition:
     number = partition_segment(request)
-    for found in await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic"))):
-        if found.partition == number:
-            return found
+    for partition in await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic"))):
+        if partition.partition == number:
+            return partition
     raise PARTITION_NOT_FOUND()
 
 
 async def existing(request: Request, answer: Awaitable[T]) -> T:
-    """What an answer about a topic is, with the oldest API's error where there is no such topic."""
+    """Await an answer about a topic; if there is no such topic, raise the error of the request's version."""
     try:
         return await answer
     except ApiError as error:

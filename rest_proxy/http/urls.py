@@ -1,4 +1,4 @@
-"""The proxy's own URLs, as its clients see them."""
+"""The proxy's URLs in answers to clients."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rest_proxy.settings import RestProxySettings
 def base_url(request: Request, settings: RestProxySettings) -> str:
     """Scheme and authority of URLs in answers (spec section 0).
 
-    The first of `advertised.listeners` with the request's scheme; else `host.name`, with the listener's port where the
-    request named one; else what the request was sent to.
+    The first of `advertised.listeners` with the request's scheme; else `host.name`, with the request's port if it names
+    one; else the request's scheme and authority.
     """
     scheme = request.url.scheme
     for listener in settings.advertised_listeners.split(","):

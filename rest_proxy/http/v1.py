@@ -1,4 +1,4 @@
-"""What only the oldest API has: the stateless consumer, and reads that subscribe by themselves."""
+"""Routes that only v1 has: the stateless consumer, and reads that subscribe the instance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_OFFSET = 2**63 - 1
 
 
 async def messages(request: Request) -> Response:
-    """Records of a partition from an offset or an instant on, up to `count` or the end of the log."""
+    """Records of a partition from an offset or an instant, up to `count` or the end of the partition."""
     form = spoken(request).form or BINARY
     proxy = proxy_of(request)
     offset = long_query(request, "offset")
@@ -51,13 +51,13 @@ async def messages(request: Request) -> Response:
 
 
 async def read_topic(request: Request) -> Response:
-    """The next records of a topic; an instance reads the topic it was first asked for and no other."""
+    """The next records of a topic; the first read of an instance subscribes it, and it can read no other topic."""
     form = spoken(request).form or BINARY
-    found = instance_of(request)
+    instance = instance_of(request)
     proxy = proxy_of(request)
     name = segment(request, "topic")
-    if found.consumer.subscribed != [name]:
-        if found.consumer.mode is not None:
+    if instance.consumer.subscribed != [name]:
+        if instance.consumer.mode is not None:
             raise ALREADY_SUBSCRIBED()
         try:
             await proxy.cluster.partitions(name)
@@ -65,10 +65,10 @@ async def read_topic(request: Request) -> Response:
             if error.kind is UNKNOWN_TOPIC_OR_PARTITION:
                 raise TOPIC_NOT_FOUND() from None
             raise
-        await found.in_turn(lambda consumer: consumer.subscribe([name]))
-    body = await found.read(
+        await instance.in_turn(lambda consumer: consumer.subscribe([name]))
+    body = await instance.read(
         form,
-        timeout_ms=found.config.request_timeout_ms,
+        timeout_ms=instance.config.request_timeout_ms,
         max_bytes=shorter(long_query(request, "max_bytes"), proxy.settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
         require_topics=readable(request),
