@@ -1,4 +1,4 @@
-"""The REST proxy as an application, and how it is served."""
+"""The REST proxy's application: settings in, an ASGI app out, and the server that runs it."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from rest_proxy.settings import RestProxySettings
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
 
-#: The OpenAPI document that says what the rows say.
+#: The OpenAPI document of the table of routes.
 CONTRACT = "rest-proxy-v2.yaml"
 
 
 def create_app(
     settings: RestProxySettings, *, make_registry: MakeRegistry = registry_client, guard: Guard | None = None
 ) -> Application:
-    """The whole application; its parts start and stop with its lifespan.
+    """Build the application; its parts start and stop with its lifespan.
 
     Args:
-        settings: What the proxy is to do.
+        settings: The settings.
         make_registry: Makes the Schema Registry client.
-        guard: Signs clients in; without one, one is made if the settings ask for it.
+        guard: Authenticates clients; by default the guard of the settings, if they require one.
     """
     guard = guard or guard_of(settings)
     metrics = CollectorRegistry()
@@ -82,7 +82,7 @@ def create_app(
 
 
 def guard_of(settings: RestProxySettings) -> Guard | None:
-    """What signs clients in, by the settings; None if nobody has to sign in.
+    """The guard that authenticates clients, by the settings; None if they require no authentication.
 
     Raises:
         Failure: Users or keys cannot be loaded.
@@ -91,7 +91,7 @@ def guard_of(settings: RestProxySettings) -> Guard | None:
 
 
 def _without_slash(path: str) -> tuple[str, Mapping[str, str]]:
-    """A path as it is looked up: a slash at its end means nothing."""
+    """The path to look up, without a trailing slash."""
     return (path[:-1] if len(path) > 1 and path.endswith("/") else path), {}
 
 
@@ -103,10 +103,10 @@ def serve(properties: Mapping[str, str]) -> int:
     """Serve with kafka-rest's properties until SIGINT or SIGTERM.
 
     Returns:
-        The exit code: 0 after a stop that was asked for, 1 where the proxy could not start.
+        The exit code: 0 after a requested stop, 1 if the proxy could not start.
 
     Raises:
-        SettingsError: A property's value cannot be; names the property.
+        SettingsError: A property has an invalid value; the text names the property.
     """
     settings = RestProxySettings.from_properties(properties)
     set_up_logs("debug" if settings.debug else "info")
@@ -118,7 +118,7 @@ def serve(properties: Mapping[str, str]) -> int:
     check_security(listeners, settings)
     guard = guard_of(settings)
     app = create_app(settings, guard=guard)
-    # Delivery reports need the interpreter often and briefly; five milliseconds would be most of an answer's time.
+    # Delivery reports need the GIL often and briefly; the default of 5 ms would be most of a request's time.
     sys.setswitchinterval(0.0005)
     return serve_application(
         app,

@@ -1,6 +1,6 @@
-"""The REST proxy's error table, and which of its rows an error of Kafka's becomes."""
+"""The REST proxy's error table, and the mapping from Kafka's errors to its rows."""
 
-# ruff: noqa: SLF001  (the codes of librdkafka itself are named with an underscore)
+# ruff: noqa: SLF001  (librdkafka's local error codes are named with an underscore)
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ INVALID_PAYLOAD = ErrorKind(42206, "Payload error. {detail}")
 SERIALIZING_FAILED = ErrorKind(42207, "Error serializing message. {detail}")
 KAFKA_ERROR = ErrorKind(50002, "{detail}", status=500)
 KAFKA_RETRIABLE = ErrorKind(50003, "{detail}", status=500)
-#: Ours: the broker's answer is outstanding, so the record may or may not be in the topic.
+#: Ours: the broker has not answered, so the record may or may not be in the topic.
 OUTCOME_UNKNOWN = ErrorKind(50004, "{detail}", status=500)
 NO_SIMPLE_CONSUMER = ErrorKind(
     50301,
@@ -55,25 +55,25 @@ NO_SIMPLE_CONSUMER = ErrorKind(
 BROKER_UNAVAILABLE = ErrorKind(50302, "{detail}")
 BAD_REQUEST = ErrorKind(400, "Bad Request: {detail}")
 RECORD_TOO_LARGE = ErrorKind(413, "{detail}")
-#: Ours: the instance lives on another node of this cluster of proxies.
+#: Ours: another node of this cluster of proxies holds the instance, and cannot be reached.
 PEER_UNREACHABLE = ErrorKind(503, "The node that holds this consumer instance, {url}, cannot be reached.")
-#: Ours: a request that was passed on, and for whose instance this node would ask another.
+#: Ours: a request was passed on to this node, but by its settings another node holds the instance.
 NOT_THE_OWNER = ErrorKind(
     503,
     "This consumer instance was looked for on the wrong node; by this one's settings it is on {url}. "
     "All nodes must have the same peers.",
 )
 INVALID_ENTITY = ErrorKind(422, "{detail}")
-#: Ours: validation that may take long has a place for few.
+#: Ours: too many requests wait for validation that may take long.
 VALIDATION_BUSY = ErrorKind(429, "Too many requests wait until their records are validated: {detail}")
 VALIDATION_UNAVAILABLE = ErrorKind(503, "The records were not sent: {detail}")
-#: Ours: the memory bound for undelivered records is reached.
+#: Ours: the limit on undelivered bytes is reached.
 BUFFER_FULL = ErrorKind(429, "The producer's buffer is full: {detail}")
 TOO_MANY_CONSUMERS = ErrorKind(429, "No further consumer instance fits on this node: {detail}")
 
 _K = KafkaError
 
-#: The row for each code of Kafka's that has one of its own; the rest are 50003 where retriable, else 50002.
+#: The row for each Kafka error code that has a special one; other codes are 50003 if retriable, else 50002.
 _BY_KAFKA_CODE: dict[int, ErrorKind] = {
     **dict.fromkeys((_K._AUTHENTICATION, _K.SASL_AUTHENTICATION_FAILED, _K._SSL), KAFKA_AUTHENTICATION),
     **dict.fromkeys(
@@ -106,7 +106,7 @@ _BY_KAFKA_CODE: dict[int, ErrorKind] = {
     **dict.fromkeys((_K.BROKER_NOT_AVAILABLE, _K._ALL_BROKERS_DOWN), BROKER_UNAVAILABLE),
 }
 
-#: Local codes that say the broker was not heard in time, not that it refused.
+#: Codes that say that the broker did not answer in time, not that it refused.
 _UNDECIDED = frozenset((_K._MSG_TIMED_OUT, _K._TIMED_OUT, _K._PURGE_INFLIGHT, _K._PURGE_QUEUE, _K.REQUEST_TIMED_OUT))
 _RETRIABLE_LOCALLY = frozenset((_K._TRANSPORT, _K._TIMED_OUT, _K._RESOLVE, _K._WAIT_COORD, _K._QUEUE_FULL))
 
@@ -120,24 +120,23 @@ _TEXT = {
 def refuses(error: KafkaError) -> bool:
     """Tell whether an error says that this client's credentials, or the broker's certificate, are not accepted.
 
-    A broker that goes away during a TLS handshake is no such thing, though the client library calls it by the same
-    code.
+    A disconnect during a TLS handshake has the same code but is no refusal.
     """
     return error.code() == _K._AUTHENTICATION or (error.code() == _K._SSL and "Disconnected" not in error.str())
 
 
 def is_silence(error: KafkaError) -> bool:
-    """Tell whether an error says that no broker answered, whatever the reason."""
+    """Tell whether an error says that no broker answered, for any reason."""
     return error.code() in (_K._TIMED_OUT, _K._TRANSPORT, _K._WAIT_COORD, _K._ALL_BROKERS_DOWN)
 
 
 def kafka_text(error: KafkaError) -> str:
-    """What an error says, in Java's words where clients match on them."""
+    """The text of an error, in Java's words if clients match on them."""
     return _TEXT.get(error.code()) or str(error.str())
 
 
 def from_kafka(error: KafkaError) -> ApiError:
-    """The error of this API's table that an error of Kafka's is answered as (spec section 0)."""
+    """The API's error for an error of Kafka (spec section 0)."""
     kind = _BY_KAFKA_CODE.get(error.code())
     if kind is None:
         retriable = error.retriable() or error.code() in _RETRIABLE_LOCALLY
@@ -146,17 +145,17 @@ def from_kafka(error: KafkaError) -> ApiError:
 
 
 def from_kafka_exception(error: Exception) -> ApiError:
-    """As from_kafka, for the exception that carries the error."""
+    """As `from_kafka`, for the exception with the error."""
     assert isinstance(error, KafkaException)
     return from_kafka(error.args[0])
 
 
-#: Exceptions of the Kafka client that any route may meet, and how each becomes an error of this API.
+#: Exceptions that any route may raise -> function that turns them into an error of this API.
 TRANSLATED: Mapping[type[Exception], Callable[[Exception], ApiError]] = {KafkaException: from_kafka_exception}
 
 
 def delivery_error(error: KafkaError) -> tuple[int, str]:
-    """`error_code` and `error` of a record that was not acknowledged, as they stand in a produce answer."""
+    """The `error_code` and `error` in a produce answer for a record that was not acknowledged."""
     if error.code() in _UNDECIDED:
         kind = OUTCOME_UNKNOWN(
             detail=f"Unknown: no answer from the broker ({error.str()}); the record may or may not be in the topic."

@@ -1,4 +1,4 @@
-"""The parts of a running proxy, put together from its settings."""
+"""The parts of a running proxy, built from its settings."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rest_proxy")
 
-#: Descriptors that a consumer of librdkafka's holds with one broker, and those left for all else.
+#: The file descriptors that a librdkafka consumer uses with one broker, and those reserved for everything else.
 DESCRIPTORS_A_CONSUMER = 8
-_DESCRIPTORS_KEPT = 256
+_RESERVED_DESCRIPTORS = 256
 _FIRST_ANSWER_SECONDS = 3.0
 
-#: Makes the registry client; tests give one that talks to a registry in the same process.
+#: Makes the registry client; tests pass a function whose client uses a registry in the same process.
 MakeRegistry = Callable[[RestProxySettings], AsyncRegistryClient | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """What the routes work with."""
+    """The parts that the routes use."""
 
     settings: RestProxySettings
     cluster: Cluster
@@ -61,18 +61,18 @@ class Proxy:
 
 
 def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
-    """The client of the registry that the settings name, if they name one.
+    """Make the client of the registry; None if the settings name no registry.
 
     Raises:
-        SettingsError: A property under `schema.registry.` cannot be; names it.
+        SettingsError: A property under `schema.registry.` is invalid; the text names it.
     """
     if not settings.schema_registry_url.strip():
         return None
-    given = with_prefix(settings.registry_properties(), "schema.registry.")
-    tls = client_config({name: value for name, value in given.items() if name.startswith("ssl.")})
-    rest = {name: value for name, value in given.items() if not name.startswith("ssl.")}
+    properties = with_prefix(settings.registry_properties(), "schema.registry.")
+    tls = client_config({name: value for name, value in properties.items() if name.startswith("ssl.")})
+    others = {name: value for name, value in properties.items() if not name.startswith("ssl.")}
     try:
-        return AsyncRegistryClient(**client_options({"url": settings.schema_registry_url, **rest, **tls}))
+        return AsyncRegistryClient(**client_options({"url": settings.schema_registry_url, **others, **tls}))
     except ConfigError as error:
         raise SettingsError(f"schema.registry.{error}") from None
 
@@ -81,7 +81,7 @@ def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
 async def running(
     settings: RestProxySettings, make_registry: MakeRegistry = registry_client, guard: Guard | None = None
 ) -> AsyncIterator[Proxy]:
-    """Start the parts, and stop them in an order that loses nothing that can be kept."""
+    """Start the parts, and stop them in an order that loses no records."""
     cluster = Cluster(settings.admin_config())
     producers = Producers(
         settings.producer_config,
@@ -143,21 +143,21 @@ async def running(
 
 
 async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:
-    """Log that no broker answers at the start; requests and /health/ready find out by themselves."""
+    """Log a warning if no broker answers at the start; later, requests and /health/ready show it."""
     if not await cluster.reachable(_FIRST_ANSWER_SECONDS):
-        log.warning("no broker answers at %s (bootstrap.servers); trying on", bootstrap_servers)
+        log.warning("no broker answers at %s (bootstrap.servers); still trying", bootstrap_servers)
 
 
-def instance_limit(asked: int) -> int:
-    """How many consumer instances fit under the limit of open files: what was asked for, 0 for as many as fit."""
+def instance_limit(requested: int) -> int:
+    """The limit on consumer instances: the requested one, or less if the limit on open files is low; 0 for the most."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    fits = max(1, (soft - _DESCRIPTORS_KEPT) // DESCRIPTORS_A_CONSUMER)
-    if asked > fits:
+    fits = max(1, (soft - _RESERVED_DESCRIPTORS) // DESCRIPTORS_A_CONSUMER)
+    if requested > fits:
         log.warning(
             "consumer.instances.max=%d needs a limit of %d open files (ulimit -n), which is %d: %d instances fit",
-            asked,
-            asked * DESCRIPTORS_A_CONSUMER + _DESCRIPTORS_KEPT,
+            requested,
+            requested * DESCRIPTORS_A_CONSUMER + _RESERVED_DESCRIPTORS,
             soft,
             fits,
         )
-    return min(asked, fits) if asked else fits
+    return min(requested, fits) if requested else fits

@@ -13,11 +13,11 @@ from magicbyte.kit import kafka
 from magicbyte.kit.settings import SettingsError
 from serdes.message.subject import STRATEGIES, Naming, Strategy
 
-#: How long Java's producer tries.
+#: How long Java's producer retries.
 _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
-#: librdkafka's own bounds are lifted: what may wait is bounded by `producer.buffer.memory` before a record is queued.
+#: librdkafka's limits are off, because `producer.buffer.memory` is checked before a record is queued.
 _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
-#: Java's strategies by the name of their class, without its package.
+#: Java's strategies by class name, without the package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
 
 
@@ -45,7 +45,7 @@ class RestProxySettings(HttpSettings):
     simple_pool_size: int = Field(25, alias="simpleconsumer.pool.size.max", ge=1)
     simple_pool_timeout_ms: int = Field(1000, alias="simpleconsumer.pool.timeout.ms", ge=0)
 
-    #: Ours: what kafka-rest has no name for.
+    #: Ours: settings that kafka-rest does not have.
     produce_timeout_ms: int = Field(30000, alias="produce.timeout.ms", ge=1)
     buffer_memory: int = Field(33554432, alias="producer.buffer.memory", ge=1)
     max_record_bytes: int = Field(1048576, alias="producer.max.request.size", ge=1)
@@ -57,20 +57,20 @@ class RestProxySettings(HttpSettings):
     peers: str = Field("", alias="peers")
     peers_self: str = Field("", alias="peers.self")
 
-    #: All properties as they were given, for what is passed on to the Kafka clients.
+    #: All properties as configured; some are passed on to the Kafka clients.
     properties: Mapping[str, str] = Field(default_factory=dict, exclude=True, repr=False)
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
-        """The clients' own properties are passed on whatever their names."""
+        """Prefixes of properties that may have any name, because they are passed on to the clients."""
         return ("client.", "producer.", "consumer.", "admin.", "schema.registry.")
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        """Check and type the properties.
+        """Check and convert the properties.
 
         Raises:
-            SettingsError: A value is wrong or `bootstrap.servers` is missing; names the property.
+            SettingsError: A value is wrong or `bootstrap.servers` is missing; the text names the property.
         """
         if not properties.get("bootstrap.servers", "").strip():
             raise SettingsError("bootstrap.servers: give the address of a Kafka broker, such as localhost:9092")
@@ -86,10 +86,10 @@ class RestProxySettings(HttpSettings):
         return settings.model_copy(update={"properties": dict(properties)})
 
     def check_security(self, listeners: Mapping[str, bool]) -> None:
-        """Check that all security settings fit together, the listeners and the peers.
+        """Check that the security settings fit together, and fit the listeners and the peers.
 
         Raises:
-            SettingsError: They do not; the text names a property and says what to do.
+            SettingsError: They do not; the text names a property and a remedy.
         """
         super().check_security(listeners)
         if not self.is_open and self.peer_urls and self.instance_secret is None:
@@ -99,7 +99,7 @@ class RestProxySettings(HttpSettings):
             )
 
     def naming(self) -> Naming:
-        """How subjects are named.
+        """The subject name strategies.
 
         Raises:
             SettingsError: There is no strategy of that name.
@@ -111,17 +111,17 @@ class RestProxySettings(HttpSettings):
 
     @property
     def host_names(self) -> list[str]:
-        """The names of this server that the settings tell."""
+        """The names of this server in the settings."""
         advertised = (urlsplit(listener.strip()).hostname for listener in self.advertised_listeners.split(","))
         return [*super().host_names, *filter(None, (self.host_name, *advertised))]
 
     @property
     def peer_urls(self) -> tuple[str, ...]:
-        """Base URLs of all nodes of this cluster of proxies, this one included; empty for a single node."""
+        """The base URLs of all nodes of this cluster of proxies, including this node; empty for a single node."""
         return tuple(url.strip().rstrip("/") for url in self.peers.split(",") if url.strip())
 
     def producer_config(self, acks: str) -> kafka.Config:
-        """Librdkafka's configuration of the producer for these acks; idempotent where they are `all`."""
+        """Librdkafka's configuration of the producer for these acks; idempotent if they are `all`."""
         idempotent = {} if acks == "all" else {"enable.idempotence": False}
         return {
             **kafka.PRODUCER_DEFAULTS,
@@ -134,7 +134,7 @@ class RestProxySettings(HttpSettings):
         }
 
     def consumer_config(self) -> kafka.Config:
-        """Librdkafka's configuration that every consumer instance starts from."""
+        """Librdkafka's base configuration of consumers."""
         return {**kafka.CONSUMER_DEFAULTS, **kafka.client_config(self._passed_on("consumer."), role="consumer")}
 
     def admin_config(self) -> kafka.Config:
@@ -142,21 +142,21 @@ class RestProxySettings(HttpSettings):
         return {**kafka.COMMON_DEFAULTS, **kafka.client_config(self._passed_on("admin."), role="admin")}
 
     def registry_properties(self) -> dict[str, str]:
-        """What is passed on to the Schema Registry client, under its own names."""
-        own = self._own_names()
+        """The properties to pass on to the Schema Registry client."""
+        aliases = self._aliases()
         return {
             name: value
             for name, value in self.properties.items()
-            if name.startswith("schema.registry.") and name not in own
+            if name.startswith("schema.registry.") and name not in aliases
         }
 
     def _passed_on(self, prefix: str) -> dict[str, str]:
-        own = self._own_names()
-        foreign = {name: value for name, value in self.properties.items() if name not in own}
-        return {"bootstrap.servers": self.bootstrap_servers, **kafka.with_prefix(foreign, "client.", prefix)}
+        aliases = self._aliases()
+        others = {name: value for name, value in self.properties.items() if name not in aliases}
+        return {"bootstrap.servers": self.bootstrap_servers, **kafka.with_prefix(others, "client.", prefix)}
 
     @classmethod
-    def _own_names(cls) -> set[str]:
+    def _aliases(cls) -> set[str]:
         return {field.alias or name for name, field in cls.model_fields.items()}
 
 
