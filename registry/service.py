@@ -176,12 +176,12 @@ class Registry:
         Raises:
             ApiError: The work raised it, or an answer takes too much work.
         """
-        terms, left = self.terms, WorkLeft()
+        terms, work_left = self.terms, WorkLeft()
         for _ in range(_MOST_ROUNDS):
             try:
                 return await asyncio.to_thread(work, terms) if in_thread else work(terms)
             except Unanswered as missing:
-                terms = await self._with_answers(terms, missing, left)
+                terms = await self._with_answers(terms, missing, work_left)
         raise errors.OPERATION_TIMED_OUT(text="The schemas that the request is about change all the time")
 
     async def decide(self, texts: WriteTexts, decide: Decide[T]) -> T:
@@ -205,21 +205,21 @@ class Registry:
 
     async def _with_all_answers(self, terms: Terms, missing: Unanswered, decide: Decide[object]) -> Terms:
         """The terms with the answers that a command needs, including later questions that it asks of the view now."""
-        left = WorkLeft()
-        terms = await self._with_answers(terms, missing, left)
+        work_left = WorkLeft()
+        terms = await self._with_answers(terms, missing, work_left)
         for _ in range(_MOST_ROUNDS):
             try:
                 await asyncio.to_thread(decide, self.view, 0, terms=terms)
             except Unanswered as more:
-                terms = await self._with_answers(terms, more, left)
+                terms = await self._with_answers(terms, more, work_left)
             except ApiError:  # only the committer decides whether the command is refused
                 break
             else:
                 break
         return terms
 
-    async def _with_answers(self, terms: Terms, missing: Unanswered, left: WorkLeft) -> Terms:
-        answered = await self.answering.answer(missing.view or self.view, missing.questions, left)
+    async def _with_answers(self, terms: Terms, missing: Unanswered, work_left: WorkLeft) -> Terms:
+        answered = await self.answering.answer(missing.view or self.view, missing.questions, work_left)
         return replace(terms, answered=(*terms.answered, *answered))
 
     async def write(self, texts: WriteTexts, command: Command[T]) -> T:

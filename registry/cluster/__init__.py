@@ -1,1 +1,1 @@
-"""The nodes of a registry: who leads, how writes are committed, and how they reach the leader."""
+"""The nodes of a registry: electing the leader, committing writes, and forwarding them to the leader."""

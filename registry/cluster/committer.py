@@ -228,7 +228,7 @@ class Committer:
                     continue
                 if not isinstance(error, OutcomeUnknown):
                     raise
-                # The log shows the outcome: after the offset `after` stands either the whole batch or nothing of it.
+                # The log shows the outcome: either the whole batch follows the offset `after`, or nothing of it does.
                 if self._was_appended(records, after):
                     return decided
                 continue

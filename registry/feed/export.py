@@ -13,7 +13,7 @@ from registry import errors
 from registry.decide import Line
 from registry.state.identity import guid_of
 from registry.state.json_text import load_json
-from registry.state.model import Version, context_of, parse_subject, subject_in
+from registry.state.model import Version, context_of, subject_in
 from registry.state.records import content_extras
 from registry.state.view import View, named
 
@@ -31,9 +31,7 @@ def export_lines(
     deleted: bool = True,
     may_see_settings: Callable[[str | None], bool] | None = None,
 ) -> Iterator[bytes]:
-    """Yield a manifest, the versions, configs and modes, and an end line with a checksum.
-
-    A version follows the versions that it refers to.
+    """Yield a manifest, versions (each after those that it refers to), configs, modes, and an end line with a checksum.
 
     Args:
         view: The state to export.
@@ -100,7 +98,7 @@ def in_order(versions: list[Version]) -> Iterator[Version]:
     """Yield the versions by context and id, but after the versions that they refer to; cycles do no harm."""
     by_name = {(version.subject, version.number): version for version in versions}
     done: set[tuple[str, int]] = set()
-    for first in sorted(versions, key=_context_and_id):
+    for first in sorted(versions, key=lambda version: (context_of(version.subject), version.schema_id, version.number)):
         stack = [(first, False)]
         while stack:
             version, ready = stack.pop()
@@ -115,10 +113,6 @@ def in_order(versions: list[Version]) -> Iterator[Version]:
                     target = by_name.get((subject_in(context, reference.subject), reference.version))
                     if target is not None:
                         stack.append((target, False))
-
-
-def _context_and_id(version: Version) -> tuple[str, int, int]:
-    return parse_subject(version.subject).context, version.schema_id, version.number
 
 
 def check_lines(lines: Iterable[bytes], *, closed: bool) -> None:

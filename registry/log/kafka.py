@@ -64,7 +64,7 @@ class KafkaLog:
         """The last stable offset, or the log end offset.
 
         Args:
-            committed: Return the last stable offset, which is where the first open transaction begins.
+            committed: Return the last stable offset, at which the first open transaction begins.
             timeout: The time limit for the broker, in seconds.
 
         Raises:

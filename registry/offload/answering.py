@@ -61,18 +61,18 @@ class Answering:
         self._writer.shutdown(wait=False, cancel_futures=True)
         await self._pool.close()
 
-    async def answer(self, view: View, questions: Sequence[Question], left: WorkLeft) -> Answered:
+    async def answer(self, view: View, questions: Sequence[Question], work_left: WorkLeft) -> Answered:
         """Return the questions with their answers or errors.
 
         Args:
             view: The view that resolves references.
             questions: The questions.
-            left: The work that the request has left; comparing and explaining reduce it.
+            work_left: The work that the request has left; comparing and explaining reduce it.
 
         Raises:
             ApiError: 503 if all processes are busy.
         """
-        return tuple([(question, await self._answer(view, question, left)) for question in questions])
+        return tuple([(question, await self._answer(view, question, work_left)) for question in questions])
 
     async def names(self, schemas: Sequence[SchemaText]) -> tuple[Names, ...]:
         """The names in stored texts, in order; empty for a text that takes too long to read.
@@ -89,14 +89,15 @@ class Answering:
         middle = len(schemas) // 2
         return (*await self.names(schemas[:middle]), *await self.names(schemas[middle:]))
 
-    async def _answer(self, view: View, question: Question, left: WorkLeft) -> Answer | Exception:
+    async def _answer(self, view: View, question: Question, work_left: WorkLeft) -> Answer | Exception:
         try:
-            done = await self._ask(lambda: encode(replace(question.job(view), steps=left.steps, seconds=left.seconds)))
+            steps, seconds = work_left.steps, work_left.seconds
+            done = await self._ask(lambda: encode(replace(question.job(view), steps=steps, seconds=seconds)))
         except InvalidSchema as error:
             return error
         reply = done.reply
         if _compares(question):
-            left.steps, left.seconds = done.steps, done.seconds
+            work_left.steps, work_left.seconds = done.steps, done.seconds
         if isinstance(reply, Invalid):
             return InvalidSchema(reply.schema_type, reply.detail)
         if isinstance(reply, Unknown):

@@ -14,8 +14,7 @@ from compat.schema import Dependencies, SchemaText
 from registry.offload.parsing import parse_steps
 from registry.tags import SchemaEntity
 
-#: How long all comparisons and explanations of a request may take, in seconds. On an idle machine, the limit on steps
-#: is reached first.
+#: How long all comparisons and explanations of a request may take, in seconds; usually the limit on steps comes first.
 COMPARING_SECONDS = 1.2
 _STEPS_A_DEPENDENCY = 10
 

@@ -1,1 +1,1 @@
-"""The registry's state: what it holds, the fold over the log that makes it, and look-ups in it."""
+"""The registry's state: its data types, the view that is built from the log, and look-ups in it."""

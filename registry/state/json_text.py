@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-#: How orjson's message about memory begins, since 3.11 and before. It needs about twelve times the size of the text.
+#: How orjson's message about memory begins, from 3.11 on and before. Reading needs about 12 times the text's size.
 _NO_MEMORY = ("Not enough memory", "memory allocation failed")
 
 

@@ -55,7 +55,7 @@ def find_registered(view: View, subject: str, content: Content, *, include_delet
 
 
 def loosely_same(stored: Version, content: Content) -> bool:
-    """Tell whether all is equal, or all but the references, which a client may have put into the text instead."""
+    """Compare text, metadata, rules and references; a content without references matches a version that has some."""
     if stored.text != content.text:
         return False
     references = stored.references

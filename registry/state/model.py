@@ -49,7 +49,7 @@ def parse_subject(text: str) -> SubjectName:
 
 
 def may_be_subject(subject: str, *, of_settings: bool) -> bool:
-    """Tell whether a subject in wire form is valid, for schemas or for settings: only they allow the global context."""
+    """Tell whether a subject in wire form is valid; in the global context it is so only for settings."""
     context, name = parse_subject(subject)
     reserved = name in _RESERVED_NAMES or (context == GLOBAL_CONTEXT and not of_settings)
     return not reserved and not _CONTROL.search(subject)
@@ -71,7 +71,7 @@ def subject_in(context: str, name: str) -> str:
 
 
 class Content(Struct, frozen=True):
-    """What a schema id stands for: the text and everything else that identifies a schema."""
+    """The content of a schema id: the text and everything else that identifies a schema."""
 
     schema_type: str
     text: str
@@ -124,7 +124,7 @@ class Version(Struct, frozen=True, gc=False):
 
     @property
     def content(self) -> Content:
-        """What the schema id stands for."""
+        """The content that the schema id stands for."""
         return self.kept if isinstance(self.kept, Content) else Content(AVRO, self.kept)
 
     @property

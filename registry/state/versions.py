@@ -107,7 +107,7 @@ class Versions:
         return None
 
     def with_digest(self, context: str, digest: bytes) -> tuple[Version, ...]:
-        """All versions of a context whose content has a digest and whose id is the last that this content was given."""
+        """All versions of a context with a digest, under the last id that their content was given."""
         self.index_digests()
         assert self._digests is not None
         for identity in reversed(self._digests.get(digest, ())):

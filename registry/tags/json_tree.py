@@ -123,12 +123,12 @@ def walk_json_schema(tree: Any) -> Iterator[tuple[SchemaEntity, dict[str, Any]]]
         nested: list[tuple[Any, str]] = []
         properties = node.get("properties")
         if isinstance(properties, dict) or "object" in _types(node):
-            here = f"{path}object"
-            yield SchemaEntity(here, RECORD), node
+            record_path = f"{path}object"
+            yield SchemaEntity(record_path, RECORD), node
             for name, schema in (properties if isinstance(properties, dict) else {}).items():
                 if isinstance(schema, dict):
-                    yield SchemaEntity(f"{here}.{name}", FIELD), schema
-                    nested.append((schema, f"{here}.{name}."))
+                    yield SchemaEntity(f"{record_path}.{name}", FIELD), schema
+                    nested.append((schema, f"{record_path}.{name}."))
         for keyword in _ITEMS:
             items = node.get(keyword)
             if isinstance(items, list):
