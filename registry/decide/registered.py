@@ -44,7 +44,7 @@ def registered_already(view: View, request: Registration, terms: Terms, *, parse
         view: The state to look in.
         request: The request.
         terms: The server's terms.
-        parse: Parse the text if it is not stored as it was sent; if the mode allows no registrations, always do.
+        parse: Parse the text if it is not stored as it was sent. If the mode allows no registrations, it always is.
     """
     subject = request.subject
     if request.expected_latest is not None or request.edits_tags or not view.versions(subject):

@@ -49,7 +49,7 @@ class Hit:
     fields: tuple[str, ...]
 
 
-#: A 64-bit hash of a schema's type and text, with a random seed: a collision within a registry is not to be expected.
+#: A 64-bit hash of a schema's type and text, with a random seed; no collisions are expected within a registry.
 TextKey = int
 
 

@@ -11,8 +11,8 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, Par
 from magicbyte.kit.errors import ApiError
 from registry import errors
 
-#: The classes of text length, in characters with dependencies: short, long, and beyond. One in so many cached parses
-#: may be long, or beyond. A parse takes about 16 times the memory of its text.
+#: The largest short and the largest long text, in characters with dependencies. Of the cached parses, one in 32 may be
+#: of a long text, and one in 500 of a longer text. A parse takes about 16 times the memory of its text.
 _SHORT, _LONG = 16 * 1024, 256 * 1024
 _SHARE_OF_LONG, _SHARE_OF_LONGEST = 32, 500
 #: The steps (`compat.budget`) per parsed character, by type; strict parsing takes up to twice as many.

@@ -13,7 +13,7 @@ from registry.offload.parsing import Parser
 from registry.offload.perform import find_names, perform
 from registry.tags import UnknownEntity
 
-#: The parser's limit per class of text length (three classes). A parse takes about 16 times its text, so about 64 MB.
+#: The total length of the cached texts in each of the parser's three classes; their parses take about 64 MB.
 _MOST_CHARACTERS = 4_000_000
 _REMEMBERED = 5_000
 #: The memory of a worker, in bytes.
