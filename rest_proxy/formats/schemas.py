@@ -240,20 +240,20 @@ class _Serializer(Serializer):
         self._schema_id = schema_id
         self._require = require
 
-    def held(self, subject: str, schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
+    def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The subject's version of the schema: looked up first, so that most requests register nothing."""
         self._require(subject)
-        assert schema is not None
+        assert own_schema is not None
         endpoints = self.client.endpoints
         if self._schema_id is None:
             yield from self._refuse_latest_rules(subject)
         try:
-            return (yield from endpoints.lookup(subject, schema))
+            return (yield from endpoints.lookup(subject, own_schema))
         except RegistryError as missing:
             if self._schema_id is not None:
                 details = f"subject = {subject}, schemaId = {self._schema_id}"
                 raise _failed(f"Error when fetching schema version. {details}", missing) from None
-        return (yield from endpoints.register(subject, schema))
+        return (yield from endpoints.register(subject, own_schema))
 
     def _refuse_latest_rules(self, subject: str) -> Flow[None]:
         """Refuse rules of the subject's latest version, because a text that is registered without rules inherits them.
