@@ -18,7 +18,7 @@ _MOST_CHARACTERS = 4_000_000
 _REMEMBERED = 5_000
 #: The memory of a worker, in bytes.
 _MOST_MEMORY = 1536 << 20
-#: How many objects more than before are looked through for cycles.
+#: How many new objects start a search for cycles.
 _OBJECTS_A_COLLECTION = 100_000
 
 
@@ -26,7 +26,7 @@ def main() -> None:
     """Do jobs until the registry ends."""
     logging.basicConfig()
     parse = Parser(_REMEMBERED, most_characters=_MOST_CHARACTERS)
-    # As in the server: what a job makes goes with it or is kept, and is looked through for cycles seldom.
+    # As in the server: a job's objects are freed without the collector or stay cached, so cycles are searched rarely.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
     serve(lambda raw: [encode(_do(raw, parse))], memory_bytes=_MOST_MEMORY)
