@@ -1,1 +1,1 @@
-"""Compatibility: schema texts in, parsed schemas and the differences between them out; pure."""
+"""Compatibility, without I/O: parses schema texts and lists the differences between schemas."""

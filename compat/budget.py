@@ -1,39 +1,39 @@
-"""The bound on the work that comparing schemas takes."""
+"""A limit on the work of comparing schemas."""
 
 from __future__ import annotations
 
 from math import inf
 from time import monotonic
 
-#: The steps of a budget unless it is given others. A step is about a microsecond on a machine of 2020.
+#: The default number of steps. A step is about a microsecond on a machine of 2020.
 MAX_STEPS = 1_000_000
 #: Steps between two looks at the clock.
 _STEPS_A_LOOK = 2_000
 
 
 class TooMuchWork(ValueError):
-    """Work that goes beyond its budget; the text says so."""
+    """The work exceeds its budget; the text says so."""
 
 
 class Budget:
-    """A number of steps, and optionally a time, that some work may take.
+    """The number of steps, and optionally the time, that a piece of work may take.
 
-    The work counts its own steps with `spend`, so that the same work ends at the same place on every machine. The
-    deadline is for what it does not count, and for a machine that is slow.
+    The work counts its steps with `spend`, so that it stops at the same place on every machine. The deadline covers
+    uncounted work and slow machines.
 
     Attributes:
         steps: How many steps the work may take.
-        steps_left: How many more steps may be taken.
+        steps_left: How many of them are left.
     """
 
     __slots__ = ("_deadline", "_look_below", "_seconds", "steps", "steps_left")
 
     def __init__(self, steps: int = MAX_STEPS, *, seconds: float | None = None) -> None:
-        """Make a budget that nothing has been taken from.
+        """Make an unspent budget.
 
         Args:
             steps: How many steps the work may take.
-            seconds: How long it may take from now on; without it, as long as the steps take.
+            seconds: The time limit from now on; None for no time limit.
         """
         self.steps = self.steps_left = steps
         self._seconds = seconds
@@ -48,7 +48,7 @@ class Budget:
         """Take some steps.
 
         Raises:
-            TooMuchWork: They are not left, or the deadline has passed.
+            TooMuchWork: Too few steps are left, or the deadline has passed.
         """
         self.steps_left -= steps
         if self.steps_left < self._look_below:
@@ -61,7 +61,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing is left of it."""
+        """Whether all steps are spent or the deadline has passed."""
         return self.steps_left < 0 or (self._deadline is not None and monotonic() > self._deadline)
 
     def _look(self) -> None:

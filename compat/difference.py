@@ -1,4 +1,4 @@
-"""Rules, and the differences between two schemas that they name."""
+"""Rules, and the differences that they name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEVER: frozenset[Policy] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of difference, named as the reference names it on the wire.
+    """One kind of difference, under the reference's name for it on the wire.
 
     Templates may use `{path}`, `{reader}`, `{writer}` and the difference's own arguments.
     """
@@ -28,22 +28,22 @@ class Rule:
     allowed: frozenset[Policy]
     #: The reference's description, word for word.
     description: str = ""
-    #: For people: what differs; where it is empty, the reference's description says it.
+    #: For people: what differs; if empty, the reference's description is used.
     change: str = ""
     #: For people: what happens to the reader's data or program.
     harm: str = ""
-    #: For people: what would make the change compatible.
+    #: For people: a change that makes the schemas compatible.
     remedy: str = ""
-    #: The same where the new schema is the writer, if that makes a difference: readers in use cannot be changed.
+    #: The remedy if the new schema is the writer and that needs another one: readers in use cannot be changed.
     writer_remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A datum that shows a difference, tried with a library that knows nothing of our rules; or that there is none.
+    """A datum that shows a difference, as tried with a library that does not share our rules; or proof of its absence.
 
     Attributes:
-        effect: What the reader makes of the datum, or why no data can break, in a sentence.
+        effect: One sentence: what the reader makes of the datum, or why no data can break.
         example: The datum as JSON text, in the type's own JSON encoding; None if no data can break.
         data: The datum in the type's binary encoding, written with the writer's schema; None if the type has none.
     """
@@ -62,14 +62,14 @@ class Difference:
     path: str
     #: Values for the rule's templates.
     arguments: Mapping[str, str] = field(default_factory=dict)
-    #: Where the difference stands in the reader's and in the writer's source, if it stands there.
+    #: Where the difference is in the reader's and the writer's source; None if it is not in that source.
     reader_at: Pointer | None = None
     writer_at: Pointer | None = None
-    #: Data that show the difference, if they are known already.
+    #: The witness, if the comparison already found one.
     witness: Witness | None = None
 
     def fill(self, template: str, reader: str, writer: str) -> str:
-        """The template with this difference's path and arguments and the given words for the two schemas."""
+        """The template with this difference's path and arguments; `reader` and `writer` name the two schemas."""
         return template.format(path=self.path, reader=reader, writer=writer, **self.arguments)
 
 
@@ -78,21 +78,21 @@ class Incomparable(ValueError):
 
 
 class Differ(Protocol):
-    """Finds what a reader schema changed from a writer schema."""
+    """Lists the differences between a reader schema and a writer schema."""
 
     def __call__(
         self, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None, /
     ) -> Sequence[Difference]:
-        """All differences in the reference's order, the harmless ones included.
+        """All differences in the reference's order, including the harmless ones.
 
         Args:
             reader: The schema that data is read with.
             writer: The schema that data was written with.
-            budget: What the work is taken from; one of its own if none is given.
+            budget: Pays for the work; None for a new budget.
 
         Raises:
             Incomparable: The type's rules cannot compare the two.
-            TooMuchWork: The comparison goes beyond the budget.
+            TooMuchWork: The comparison exceeds the budget.
         """
 
 
@@ -105,7 +105,7 @@ class WitnessFinder(Protocol):
         """A datum that the writer's schema allows and that the reader refuses, loses or reads as another value.
 
         Returns:
-            None if no datum is found before the budget is spent, and nothing tells that there is none.
+            None if the search finds no datum within the budget and no proof that there is none.
         """
 
 
@@ -115,50 +115,50 @@ class CautionFinder(Protocol):
     def __call__(
         self, reader: ParsedSchema, writer: ParsedSchema, budget: Budget, /, *, is_compatible: bool, new_reads_old: bool
     ) -> Sequence[Difference]:
-        """Differences that the reference's verdict passes over, each with its witness if data can show it.
+        """Breaking differences that the reference's verdict ignores, with a witness if data can show them.
 
         Args:
             reader: The schema that data is read with.
             writer: The schema that data was written with.
-            budget: What the search is taken from.
-            is_compatible: Whether the rules found nothing that breaks.
-            new_reads_old: Whether the reader's schema is the new one.
+            budget: Pays for the search.
+            is_compatible: Whether the rules report no break.
+            new_reads_old: Whether the new schema is the reader.
 
         Raises:
-            TooMuchWork: The search goes beyond the budget.
+            TooMuchWork: The search exceeds the budget.
         """
 
 
 class FixFinder(Protocol):
-    """Finds ways to change a new schema so that a difference no longer breaks."""
+    """Finds changes of a new schema that remove a difference."""
 
     def __call__(
         self, difference: Difference, new: ParsedSchema, old: ParsedSchema, /, *, new_reads_old: bool
     ) -> Iterator[Fix]:
-        """Fixes of the new schema's text, the best first; whether they clear the verdict is for the caller to see."""
+        """Fixes of the new schema's text, the best first; the caller checks whether they improve the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaFormat:
-    """A schema type: everything the engine, the registry and the serdes need to know about it.
+    """A schema type: all that the engine, the registry and the serdes need from it.
 
     Attributes:
         name: The type's name on the wire.
-        parse: Makes a ParsedSchema of a text and its dependencies, or raises InvalidSchema. With `strict`, what only
-            new schemas must satisfy is checked too (names and defaults); stored ones are read leniently.
-        differences: What the reader schema changed from the writer schema.
-        message: The reference's message for one difference, given the words for reader and writer.
-        locate: Where a pointer leads in the schema's source.
+        parse: Parses a text with its dependencies, or raises InvalidSchema. With `strict` it also checks what only new
+            schemas must satisfy (names and defaults); stored schemas are read without it.
+        differences: Lists the differences between a reader schema and a writer schema.
+        message: The reference's message for a difference; the two texts name the reader and the writer.
+        locate: The position of a pointer in the schema's source.
         rules: All rules of the type by name.
         witness: Finds a datum that shows a difference.
-        fixes: Finds ways to mend a difference.
+        fixes: Finds changes of the new schema that remove a difference.
         cautions: Finds what breaks although the rules allow it.
         caution_rules: The kinds of cautions by name; every policy allows them.
-        edited: A schema with another text and the same references, read strictly; raises InvalidSchema.
-        spells_out: Tells whether a schema without references is another one with its references spelled out, both as
-            they are or both normalised; None if a schema of the type can't spell references out.
-        warnings: What is accepted in a new schema although the type's own tools refuse it; None if the type has nothing
-            of the kind.
+        edited: Parses another text with a schema's references, with `strict`; raises InvalidSchema.
+        spells_out: Whether the first schema, which has no references, is the second with its references spelled out;
+            the flag normalizes both. None if schemas of the type cannot spell references out.
+        warnings: Lists what a new schema may contain although the type's own tools refuse it; None if there are no
+            such things.
     """
 
     name: str

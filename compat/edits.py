@@ -1,4 +1,4 @@
-"""Changes to a schema's text that people can apply."""
+"""Edits of a schema's text that people can apply."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, order=True)
 class TextEdit:
-    """One replacement in a text: `length` characters (code points) from `offset` on give way to `text`."""
+    """One replacement in a text: `text` replaces `length` characters (code points) from `offset` on."""
 
     offset: int
     length: int
@@ -22,7 +22,7 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A way to make a schema compatible: what it does, and the edits that do it, none of them overlapping."""
+    """A way to make a schema compatible: its title, and edits that do not overlap."""
 
     title: str
     edits: tuple[TextEdit, ...]
@@ -33,7 +33,7 @@ class Fix:
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text after some edits; the offsets are those of the text before all of them.
+    """The text after some edits; their offsets count in the text before all of them.
 
     Raises:
         ValueError: Two of them overlap, or one is outside the text.
@@ -49,14 +49,14 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
 
 
 def line_of(text: str, offset: int) -> tuple[int, int]:
-    """Where the line with an offset begins and ends, its line break included."""
+    """The start and the end of the line that contains an offset, including its line break."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     return start, len(text) if end < 0 else end + 1
 
 
 def indent_of(text: str, offset: int) -> str:
-    """The blanks that the line with an offset begins with, up to the offset."""
+    """The blanks at the start of the line that contains an offset, up to that offset."""
     start, _ = line_of(text, offset)
     line = text[start:offset]
     return line[: len(line) - len(line.lstrip(" \t"))]

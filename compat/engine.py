@@ -1,4 +1,4 @@
-"""Decides whether a new schema is compatible with earlier versions, and says why not in the reference's words.
+"""Decides whether a new schema is compatible with earlier versions; if not, says why in the reference's words.
 
 The order and the texts of the messages are those of Confluent's Schema Registry.
 """
@@ -17,7 +17,7 @@ from compat.formats import FORMATS
 from compat.level import Direction, Level, Policy
 from compat.schema import InvalidSchema, ParsedSchema
 
-#: Longest text of an earlier version that a message carries, in UTF-16 code units as Java counts.
+#: The longest text of an earlier version in a message, in UTF-16 code units, as Java counts.
 MAX_TEXT_IN_MESSAGE = 10 * 1024
 
 SCHEMA_TYPE_CHANGED = Rule(
@@ -37,7 +37,7 @@ NOT_COMPARABLE = Rule(
     remedy="Change the schema so that the comparison is possible.",
 )
 
-#: How much of a message's text takes a step.
+#: How many characters of a message cost one step.
 _CHARACTERS_A_STEP = 8
 
 _log = logging.getLogger(__name__)
@@ -48,9 +48,9 @@ class Previous:
     """An earlier live version of a subject.
 
     Attributes:
-        version: Its number; None for a schema that has none, such as a file's.
-        schema: The parsed schema, or what parses it when it is needed.
-        steps: What parsing it takes from the check's budget.
+        version: Its number; None if the schema has none, for example because it comes from a file.
+        schema: The parsed schema, or a function that parses it on demand.
+        steps: The cost of parsing it, in steps of the check's budget.
     """
 
     version: int | None
@@ -61,14 +61,14 @@ class Previous:
         """The parsed schema.
 
         Raises:
-            InvalidSchema: The stored text is not what its type's parser reads.
+            InvalidSchema: The parser of the schema's type refuses the stored text.
         """
         return self.schema() if callable(self.schema) else self.schema
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A new schema and an earlier version, and how they were compared."""
+    """A new schema and an earlier version, with the level and the policy of their comparison."""
 
     new: ParsedSchema
     previous: Previous
@@ -76,7 +76,7 @@ class Comparison:
     policy: Policy
 
     def cautions(self, findings: Sequence[Finding], budget: Budget) -> tuple[Finding, ...]:
-        """What breaks although the rules allow it, each in one direction, but for the places of findings."""
+        """What breaks although the rules allow it, once per rule and path; places of findings are left out."""
         try:
             old = self.previous.parsed()
         except InvalidSchema:
@@ -111,9 +111,9 @@ class Verdict:
     """The outcome of a check.
 
     Attributes:
-        messages: The reference's messages, in its order; none where all is compatible.
+        messages: The reference's messages in its order; empty if all versions are compatible.
         findings: What broke, for explanations.
-        notes: What there is to know about how it was judged; they follow the messages.
+        notes: Remarks on the judgement; they follow the messages.
         newest: The comparison with the newest version, if there was one.
     """
 
@@ -129,26 +129,26 @@ class Verdict:
 
     @property
     def incompatibilities(self) -> tuple[Incompatibility, ...]:
-        """What `explained` tells; computed on every call."""
+        """The result of `explained`, computed on every call."""
         return self.explained()
 
     def cautions(self, budget: Budget | None = None) -> tuple[Finding, ...]:
         """What breaks although the rules allow it, compared with the newest version.
 
         Args:
-            budget: What the search is taken from; there are none once it is spent.
+            budget: Pays for the search; once it is spent, no cautions are returned.
         """
         return () if self.newest is None else self.newest.cautions(self.findings, budget or Budget())
 
     def explained(self, budget: Budget | None = None) -> tuple[Incompatibility, ...]:
-        """The findings, then the cautions, explained for people, with positions in the sources.
+        """The findings, then the cautions, explained for people with positions in the sources.
 
         Args:
-            budget: What the work is taken from. Findings that come after it is spent have no witness.
+            budget: Pays for the work. Findings explained after it is spent have no witness.
         """
         budget = budget or Budget()
-        found = [explain(finding, budget) for finding in self.findings]
-        return (*found, *[explain(finding, budget) for finding in self.cautions(budget)])
+        findings = [explain(finding, budget) for finding in self.findings]
+        return (*findings, *[explain(caution, budget) for caution in self.cautions(budget)])
 
 
 def check(
@@ -162,31 +162,31 @@ def check(
     every_version: bool = False,
     budget: Budget | None = None,
 ) -> Verdict:
-    """Compares a new schema with earlier versions as the level demands.
+    """Compares a new schema with the earlier versions that the level selects.
 
     Args:
-        new: The schema that is to become the next version.
-        previous: The earlier live versions, oldest first. Only those needed are parsed, newest first.
-        level: Which directions are compared, and whether with the newest version only or with all.
+        new: The candidate for the next version.
+        previous: The earlier live versions, oldest first. Only the needed ones are parsed, newest first.
+        level: The directions to compare, and whether to compare with all versions or only with the newest.
         policy: How strictly differences are judged.
-        validate_fields: The setting of that name, which the last message repeats.
-        reserved_messages: What `reserved_field_messages` said; these come first.
-        every_version: Whether a transitive check goes on after the first version that fails, and collects all.
-        budget: What all the work is taken from. Without one each pair has its own, and a pair that goes beyond it
-            counts as one that cannot be compared.
+        validate_fields: The setting of that name; the last message repeats it.
+        reserved_messages: The result of `reserved_field_messages`; these messages come first.
+        every_version: Whether a transitive check continues after the first incompatible version and collects all.
+        budget: Pays for all the work. If None, each pair gets a budget of its own, and a pair that exceeds it counts as
+            not comparable.
 
     Raises:
-        TooMuchWork: The check goes beyond the budget that was given.
+        TooMuchWork: The check exceeds the given budget.
     """
     messages = list(reserved_messages)
     findings: list[Finding] = []
     newest = Comparison(new, previous[-1], level, policy) if previous and level.directions else None
     if level.directions:
         for version in reversed(previous if level.transitive else previous[-1:]):
-            found = list(_compare(new, version, level, policy, budget))
-            findings += found
-            if found:
-                messages += _version_messages(found, version, level)
+            version_findings = list(_compare(new, version, level, policy, budget))
+            findings += version_findings
+            if version_findings:
+                messages += _version_messages(version_findings, version, level)
                 if not every_version:
                     break
     if messages:
@@ -196,12 +196,12 @@ def check(
 
 
 def reserved_field_messages(new: ParsedSchema, reserved: str | None, previous_reserved: str | None) -> list[str]:
-    """What is wrong with a new schema's reserved fields.
+    """The messages for violations of the reserved fields in a new schema.
 
     Args:
         new: The schema.
-        reserved: Its metadata property `confluent:reserved`: field names with commas between.
-        previous_reserved: The same property of the version before.
+        reserved: Its metadata property `confluent:reserved`: field names separated by commas.
+        previous_reserved: The same property of the previous version.
     """
     names = _names(reserved)
     removed = [name for name in _names(previous_reserved) if name not in names]
@@ -262,7 +262,7 @@ def _one_way(
     except Exception as error:
         if isinstance(error, TooMuchWork) and budget is not None:
             raise
-        # As in the reference, whatever stops a checker makes for incompatible.
+        # As in the reference, any error of a checker counts as an incompatibility.
         if not isinstance(error, Incomparable | TooMuchWork):
             _log.exception("the check of %s schemas failed", reader.schema_type)
         difference = Difference(NOT_COMPARABLE, "/", {"info": str(error)})
@@ -280,10 +280,10 @@ def _special_message(difference: Difference) -> str:
     return difference.fill(difference.rule.description, "", "")
 
 
-def _version_messages(found: list[Finding], previous: Previous, level: Level) -> Iterator[str]:
-    yield from (finding.message for finding in found)
-    # With two directions the reference appends the earlier version to the last one's messages only.
-    last = [finding for finding in found if finding.direction is level.directions[-1]]
+def _version_messages(findings: list[Finding], previous: Previous, level: Level) -> Iterator[str]:
+    yield from (finding.message for finding in findings)
+    # With two directions, the reference appends the earlier version only to the messages of the last direction.
+    last = [finding for finding in findings if finding.direction is level.directions[-1]]
     if not last:
         return
     if previous.version is not None:

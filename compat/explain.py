@@ -1,4 +1,4 @@
-"""Explains an incompatibility to people: what changed and where, who breaks and how, and what would mend it."""
+"""Explains an incompatibility to people: what changed and where, what breaks and how, and how to mend it."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ NOT_FOUND = "No datum is shown: none was found that a reader refuses or reads as
 
 @dataclass(frozen=True, slots=True)
 class Incompatibility:
-    """One reason why a new schema breaks, or may break, an earlier version's readers or writers, for people.
+    """A reason why a new schema breaks, or may break, an earlier version's readers or writers; for people.
 
     Attributes:
         rule: The reference's name of the rule.
-        severity: `error`, or `warning` for what breaks although the rules allow it.
-        path: Where, as the reference prints it.
-        direction: BACKWARD where the new schema fails to read old data, FORWARD where the old fails to read new.
+        severity: `error`, or `warning` if the rules allow the change.
+        path: The path as the reference prints it.
+        direction: BACKWARD if the new schema fails to read old data, FORWARD if the old schema fails to read new data.
         version: The number of the earlier version, if it has one.
         change: What differs.
-        new_at: Where that stands in the new schema's source, if it does.
-        old_at: Where that stands in the earlier version's source, if it does.
-        breaks: Who breaks.
-        harm: How.
-        remedy: What would make it compatible.
-        fixes: Edits of the new schema's text, each of which makes this compatible and breaks nothing else.
+        new_at: Its position in the new schema's source; None if it is not there.
+        old_at: Its position in the earlier version's source; None if it is not there.
+        breaks: Whose reads break.
+        harm: What happens to them.
+        remedy: A change that makes the schemas compatible.
+        fixes: Edits of the new schema's text; each fix removes this incompatibility and breaks nothing else.
         witness: A datum that shows the break, or the reason why no data can break; None if neither is known.
         message: The reference's message.
     """
@@ -59,11 +59,11 @@ class Incompatibility:
 
     @property
     def example(self) -> str | None:
-        """The witness's datum as JSON text, if there is one."""
+        """The witness's datum as JSON text; None if there is none."""
         return self.witness.example if self.witness is not None else None
 
     def to_json(self) -> dict[str, Any]:
-        """The explanation as JSON data; positions are objects of line and column, or null."""
+        """The explanation as JSON data; a position is null or an object with line and column."""
         return {
             "rule": self.rule,
             "severity": self.severity,
@@ -84,7 +84,7 @@ class Incompatibility:
     def to_text(self) -> str:
         """The explanation as lines of text, without a line break at the end."""
         old = "old schema" if self.version is None else f"version {self.version}"
-        told = {
+        labelled = {
             "what changed": self.change,
             "where": f"{_position_text('new schema', self.new_at)}; {_position_text(old, self.old_at)}",
             "who breaks": self.breaks,
@@ -94,7 +94,7 @@ class Incompatibility:
             "remedy": self.remedy,
             "fix": self.fixes[0].title if self.fixes else "",
         }
-        lines = [f"  {label + ':':14}{text}" for label, text in told.items() if text]
+        lines = [f"  {label + ':':14}{text}" for label, text in labelled.items() if text]
         kind = "" if self.severity == ERROR else f"{self.severity}: "
         return "\n".join([f"{kind}{self.rule} at {self.path}", *lines])
 
@@ -104,7 +104,7 @@ def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
 
     Args:
         finding: The finding.
-        budget: What the search for a witness is taken from; there is none once it is spent.
+        budget: Pays for the search for a witness; once it is spent, there is no search.
     """
     budget = budget or Budget()
     difference, direction = finding.difference, finding.direction
@@ -132,7 +132,7 @@ def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
 
 
 def witness_json(witness: Witness | None) -> dict[str, str | None]:
-    """A witness as members of an explanation's JSON object; the binary form is base64."""
+    """A witness as members of an explanation's JSON object; the binary form is in base64."""
     if witness is None:
         return {"example": None, "exampleBytes": None, "effect": None}
     encoded = None if witness.data is None else b64encode(witness.data).decode()
@@ -141,7 +141,7 @@ def witness_json(witness: Witness | None) -> dict[str, str | None]:
 
 def _witness(finding: Finding, budget: Budget) -> Witness | None:
     schema_format = FORMATS[finding.new.schema_type]
-    # The engine's own rules, such as for a changed schema type, are none of the type's.
+    # The type's witness search does not handle the engine's own rules, such as the one for a changed schema type.
     if finding.old is None or finding.difference.rule.name not in schema_format.rules:
         return None
     reader_is_new = finding.direction.new_reads_old

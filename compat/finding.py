@@ -1,4 +1,4 @@
-"""What a comparison found."""
+"""A finding of a comparison."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from compat.schema import ParsedSchema
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A difference that breaks someone, and the comparison that it was found in.
+    """A breaking difference, and the comparison that found it.
 
     Attributes:
         difference: What differs.
         message: The reference's message.
-        direction: Which schema was the reader.
+        direction: Which schema is the reader.
         version: The number of the earlier version, if it has one.
         new: The new schema.
         old: The earlier version's schema; None if its stored text cannot be read.
-        level: Which directions were compared.
-        policy: How strictly differences were judged.
+        level: Which directions are compared.
+        policy: How strictly differences are judged.
     """
 
     difference: Difference

@@ -1,4 +1,4 @@
-"""Which fixes of a schema's text are offered: those after which the verdict is better and nothing else breaks."""
+"""Selects the fixes to offer: those that improve the verdict and break nothing else."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from compat.formats import FORMATS
 from compat.level import Level, Policy
 from compat.schema import InvalidSchema, ParsedSchema
 
-#: Fixes that are tried for a finding, and that are offered.
+#: How many fixes are tried, and how many offered, for one finding.
 _MOST_TRIED = 6
 _MOST_OFFERED = 3
-#: How much of a text takes a step when it is read again, and its faults are located.
+#: How many characters of an edited text cost one step; this covers parsing it and locating its faults.
 _CHARACTERS_A_STEP = 1
 
-#: Rule, path and direction of a break.
+#: The rule, path and direction of a break.
 _Key = tuple[str, str, str]
 
 
 def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
     """The fixes that mend a finding; none once the budget is spent.
 
-    Each has been tried: the new schema after its edits is a schema, this finding is gone, and no rule breaks more often
-    than before.
+    Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule breaks more often than
+    before.
     """
     new, old = finding.new, finding.old
     schema_format = FORMATS[new.schema_type]
@@ -67,13 +67,13 @@ def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key],
 
 
 def _clears(finding: Finding, edited: ParsedSchema, old: ParsedSchema, budget: Budget) -> bool:
-    """Whether a caution is gone."""
+    """Whether the edited schema no longer causes the caution."""
     new_reads_old = finding.direction.new_reads_old
     reader, writer = (edited, old) if new_reads_old else (old, edited)
     caution = finding.difference
     find = FORMATS[edited.schema_type].cautions
-    left = find(reader, writer, budget, is_compatible=True, new_reads_old=new_reads_old)
-    return all((other.rule, other.path) != (caution.rule, caution.path) for other in left)
+    cautions = find(reader, writer, budget, is_compatible=True, new_reads_old=new_reads_old)
+    return all((other.rule, other.path) != (caution.rule, caution.path) for other in cautions)
 
 
 def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:
@@ -85,7 +85,7 @@ def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:
 
 @lru_cache(maxsize=4)
 def _breaks_before(new: ParsedSchema, old: ParsedSchema, level: Level, policy: Policy) -> tuple[Counter[_Key], int]:
-    """What breaks without any edit, and the steps to tell; kept, since it is the same for all findings of a pair."""
+    """The breaks without any edit, and the cost in steps; cached because all findings of a pair share them."""
     budget = Budget()
     before = budget.steps_left
     try:

@@ -1,4 +1,4 @@
-"""Compatibility levels and policies: what is compared with what, as data."""
+"""Compatibility levels and policies, as data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Policy(StrEnum):
 class Direction:
     """One comparison of a new schema with an earlier one.
 
-    `reader` and `writer` are the words that stand for the two schemas in messages: `new` or `old`.
+    `reader` and `writer` name the two schemas in messages: each is `new` or `old`.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Direction:
 
     @property
     def new_reads_old(self) -> bool:
-        """True where the new schema is the reader."""
+        """Whether the new schema is the reader."""
         return self.reader == "new"
 
 
@@ -36,7 +36,7 @@ FORWARD = Direction("FORWARD", reader="old", writer="new")
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A compatibility level: which directions are compared, in message order, and against how many versions."""
+    """A compatibility level: the directions to compare in message order, and whether with all earlier versions."""
 
     name: str
     directions: tuple[Direction, ...]

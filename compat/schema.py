@@ -1,4 +1,4 @@
-"""The stages of a schema: text as it came, the texts it refers to, and what a parser made of it."""
+"""A schema on its way from text to parsed schema: its text, its references, and the parser's result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Position:
     column: int
 
 
-#: A path into a schema's source: object keys, array indices, or for Protobuf names and tags.
+#: A path into a schema's source: object keys and array indices; for Protobuf, names and tags.
 Pointer = tuple[str | int, ...]
 
 
@@ -28,7 +28,7 @@ Pointer = tuple[str | int, ...]
 class InvalidSchema(ValueError):
     """A schema text that its type's parser refuses.
 
-    `detail` is the sentence that follows `details: ` in error 42201; `position` is where it went wrong, if known.
+    `detail` is the sentence that follows `details: ` in error 42201; `position` is the place of the error, if known.
     """
 
     schema_type: str
@@ -41,9 +41,9 @@ class InvalidSchema(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SchemaWarning:
-    """Something in a schema that the registry accepts and the schema type's own tools refuse.
+    """Something that the registry accepts in a schema, but the schema type's own tools refuse.
 
-    `message` says what it is and `remedy` what to do, in a sentence each; `position` is where it stands, if known.
+    `message` says what it is and `remedy` what to do, in one sentence each; `position` is its place, if known.
     """
 
     rule: str
@@ -54,10 +54,10 @@ class SchemaWarning:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A schema's mention of a version of another subject.
+    """A schema's reference to a version of another subject.
 
-    `name` is what the text uses: an Avro full name, a JSON Schema `$ref` URI, a Protobuf import path.
-    `version` is -1 for the latest until the reference is resolved.
+    `name` is the name that the text uses: an Avro full name, a JSON Schema `$ref` URI or a Protobuf import path.
+    `version` is -1 for the latest version until the reference is resolved.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Reference:
 
 
 class SchemaText(Struct, frozen=True):
-    """A schema as a client or a topic gave it: nothing has been read out of the text yet."""
+    """A schema as it came from a client or a topic, not parsed yet."""
 
     schema_type: str
     text: str
@@ -75,14 +75,14 @@ class SchemaText(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One schema that another refers to, under the name the reference gave it."""
+    """A schema that another schema refers to, under the reference's name."""
 
     name: str
     text: str
 
 
-#: The transitive closure of a schema's references, depth-first: whatever a member needs stands before it,
-#: and each name stands once (the first definition wins).
+#: The transitive closure of a schema's references, depth-first: a schema's dependencies precede it, and each name
+#: occurs once (the first definition wins).
 Dependencies = tuple[Dependency, ...]
 
 
@@ -96,25 +96,25 @@ class ParsedSchema(Protocol):
 
     @property
     def source(self) -> str:
-        """The text that was parsed, unchanged: positions count in it."""
+        """The parsed text, unchanged; positions count in it."""
 
     @property
     def canonical(self) -> str:
-        """The text that is stored and that identity is computed from."""
+        """The text that is stored and that determines the schema's identity."""
 
     @property
     def full_name(self) -> str | None:
-        """The name that the record subject strategies use; None where the schema has none."""
+        """The name that the record subject strategies use; None if the schema has none."""
 
     @property
     def top_level_fields(self) -> tuple[str, ...]:
-        """Names of the fields at the top of the schema, for reserved-field checks."""
+        """The names of the schema's top-level fields, for reserved-field checks."""
 
     def normalized(self) -> str:
-        """The text that `normalize=true` stores: the same for all texts that differ in order and spelling only."""
+        """The text that `normalize=true` stores: texts that differ only in order and spelling have the same one."""
 
     def rendered(self, form: str) -> str:
-        """The text in another form, such as `resolved` or `serialized`; a form unknown to the type is the canonical."""
+        """The text in a form such as `resolved` or `serialized`; the canonical text if the type has no such form."""
 
 
 def shorten(text: str) -> str:

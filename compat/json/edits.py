@@ -1,4 +1,4 @@
-"""Edits of JSON texts that leave all else as it is: a member or element set, put in or taken out."""
+"""Edits of a JSON text that set, add or remove a member or element and leave the rest as it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLOSING = {"[": "]", "{": "}"}
 
 
 class Span(NamedTuple):
-    """Where a value stands in a text: from `start` to `end`; `key` is where its member's name begins, or its start."""
+    """The place of a value in a text, `start` to `end`; `key` is the start of its name, or equals `start`."""
 
     key: int
     start: int
@@ -23,10 +23,10 @@ class Span(NamedTuple):
 
 @lru_cache(maxsize=4)
 def spans(text: str) -> Mapping[Pointer, Span]:
-    """Where every value of a JSON text stands, by pointer; comments count as blanks."""
+    """The places of all values of a JSON text by pointer; comments count as blanks."""
     values: dict[Pointer, Span] = {}
-    # The arrays and objects around: the pointer, the bracket, and where the value and its key begin.
-    around: list[tuple[Pointer, str, int, int]] = []
+    # The open arrays and objects: the pointer, the bracket, and the starts of the value and of its key.
+    open_containers: list[tuple[Pointer, str, int, int]] = []
     counts: list[int] = []
     key: tuple[str, int] | None = None
     for offset, lexeme in lexemes(text):
@@ -34,20 +34,20 @@ def spans(text: str) -> Mapping[Pointer, Span]:
             continue
         end = offset + len(lexeme)
         if lexeme in {"]", "}"}:
-            if not around:
+            if not open_containers:
                 break
-            pointer, _, start, key_at = around.pop()
+            pointer, _, start, key_at = open_containers.pop()
             counts.pop()
             values[pointer] = Span(key_at, start, end)
             key = None
             continue
-        if around and around[-1][1] == "{" and key is None:
+        if open_containers and open_containers[-1][1] == "{" and key is None:
             key = (unquoted(lexeme), offset)
             continue
-        pointer, key_at = _place(around, counts, key, offset)
+        pointer, key_at = _place(open_containers, counts, key, offset)
         key = None
         if lexeme in _CLOSING:
-            around.append((pointer, lexeme, offset, key_at))
+            open_containers.append((pointer, lexeme, offset, key_at))
             counts.append(0)
         else:
             values[pointer] = Span(key_at, offset, end)
@@ -55,11 +55,11 @@ def spans(text: str) -> Mapping[Pointer, Span]:
 
 
 def _place(
-    around: list[tuple[Pointer, str, int, int]], counts: list[int], key: tuple[str, int] | None, offset: int
+    open_containers: list[tuple[Pointer, str, int, int]], counts: list[int], key: tuple[str, int] | None, offset: int
 ) -> tuple[Pointer, int]:
-    if not around:
+    if not open_containers:
         return (), offset
-    outer = around[-1][0]
+    outer = open_containers[-1][0]
     if key is not None:
         return (*outer, key[0]), key[1]
     counts[-1] += 1
@@ -67,37 +67,37 @@ def _place(
 
 
 def value_text(text: str, pointer: Pointer) -> str | None:
-    """The text of a value; None if there is none."""
+    """The text of a value; None if there is no value at the pointer."""
     span = spans(text).get(pointer)
     return None if span is None else text[span.start : span.end]
 
 
 def replace_value(text: str, pointer: Pointer, value: str) -> TextEdit:
-    """Put another value in a value's place.
+    """Replace a value.
 
     Raises:
-        KeyError: There is no value at the pointer; so for all the functions below.
+        KeyError: There is no value at the pointer. The functions below raise the same error.
     """
     span = spans(text)[pointer]
     return TextEdit(span.start, span.end - span.start, value)
 
 
 def set_member(text: str, pointer: Pointer, name: str, value: str) -> TextEdit:
-    """Give an object's member a value, behind the other members if it has none."""
+    """Set an object's member; a new member goes after the others."""
     if (*pointer, name) in spans(text):
         return replace_value(text, (*pointer, name), value)
     return _append(text, pointer, f"{quote(name)}: {value}")
 
 
 def append_element(text: str, pointer: Pointer, value: str) -> TextEdit:
-    """Put a value at an array's end."""
+    """Append a value to an array."""
     return _append(text, pointer, value)
 
 
 def _append(text: str, pointer: Pointer, part: str) -> TextEdit:
-    everything = spans(text)
-    container = everything[pointer]
-    inside = _inside(everything, pointer)
+    places = spans(text)
+    container = places[pointer]
+    inside = _inside(places, pointer)
     if not inside:
         return TextEdit(container.start + 1, 0, part)
     last = inside[-1]
@@ -110,22 +110,22 @@ def _append(text: str, pointer: Pointer, part: str) -> TextEdit:
 
 
 def remove(text: str, pointer: Pointer) -> TextEdit:
-    """Take out a member or an element, with the comma that goes with it."""
-    everything = spans(text)
-    span = everything[pointer]
-    inside = _inside(everything, pointer[:-1])
+    """Remove a member or an element, and its comma."""
+    places = spans(text)
+    span = places[pointer]
+    inside = _inside(places, pointer[:-1])
     index = inside.index(span)
     if index + 1 < len(inside):
         return TextEdit(span.key, inside[index + 1].key - span.key, "")
     if index:
         previous = inside[index - 1]
         return TextEdit(previous.end, span.end - previous.end, "")
-    outer = everything[pointer[:-1]]
+    outer = places[pointer[:-1]]
     return TextEdit(outer.start + 1, outer.end - outer.start - 2, "")
 
 
-def _inside(everything: Mapping[Pointer, Span], pointer: Pointer) -> list[Span]:
+def _inside(places: Mapping[Pointer, Span], pointer: Pointer) -> list[Span]:
     """The members or elements of a container, in the text's order."""
     depth = len(pointer)
-    inside = (span for at, span in everything.items() if len(at) == depth + 1 and at[:depth] == pointer)
+    inside = (span for at, span in places.items() if len(at) == depth + 1 and at[:depth] == pointer)
     return sorted(inside, key=lambda span: span.start)

@@ -1,4 +1,4 @@
-"""Where a text stops being JSON, and what JSON wants there: in the same words whatever interpreter reads the text."""
+"""Finds where a text stops being JSON and what is expected there; the wording is the same on every interpreter."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from typing import NamedTuple
 _BLANKS = re.compile(r"[ \t\n\r]*+")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*+')
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})')
-#: The words and numbers of JSON, and the words that Python's reader takes for numbers.
+#: JSON's words and numbers, and the words that Python's reader accepts as numbers.
 _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|null|true|false|NaN|-?Infinity")
 
 
 class Fault(NamedTuple):
-    """What is wrong with a text, and the offset of the character at which it is."""
+    """What is wrong with a text, and the offset of the offending character."""
 
     detail: str
     offset: int
 
 
 class _FaultFound(Exception):
-    """The fault is the argument."""
+    """Carries the fault as its argument."""
 
 
 def fault_of(text: str, error: json.JSONDecodeError) -> Fault:
-    """What is wrong with a text that a reader refused."""
+    """The fault of a text that a JSON reader refused with an error."""
     return find_fault(text) or Fault(error.msg, error.pos)
 
 
 def find_fault(text: str) -> Fault | None:
-    """The first place at which a text is not JSON; None if all of it is JSON.
+    """The first fault of a text; None if the text is JSON.
 
-    Numbers may have any size, containers any depth, and the time is linear.
+    Numbers may be of any size and containers of any depth; the time is linear.
     """
     try:
         _scan(text)
-    except _FaultFound as found:
-        fault: Fault = found.args[0]
+    except _FaultFound as raised:
+        fault: Fault = raised.args[0]
         return fault
     return None
 
 
 def _scan(text: str) -> None:
-    closing: list[str] = []  # the brackets that close the containers around, the outermost first
+    closing: list[str] = []  # the closing brackets of the open containers, outermost first
     at = _blanks(text, 0)
     while True:
         # A value begins here.
@@ -78,7 +78,7 @@ def _scan(text: str) -> None:
 
 
 def _blanks(text: str, at: int) -> int:
-    """The offset behind blanks, as for all the functions below behind what they read."""
+    """The offset behind the blanks; the functions below also return the offset behind what they read."""
     match = _BLANKS.match(text, at)
     return at if match is None else match.end()
 
@@ -91,7 +91,7 @@ def _scalar(text: str, at: int) -> int:
 
 
 def _name(text: str, at: int) -> int:
-    """Read a member's name and the colon behind it."""
+    """Read a member's name and its colon."""
     if text[at : at + 1] != '"':
         raise _FaultFound(Fault("Expecting property name enclosed in double quotes", at))
     at = _blanks(text, _string(text, at))

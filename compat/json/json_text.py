@@ -1,6 +1,6 @@
 """JSON as schema texts use it: strict reading, printing as Jackson prints, and positions in the source.
 
-The reference reads and prints schemas with Jackson, and the identity of a schema is computed from the printed text.
+The reference reads and prints schemas with Jackson and computes a schema's identity from the printed text.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, NoReturn
 from compat.json.fault import fault_of
 from compat.schema import Pointer, Position
 
-#: Deepest nesting of arrays and objects that is read, so that recursive walks of a schema stay within the stack.
+#: The deepest nesting of arrays and objects that is read, so that recursive walks of a schema fit the stack.
 MAX_DEPTH = 200
 
-#: Longest number that is read, in characters (Jackson's limit too).
+#: The longest number that is read, in characters; Jackson has the same limit.
 MAX_NUMBER_LENGTH = 1000
 
 _STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\Z)'
@@ -32,13 +32,13 @@ _LEXEME = re.compile(rf"{_STRING}|[\[\]{{}}:,]|[^\s\"\[\]{{}}:,]++", re.DOTALL)
 _COMMENT_OR_LEXEME = re.compile(rf"{_COMMENT}|{_LEXEME.pattern}", re.DOTALL)
 _ESCAPED_CONTROL = re.compile(r"\\u00[0-9a-f]{2}|\\\\")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-#: Java's Double.toString writes plain decimals in this range and d.ddE±n outside it.
+#: Java's Double.toString prints plain decimals within this range and d.ddE±n outside.
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 
 
 @dataclass(unsafe_hash=True)
 class InvalidJson(ValueError):
-    """A text that is not JSON, or that goes beyond the bounds on depth and length of numbers."""
+    """A text that is not JSON, or that exceeds the limits on depth and length of numbers."""
 
     detail: str
     position: Position | None = None
@@ -50,26 +50,26 @@ class InvalidJson(ValueError):
 
 
 class _RefusedNumber(ValueError):
-    """A number that cannot be read: the arguments are the number's text and why."""
+    """A number that cannot be read; its arguments are the number's text and the reason."""
 
 
 def loads(text: str, *, comments: bool = False) -> Any:
-    """The value of a JSON text: dict, list, str, bool, None, int where written without point and exponent, or float.
+    """The value of a JSON text: dict, list, str, bool, None, float, or int if it has no point and no exponent.
 
-    Where a key occurs twice in an object, the last value stands at the first one's place, as in Jackson's trees.
+    If an object repeats a key, the last value takes the first one's place, as in Jackson's trees.
 
     Args:
         text: One JSON value with nothing after it.
         comments: Whether `//` and `/* */` comments may stand between values, as the Avro library allows.
 
     Raises:
-        InvalidJson: The text is not JSON, nests deeper than MAX_DEPTH, or has a number that a double cannot hold.
+        InvalidJson: The text is not JSON, nests deeper than MAX_DEPTH, or has a number that is too large for a double.
     """
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return _loads_slowly(text, comments=comments)
-    # The brackets bound the depth, and are quick to count.
+    # The number of brackets limits the depth and is quick to count.
     if text.count("{") + text.count("[") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         _refuse_depth(text)
     if not text.isascii() or "\\u" in text:
@@ -82,25 +82,25 @@ def dumps(value: Any, *, sort_keys: bool = False) -> str:
 
     Args:
         value: What `loads` returns.
-        sort_keys: Whether every object's keys come in the order of Java's strings (UTF-16 code units).
+        sort_keys: Whether to sort every object's keys in the order of Java's strings (UTF-16 code units).
     """
     return upper_case_escapes(_sorted_text(value) if sort_keys else _text(value))
 
 
 def quote(text: str) -> str:
-    """The JSON string literal of a text, as Jackson prints it: non-ASCII as it is, control characters in upper case."""
+    """The JSON string literal of a text, as Jackson prints it: non-ASCII as is, control characters in upper case."""
     return upper_case_escapes(encode_basestring(text))
 
 
 def upper_case_escapes(text: str) -> str:
-    """A JSON text with the escapes of control characters as Jackson prints them."""
+    """A JSON text with its control-character escapes in upper case, as Jackson prints them."""
     if "\\u00" not in text:
         return text
-    return _ESCAPED_CONTROL.sub(lambda found: found[0] if found[0] == "\\\\" else f"\\u{found[0][2:].upper()}", text)
+    return _ESCAPED_CONTROL.sub(lambda match: match[0] if match[0] == "\\\\" else f"\\u{match[0][2:].upper()}", text)
 
 
 def java_order(text: str) -> bytes:
-    """A sort key that puts texts in the order of Java's `String.compareTo`."""
+    """A sort key for the order of Java's `String.compareTo`."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
@@ -114,24 +114,24 @@ def double_text(value: float) -> str:
     mantissa, _, exponent = repr(magnitude).partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
-    # The repr is plain from 1e-4 to 1e16 and d.dde±n outside; either way this is the first significant digit's power.
+    # The repr is plain from 1e-4 to 1e16 and d.dde±n outside. In both cases this is the power of the first digit.
     power = int(exponent or 0) + len(whole) - 1 - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
     if len(digits) == 1:
-        # Java gives at least two digits, and the nearest of those: 4.9E-324 where Python's shortest is 5e-324.
+        # Java prints at least two digits, and the closest two: 4.9E-324, which Python shortens to 5e-324.
         mantissa, _, exponent = f"{magnitude:.1e}".partition("e")
         digits, power = mantissa[0] + mantissa[2:].rstrip("0"), int(exponent)
     return f"{'-' if value < 0 else ''}{digits[0]}.{digits[1:] or '0'}E{power}"
 
 
 def locate(text: str, pointer: Pointer) -> Position | None:
-    """Where an object's member (its key) or an array's element stands in a JSON text; None where there is none.
+    """The position of an object's member (its key) or an array's element in a JSON text; None if there is none.
 
-    The first call for a text reads all of it; the next calls for it are look-ups.
+    The first call for a text scans all of it; later calls are look-ups.
 
     Args:
         text: A text that `loads` reads; comments are skipped.
-        pointer: Keys and indices from the outermost value inwards; the empty pointer is the outermost value itself.
+        pointer: Keys and indices from the outermost value inwards; the empty pointer is the outermost value.
     """
     offsets, lines = _index(text)
     offset = offsets.get(pointer)
@@ -175,7 +175,7 @@ def _scalar_text(value: Any) -> str:
     if value is False:
         return "false"
     if isinstance(value, float):
-        # Jackson quotes the doubles that JSON has no number for.
+        # Jackson quotes doubles that have no JSON number.
         return double_text(value) if math.isfinite(value) else f'"{double_text(value)}"'
     return str(value)
 
@@ -194,7 +194,7 @@ def _is_deeper(value: Any, depth: int) -> bool:
 
 
 def _loads_slowly(text: str, *, comments: bool) -> Any:
-    """The value after comments are taken out, or the reason why there is none."""
+    """The value of a text after removing its comments; else raises the reason why there is none."""
     if comments:
         text = _COMMENT_OR_STRING.sub(_blank, text)
     _refuse_depth(text)
@@ -219,10 +219,10 @@ def _refuse_half_pairs(text: str, value: Any) -> None:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """A string as it is, and a finished comment as blanks, so that positions stay."""
-    found = match[0]
-    finished = found.startswith("//") or (len(found) >= len("/**/") and found.endswith("*/"))
-    return found if found[0] == '"' or not finished else re.sub(r"[^\n]", " ", found)
+    """A string as it is; a finished comment as blanks of the same length, so that positions stay."""
+    lexeme = match[0]
+    finished = lexeme.startswith("//") or (len(lexeme) >= len("/**/") and lexeme.endswith("*/"))
+    return lexeme if lexeme[0] == '"' or not finished else re.sub(r"[^\n]", " ", lexeme)
 
 
 def _refuse_depth(text: str) -> None:
@@ -261,43 +261,43 @@ _DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_double, parse_const
 
 @lru_cache(maxsize=4)
 def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
-    """The offsets of all members and elements of a JSON text by pointer, and the offsets at which its lines start."""
+    """The offsets of all members and elements of a JSON text by pointer, and the offsets of its line starts."""
     offsets: dict[Pointer, int] = {}
-    # The objects and arrays around, the outermost first: where each stands, and whether it is an object.
-    around: list[tuple[Pointer, bool]] = []
-    here: Pointer = ()
-    place = 0
+    # The open objects and arrays, outermost first: the pointer, and whether it is an object.
+    open_containers: list[tuple[Pointer, bool]] = []
+    pointer: Pointer = ()
+    index = 0
     key_next = False
     for offset, lexeme in lexemes(text):
         if lexeme == ":":
             key_next = False
         elif lexeme == ",":
-            is_object = bool(around) and around[-1][1]
-            place = place if is_object else place + 1
+            is_object = bool(open_containers) and open_containers[-1][1]
+            index = index if is_object else index + 1
             key_next = is_object
-            here = (*around[-1][0], place) if around and not is_object else here
+            pointer = (*open_containers[-1][0], index) if open_containers and not is_object else pointer
         elif lexeme in ("]", "}"):
-            if not around:
+            if not open_containers:
                 break
-            here, _ = around.pop()
-            place = here[-1] if here and isinstance(here[-1], int) else 0
+            pointer, _ = open_containers.pop()
+            index = pointer[-1] if pointer and isinstance(pointer[-1], int) else 0
             key_next = False
         elif key_next:
-            here = (*around[-1][0], unquoted(lexeme))
-            offsets[here] = offset
+            pointer = (*open_containers[-1][0], unquoted(lexeme))
+            offsets[pointer] = offset
         else:
-            if not (around and around[-1][1]):
-                offsets[here] = offset
+            if not (open_containers and open_containers[-1][1]):
+                offsets[pointer] = offset
             if lexeme in ("[", "{"):
-                around.append((here, lexeme == "{"))
+                open_containers.append((pointer, lexeme == "{"))
                 key_next = lexeme == "{"
-                place = 0
-                here = here if key_next else (*here, 0)
+                index = 0
+                pointer = pointer if key_next else (*pointer, 0)
     return offsets, [0, *(match.end() for match in re.finditer("\n", text))]
 
 
 def lexemes(text: str) -> Iterator[tuple[int, str]]:
-    """The offsets and texts of strings, brackets, commas, colons and bare words; comments are passed over."""
+    """The offsets and texts of strings, brackets, commas, colons and bare words; comments are skipped."""
     for match in _COMMENT_OR_LEXEME.finditer(text):
         if not match[0].startswith(("//", "/*")):
             yield match.start(), match[0]
