@@ -1,4 +1,4 @@
-"""Avro: schemas from text to verdict, as strict as the Avro library for Java."""
+"""Avro: parsing, rules, witnesses and fixes, as strict as the Avro library for Java."""
 
 from __future__ import annotations
 

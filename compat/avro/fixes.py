@@ -1,4 +1,4 @@
-"""Edits of an Avro schema's text that mend an incompatibility."""
+"""Edits of an Avro schema's text that remove an incompatibility."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from compat.json.edits import append_element, remove, replace_value, set_member,
 from compat.schema import ParsedSchema, Pointer
 
 _NULL = '"null"'
-#: Longest default of a fixed type that is written out, in bytes.
+#: The longest default that is written out for a fixed type, in bytes.
 _LONGEST_DEFAULT = 64
 
 
 class _Case(NamedTuple):
-    """A difference, and the texts and places of the two schemas."""
+    """A difference with the two schemas and its place in each."""
 
     difference: Difference
     new: AvroSchema
@@ -39,7 +39,7 @@ class _Case(NamedTuple):
 
 
 def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_reads_old: bool) -> Iterator[Fix]:
-    """The fixes of a difference; see SchemaFormat. Types that a reference defines are left alone."""
+    """The fixes of a difference; see SchemaFormat. Types that a reference defines are not edited."""
     assert isinstance(new, AvroSchema)
     assert isinstance(old, AvroSchema)
     places = (difference.reader_at, difference.writer_at)
@@ -61,7 +61,7 @@ def _add_type_alias(case: _Case) -> Iterator[Fix]:
     node = case.new.nodes.get(case.new_at[:-1])
     if not isinstance(node, Record | Enum | Fixed):
         return
-    # An alias without a dot is of the namespace around it.
+    # An alias without a dot belongs to the enclosing namespace.
     alias = f".{name}" if "." not in name and node.name.space is not None else name
     yield Fix(f'Add the alias "{alias}"', (_add_alias(case.new.source, case.new_at[:-1], alias),))
 
@@ -104,7 +104,7 @@ def _leave_symbols_out(case: _Case) -> Iterator[Fix]:
 
 
 def _give_default(case: _Case) -> Iterator[Fix]:
-    """For a reader's field: the alias of a written field of its type, or a default."""
+    """For a reader's field: an alias for a written field of the same type, or a default."""
     *outer, _, index = case.new_at
     record = case.new.nodes.get(tuple(outer))
     if not isinstance(record, Record) or not isinstance(index, int):
@@ -121,13 +121,13 @@ def _give_default(case: _Case) -> Iterator[Fix]:
 
 
 def _renamed_from(case: _Case, record: Record, record_at: Pointer) -> str | None:
-    """The one field that went from the record and has the type of the only field that came."""
+    """The only removed field with the new field's type; None if there is not exactly one."""
     before = _value_at(case.old.source, case.old_at).get("fields", [])
     after = _value_at(case.new.source, record_at).get("fields", [])
     kept = {name for field in record.fields for name in (field.name, *field.aliases)}
     now = after[case.new_at[-1]]
-    gone = [field["name"] for field in before if field["name"] not in kept and field["type"] == now["type"]]
-    return gone[0] if len(gone) == 1 else None
+    removed = [field["name"] for field in before if field["name"] not in kept and field["type"] == now["type"]]
+    return removed[0] if len(removed) == 1 else None
 
 
 def _value_at(text: str, pointer: Pointer) -> Any:
@@ -138,7 +138,7 @@ def _value_at(text: str, pointer: Pointer) -> Any:
 
 
 def _nullable(field: Field, text: str, pointer: Pointer) -> Iterator[Fix]:
-    """The default null, for which null has to be the first branch of a union."""
+    """The default null, which needs null as the first branch of a union."""
     kind = field.type
     type_at = (*pointer, "type")
     default = set_member(text, pointer, "default", "null")
@@ -155,7 +155,7 @@ def _nullable(field: Field, text: str, pointer: Pointer) -> Iterator[Fix]:
 
 
 def _default_of(node: Node) -> str | None:
-    """The JSON text of the plainest default of a type that is not null; None if it has none."""
+    """The JSON text of the simplest default of a type; None if the type is null or has no simple default."""
     if isinstance(node, Union):
         return _default_of(node.branches[0]) if node.branches and node.branches[0].type != "null" else None
     if isinstance(node, Primitive):
@@ -181,7 +181,7 @@ _ZEROS = {
 
 
 def _keep_field(case: _Case) -> Iterator[Fix]:
-    """For a writer: the field that readers look for."""
+    """For a writer: restore the field that readers need."""
     name = case.difference.arguments["info"]
     edit = append_element(case.new.source, (*case.new_at, "fields"), _on_one_line(case.old.source, case.old_at))
     yield Fix(f"Keep the field {name}", (edit,))
@@ -192,11 +192,11 @@ def _on_one_line(text: str, pointer: Pointer) -> str:
 
 
 def _widen(case: _Case) -> Iterator[Fix]:
-    """For a reader: a union of the written type and its own, or the written type."""
+    """For a reader: a union of its type and the written type, or the written type alone."""
     before = _on_one_line(case.old.source, case.old_at)
     now = value_text(case.new.source, case.new_at) or ""
     if not now.startswith("["):
-        # A default is of the first branch.
+        # A default must match the first branch of a union.
         union = f"[{now}, {before}]" if _has_default(case) else f"[{before}, {now}]"
         yield Fix("Read both types, by a union", (replace_value(case.new.source, case.new_at, union),))
     yield from _keep_type(case)
@@ -226,7 +226,7 @@ def _leave_branch_out(case: _Case) -> Iterator[Fix]:
 
 
 _Finder = Callable[[_Case], Iterator[Fix]]
-#: What is done if the new schema reads old data, and if it writes data for old readers.
+#: The fixes if the new schema reads old data, and the fixes if it writes data for old readers.
 _OF_READER: Mapping[str, _Finder] = {
     NAME_MISMATCH.name: _add_type_alias,
     FIXED_SIZE_MISMATCH.name: _keep_size,

@@ -1,8 +1,8 @@
-"""The types an Avro schema is made of, as values.
+"""The nodes of an Avro schema.
 
-Nodes are compared by identity: a recursive record contains itself, and a named type that is used twice is one node.
-They are msgspec's structs, for those are made ten times as fast as frozen dataclasses, and a schema is many nodes;
-those that no cycle can lead through are none of the garbage collector's (`gc=False`).
+Nodes compare by identity: a recursive record contains itself, and a named type that is used twice is one node. They
+are msgspec structs because a schema has many nodes and structs are created ten times as fast as frozen dataclasses.
+Nodes that cannot be part of a cycle are exempt from garbage collection (`gc=False`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr
 PRIMITIVE_TYPES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 COMPLEX_TYPES = frozenset({"record", "enum", "array", "map", "union", "fixed"})
 
-#: Properties in the order of the source, with their JSON values; reserved attributes are not among them.
+#: JSON values by property name, in the order of the source; without the reserved attributes.
 Props = Mapping[str, Any]
 
 
@@ -27,25 +27,25 @@ class _NoDefault:
         return "NO_DEFAULT"
 
 
-#: Stands where a field has no default: null is a default.
+#: Marks a field without a default; None cannot, because null is a default.
 NO_DEFAULT: Final = _NoDefault()
 
 
 class Name(Struct, frozen=True, gc=False):
-    """A name and its namespace; the namespace is None where there is none."""
+    """A name and its namespace; the namespace is None if there is none."""
 
     name: str
     space: str | None
 
     @classmethod
     def of(cls, name: str, space: str | None) -> Name:
-        """The name as a schema gives it: dots in it outrank the namespace given beside it or around it."""
+        """The name as a schema gives it; dots in the name override the given or enclosing namespace."""
         before, dot, last = name.rpartition(".")
         return cls(last, (before if dot else space) or None)
 
     @property
     def full(self) -> str:
-        """Namespace and name, with a dot between."""
+        """The namespace and the name, joined by a dot."""
         return self.name if self.space is None else f"{self.space}.{self.name}"
 
 
@@ -73,7 +73,7 @@ class Map(Struct, frozen=True, eq=False):
 
 
 class Union(Struct, frozen=True, eq=False):
-    """A value of one of several types; `types` are those of the branches, such as null and record."""
+    """A value of one of several types; `types` are the type names of the branches, such as null and record."""
 
     type: ClassVar[str] = "union"
     branches: tuple[Node, ...]
@@ -81,7 +81,7 @@ class Union(Struct, frozen=True, eq=False):
 
 
 class Fixed(Struct, frozen=True, eq=False, gc=False):
-    """So many bytes."""
+    """A fixed number of bytes."""
 
     type: ClassVar[str] = "fixed"
     name: Name
@@ -92,7 +92,7 @@ class Fixed(Struct, frozen=True, eq=False, gc=False):
 
 
 class Enum(Struct, frozen=True, eq=False, gc=False):
-    """One of several symbols; `default` is what a reader takes for a symbol it does not know."""
+    """One of several symbols; a reader uses `default` for an unknown symbol."""
 
     type: ClassVar[str] = "enum"
     name: Name
@@ -116,14 +116,14 @@ class Field(Struct, frozen=True, eq=False):
 
     @property
     def has_default(self) -> bool:
-        """Whether a reader can fill the field in where the writer has none."""
+        """Whether a reader can fill in the field if the writer does not have it."""
         return self.default is not NO_DEFAULT
 
 
 class Record(Struct, frozen=True, eq=False):
     """Named fields in order.
 
-    A record exists before its fields do, since they may be of its own type: the parser sets them once, with `complete`.
+    The fields may have the record's own type, so the record is created first and the parser sets them with `complete`.
     """
 
     type: ClassVar[str] = "record"
@@ -137,32 +137,32 @@ class Record(Struct, frozen=True, eq=False):
     is_complete: bool = False
 
     def complete(self, by_name: Mapping[str, Field]) -> None:
-        """Sets the fields, given by name and in order; the one change in a record's life."""
+        """Set the fields by name and in order; nothing else in a record ever changes."""
         force_setattr(self, "fields", tuple(by_name.values()))
         force_setattr(self, "by_name", by_name)
         force_setattr(self, "is_complete", True)
 
 
 Named = Record | Enum | Fixed
-#: The same for isinstance. Where many nodes are looked at `node.__class__ is Record` takes a third of its time.
+#: The same for isinstance. On hot paths use `node.__class__ is Record`, which takes a third of the time.
 NAMED = (Record, Enum, Fixed)
 Node = Primitive | Array | Map | Union | Fixed | Enum | Record
 
 
 def type_name(node: Node) -> str:
-    """The type as messages name it, such as RECORD."""
+    """The type's name in messages, such as RECORD."""
     return node.type.upper()
 
 
 def branch_name(node: Node) -> str:
-    """What tells a union's branches apart: a full name, or the type where there is none."""
+    """The name that distinguishes a union's branch: the full name of a named type, else the type."""
     if node.__class__ is Primitive:
         return node.type
     return node.name.full if isinstance(node, NAMED) else node.type
 
 
 def children(node: Node) -> Iterator[tuple[tuple[str | int, ...], Node]]:
-    """The nodes directly inside a node, and how a schema's text leads to them."""
+    """The direct child nodes of a node, with their pointers relative to it in the schema's text."""
     if isinstance(node, Record):
         for index, member in enumerate(node.fields):
             yield ("fields", index, "type"), member.type

@@ -1,1 +1,1 @@
-"""The rules of Avro, and what they are asked about."""
+"""The compatibility rules of Avro, the pairing of types, and the cautions."""

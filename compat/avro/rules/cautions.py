@@ -1,6 +1,6 @@
-"""What breaks data of Avro although the rules allow it.
+"""Breaks of Avro data that the rules allow.
 
-A caution about values is given only with a datum that fastavro, which knows nothing of our rules, does not read as it
+A caution about values comes with a datum that fastavro, which does not share our rules, reads differently from what
 was written.
 """
 
@@ -56,18 +56,18 @@ CAUTIONS: Mapping[str, Rule] = {
     rule.name: rule for rule in (BYTES_TO_STRING, PRECISION_LOST, NAMESPACE_CHANGED, DATA_REFUSED)
 }
 
-#: Most data that are tried if no rule points to a place.
+#: How many data are tried at most if no rule points to a place.
 _MOST_TRIED = 60
 
 
 class _Promotion(NamedTuple):
-    """A promotion that some value does not survive."""
+    """A promotion that changes or refuses some value."""
 
     rule: Rule
     value: Step
 
 
-#: By the writer's and the reader's type.
+#: By the writer's type and the reader's type.
 _PROMOTIONS: Mapping[tuple[str, str], _Promotion] = {
     ("bytes", "string"): _Promotion(BYTES_TO_STRING, b"\xff"),
     ("long", "float"): _Promotion(PRECISION_LOST, 2**53 + 1),
@@ -83,10 +83,10 @@ def cautions(
     is_compatible: bool,
     new_reads_old: bool,  # noqa: ARG001 - nothing here depends on which schema is the new one
 ) -> list[Difference]:
-    """What a reader does not get as it was written although the rules find the two compatible.
+    """The breaks of a reader that the rules allow.
 
     Raises:
-        TooMuchWork: The search goes beyond the budget.
+        TooMuchWork: The search exceeds the budget.
     """
     assert isinstance(reader, AvroSchema)
     assert isinstance(writer, AvroSchema)
@@ -99,7 +99,7 @@ def cautions(
         for difference in (*_promoted(pair, reader, writer, trial, sizes), *_moved(pair, reader, writer)):
             place = (difference.rule.name, difference.reader_at, difference.writer_at)
             by_place.setdefault(place, difference)
-    # A datum that another break refuses would show nothing.
+    # If another caution applies, a refused datum would show nothing new.
     searched = _refused(reader, writer, trial, sizes) if is_compatible and not by_place else ()
     return [*by_place.values(), *searched]
 
@@ -119,7 +119,7 @@ def _promoted(pair: Pair, reader: AvroSchema, writer: AvroSchema, trial: Trial, 
 
 
 def _read_as(pair: Pair) -> tuple[str, ...]:
-    """The primitive types that a reader may take a primitive type for; a union with the very type takes that."""
+    """The primitive types that a reader may read a primitive type as; none if a union contains that very type."""
     if isinstance(pair.reader, Primitive):
         return (pair.reader.type,)
     if isinstance(pair.reader, Union) and pair.writer.type not in pair.reader.types:
@@ -144,7 +144,7 @@ def _name_at(place: Pointer | None) -> Pointer | None:
 
 
 def _refused(reader: AvroSchema, writer: AvroSchema, trial: Trial, sizes: Sizes) -> Iterator[Difference]:
-    """A datum of any kind that is refused; only recursive types in unions can hide one from the rules."""
+    """A refused datum of any kind: only recursive types in unions can hide one from the rules."""
     if not isinstance(reader.root, Record | Union):
         return
     for route in islice(choices(writer.root, sizes), _MOST_TRIED):

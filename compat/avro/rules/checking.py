@@ -1,7 +1,7 @@
 """Compares a reader schema with a writer schema: pairs their types and lets the rules judge each pair.
 
-The walk follows the reference (`SchemaCompatibility` of Avro for Java) where the order and the paths of its findings
-depend on how it walks. Comparisons are generators that yield the comparisons they depend on: two recursive schemas can
+The walk follows the reference (`SchemaCompatibility` of Avro for Java) because the order and the paths of the findings
+depend on it. Comparisons are generators that yield the comparisons they depend on, because two recursive schemas can
 pair up deeper than either of them nests.
 """
 
@@ -24,7 +24,7 @@ from compat.avro.text.stackless import run
 from compat.budget import Budget
 from compat.difference import Difference, Incomparable
 
-#: Which types a reader may have for a primitive type that was written (Avro specification, Schema Resolution).
+#: The reader types that can read a written primitive type (Avro specification, Schema Resolution).
 PROMOTIONS = {
     "null": frozenset({"null"}),
     "boolean": frozenset({"boolean"}),
@@ -36,53 +36,53 @@ PROMOTIONS = {
     "string": frozenset({"string", "bytes"}),
 }
 
-#: How many incompatibilities are listed at most. A type that is used in many places is told in each of them, and
-#: uses within uses multiply.
+#: The most incompatibilities that are listed. A type that is used in many places is reported in each of them, and
+#: nested uses multiply.
 MAX_DIFFERENCES = 1000
 
-#: The steps that a pair of named types takes besides those of its parts, that a field takes which does not fit plainly,
-#: and how much of a path's text or of a list takes one more.
+#: The steps for a pair of named types without its parts, and for a field that does not fit plainly; and how many
+#: characters of a path or elements of a list cost one step.
 _STEPS_A_PAIR = 8
 _STEPS_A_FIELD = 2
 _COPIED_A_STEP = 16
 
-#: From this many branches on a reader's union is searched by name.
+#: A reader's union is searched by name from this many branches on.
 _LARGE_UNION = 8
 
-#: Up to this many fields or symbols a pair is looked at again at each use; of larger ones the first verdict is kept.
+#: The most fields or symbols of a type for a plain comparison at each use; larger types keep their first verdict.
 _PLAIN_SIZE = 32
 
-_Found = list[Difference]
-#: A comparison under way: it yields comparisons it depends on, and is sent what they found.
-_Comparison = Generator["_Comparison", _Found, _Found]
+_Differences = list[Difference]
+#: A comparison in progress: it yields the comparisons it depends on, and receives their differences.
+_Comparison = Generator["_Comparison", _Differences, _Differences]
 
 
 def compare(reader: Node, writer: Node, places: Places, budget: Budget) -> list[Difference]:
-    """The incompatibilities in the reference's order, the first MAX_DIFFERENCES of them.
+    """The first MAX_DIFFERENCES incompatibilities, in the reference's order.
 
     Raises:
         Incomparable: A reader's field matches two fields of the writer, by name and by alias.
-        TooMuchWork: The comparison goes beyond the budget.
+        TooMuchWork: The comparison exceeds the budget.
     """
-    begun = _Walk(places, budget).begin(reader, writer, "")
-    return begun if isinstance(begun, list) else run(begun)
+    outcome = _Walk(places, budget).begin(reader, writer, "")
+    return outcome if isinstance(outcome, list) else run(outcome)
 
 
 class _Walk:
-    """One comparison of two schemas.
+    """A comparison of two schemas.
 
-    A pair of named types is judged once; what was found is told again wherever the pair comes again, with the path of
-    the first time, as the reference does. While a pair is in progress it counts as compatible.
+    A pair of named types is judged once. Its differences are reported again at each later use, with the path of the
+    first use, as in the reference. While a pair is in progress, it counts as compatible.
     """
 
     def __init__(self, places: Places, budget: Budget) -> None:
         self._places = places
         self._spend = budget.spend
-        self._judged: dict[tuple[int, int], _Found] = {}
+        self._judged: dict[tuple[int, int], _Differences] = {}
         self._by_name: dict[int, dict[str, list[Named]]] = {}
 
-    def begin(self, reader: Node, writer: Node, path: str) -> _Found | _Comparison:
-        """What a pair differs in, or the comparison that will tell."""
+    def begin(self, reader: Node, writer: Node, path: str) -> _Differences | _Comparison:
+        """The differences of a pair, or the comparison that computes them."""
         while True:
             if reader.__class__ is Array and writer.__class__ is Array:
                 reader, writer, path = reader.items, writer.items, f"{path}/items"
@@ -101,8 +101,8 @@ class _Walk:
         return list(type_mismatch(reader, writer, path, self._places))
 
     def _from_union(self, reader: Node, writer: Union, path: str) -> _Comparison:
-        """Every branch that may have been written must fit."""
-        found: _Found = []
+        """Every branch that the writer may have used must fit."""
+        differences: _Differences = []
         union = reader if reader.__class__ is Union else None
         weight = 1 + _weight(reader)
         for index, branch in enumerate(writer.branches):
@@ -110,17 +110,17 @@ class _Walk:
             if _fits_plainly(reader, branch):
                 continue
             # The reference starts a new path for the branches of a union that is read as a union.
-            begun = self.begin(reader, branch, f"{path}/{index}" if union is None else "")
-            differences = begun if isinstance(begun, list) else (yield begun)
-            if differences and union is not None:
-                differences = list(missing_union_branch(union, branch, f"{path}/{index}", self._places))
-            found += differences
-            if len(found) >= MAX_DIFFERENCES:
+            outcome = self.begin(reader, branch, f"{path}/{index}" if union is None else "")
+            branch_differences = outcome if isinstance(outcome, list) else (yield outcome)
+            if branch_differences and union is not None:
+                branch_differences = list(missing_union_branch(union, branch, f"{path}/{index}", self._places))
+            differences += branch_differences
+            if len(differences) >= MAX_DIFFERENCES:
                 break
-        return found[:MAX_DIFFERENCES]
+        return differences[:MAX_DIFFERENCES]
 
-    def _into_union(self, reader: Union, writer: Node, path: str) -> _Found | _Comparison:
-        """Some branch of the reader's must fit what was written."""
+    def _into_union(self, reader: Union, writer: Node, path: str) -> _Differences | _Comparison:
+        """At least one branch of the reader must fit the writer's type."""
         if writer.__class__ is not Primitive:
             return self._search(reader, writer, path)
         if not reader.types.isdisjoint(PROMOTIONS[writer.type]):
@@ -129,13 +129,13 @@ class _Walk:
 
     def _search(self, reader: Union, writer: Node, path: str) -> _Comparison:
         for branch in self._candidates(reader, writer):
-            begun = self.begin(branch, writer, "")
-            if not (begun if isinstance(begun, list) else (yield begun)):
+            outcome = self.begin(branch, writer, "")
+            if not (outcome if isinstance(outcome, list) else (yield outcome)):
                 return []
         return list(missing_union_branch(reader, writer, path, self._places))
 
     def _candidates(self, reader: Union, writer: Node) -> list[Node]:
-        """The branches whose own type and name are no reason to refuse the writer's."""
+        """The branches that the writer's type and name do not rule out."""
         if not isinstance(writer, NAMED):
             self._spend(len(reader.branches) // _LARGE_UNION)
             return [branch for branch in reader.branches if branch.__class__ is writer.__class__]
@@ -160,26 +160,26 @@ class _Walk:
                         index.setdefault(key, []).append(branch)
         return index
 
-    def _named(self, reader: Named, writer: Named, path: str) -> _Found | _Comparison:
+    def _named(self, reader: Named, writer: Named, path: str) -> _Differences | _Comparison:
         key = (id(reader), id(writer))
         judged = self._judged.get(key)
         if judged is not None:
             return judged
         steps = _STEPS_A_PAIR + len(path) // _COPIED_A_STEP
         self._spend(steps + (len(reader.aliases) + _weight(reader) + _weight(writer)) // _LARGE_UNION)
-        found = [
+        differences = [
             difference for rule in NAMED_RULES[reader.type] for difference in rule(reader, writer, path, self._places)
         ]
         if reader.__class__ is Record and writer.__class__ is Record:
             self._judged[key] = []
-            return self._fields(reader, writer, path, found)
-        self._judged[key] = found
-        return found
+            return self._fields(reader, writer, path, differences)
+        self._judged[key] = differences
+        return differences
 
-    def _fields(self, reader: Record, writer: Record, path: str, found: _Found) -> _Comparison:
+    def _fields(self, reader: Record, writer: Record, path: str, differences: _Differences) -> _Comparison:
         self._spend(len(reader.fields))
         for index, field in enumerate(reader.fields):
-            if len(found) >= MAX_DIFFERENCES:
+            if len(differences) >= MAX_DIFFERENCES:
                 break
             written = writer.by_name.get(field.name)
             if field.aliases:
@@ -189,7 +189,7 @@ class _Walk:
                 if field.has_default:
                     continue
                 if not (field.type.__class__ is Enum and field.type.default is not None):
-                    found += reader_field_missing_default_value(reader, field, index, writer, path, self._places)
+                    differences += reader_field_missing_default_value(reader, field, index, writer, path, self._places)
                     continue
                 written_type: Node = writer
             elif _fits_plainly(field.type, written.type):
@@ -197,15 +197,15 @@ class _Walk:
             else:
                 written_type = written.type
             self._spend(_STEPS_A_FIELD)
-            begun = self.begin(field.type, written_type, f"{path}/fields/{index}/type")
-            found += begun if isinstance(begun, list) else (yield begun)
-        self._judged[id(reader), id(writer)] = found = found[:MAX_DIFFERENCES]
-        self._spend(len(found) // _COPIED_A_STEP)
-        return found
+            outcome = self.begin(field.type, written_type, f"{path}/fields/{index}/type")
+            differences += outcome if isinstance(outcome, list) else (yield outcome)
+        self._judged[id(reader), id(writer)] = differences = differences[:MAX_DIFFERENCES]
+        self._spend(len(differences) // _COPIED_A_STEP)
+        return differences
 
 
 def _fits_plainly(reader: Node, writer: Node) -> bool:
-    """Whether a pair surely fits, told without the ado of a comparison; False where that cannot tell."""
+    """Whether a pair surely fits, by a cheap test without a comparison; False if the test cannot tell."""
     kind = writer.__class__
     if kind is Primitive:
         readable = PROMOTIONS[writer.type]
@@ -218,12 +218,12 @@ def _fits_plainly(reader: Node, writer: Node) -> bool:
 
 @lru_cache(maxsize=1024)
 def _types_fit(reader: frozenset[str], writer: frozenset[str]) -> bool:
-    """Whether all types a union may have been written with are primitive, and some type of the reader's reads each."""
+    """Whether all written types are primitive and the reader can read each of them."""
     return all(kind in PROMOTIONS and not PROMOTIONS[kind].isdisjoint(reader) for kind in writer)
 
 
 def _record_fits_plainly(reader: Record, writer: Record) -> bool:
-    """So for records whose fields have the same names, and types that are not records in turn."""
+    """A plain fit of records: the same field names, and field types that fit plainly and are not records."""
     if reader.name.name != writer.name.name or len(reader.fields) > _PLAIN_SIZE:
         return False
     written = writer.by_name
@@ -249,7 +249,7 @@ _PLAIN_FITS: dict[type, Callable[..., bool]] = {
 
 
 def _weight(node: Node) -> int:
-    """About how many steps it takes to compare a type with another of its kind, types inside it aside."""
+    """Roughly the number of steps to compare a type with another of its kind, without the types inside it."""
     if node.__class__ is Record:
         return len(node.fields) + len(node.aliases)
     return len(node.symbols) + len(node.aliases) if node.__class__ is Enum else 0

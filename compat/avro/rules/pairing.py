@@ -1,7 +1,7 @@
-"""The pairs of types that data of a writer schema bring together with types of a reader schema.
+"""The pairs of reader type and writer type that meet when written data is read.
 
-The pairs are those of the comparison (`checking`), but come breadth-first, each once, with the shortest way to it
-through the writer's data.
+The pairs are those of the comparison (`checking`), but breadth-first and without repetitions, each with the shortest
+route to it in the writer's data.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STEPS_A_PAIR = 4
 
 
 class Pair(NamedTuple):
-    """A reader's type, the writer's type that it meets, and the way to the place in the writer's data."""
+    """A reader type, the writer type that it meets, and the route to their place in the writer's data."""
 
     reader: Node
     writer: Node
@@ -26,18 +26,18 @@ class Pair(NamedTuple):
 
 
 def pairs(reader: Node, writer: Node, budget: Budget) -> Iterator[Pair]:
-    """All pairs, the ones nearest to the root first.
+    """All pairs, those nearest to the root first.
 
     Raises:
         TooMuchWork: The budget is spent.
     """
     queue = [Pair(reader, writer, ())]
-    met: set[tuple[int, int]] = set()
+    visited: set[tuple[int, int]] = set()
     for pair in queue:
         key = (id(pair.reader), id(pair.writer))
-        if key in met or len(pair.route) > DEEPEST:
+        if key in visited or len(pair.route) > DEEPEST:
             continue
-        met.add(key)
+        visited.add(key)
         budget.spend(_STEPS_A_PAIR)
         yield pair
         queue += _inside(pair, budget)
@@ -60,7 +60,7 @@ def _inside(pair: Pair, budget: Budget) -> Iterator[Pair]:
 
 
 def _may_read(branch: Node, writer: Node) -> bool:
-    # Which branch a primitive type takes is a matter of the whole union.
+    # The branch for a primitive type depends on the whole union.
     if branch.__class__ is not writer.__class__ or isinstance(branch, Primitive):
         return False
     return not (isinstance(branch, NAMED) and isinstance(writer, NAMED)) or names_match(branch, writer)
@@ -73,5 +73,5 @@ def _fields(reader: Record, writer: Record, route: Route, budget: Budget) -> Ite
         if name is not None:
             yield Pair(field.type, writer.by_name[name].type, (*route, name))
         elif not field.has_default and isinstance(field.type, Enum) and field.type.default is not None:
-            # The reference compares such a field with the record (see `reader_field_missing_default_value`).
+            # The reference compares the field's type with the record (see `reader_field_missing_default_value`).
             yield Pair(field.type, writer, route)

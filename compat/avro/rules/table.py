@@ -1,6 +1,6 @@
-"""The ways in which a reader schema fails to read what a writer schema wrote (`SchemaCompatibility` of Avro for Java).
+"""The ways in which a reader schema fails to read a writer's data (`SchemaCompatibility` of Avro for Java).
 
-Each rule is a generator named as the reference names the incompatibility; what it is given has been paired already.
+Each rule is a generator with the reference's name of the incompatibility; it gets types that are already paired.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the types of the two schemas stand in their sources; None for one that a reference defines."""
+    """Looks up where the types of the two schemas are in their sources; None for a type that a reference defines."""
 
     reader: Callable[[Node], Pointer | None]
     writer: Callable[[Node], Pointer | None]
@@ -101,7 +101,7 @@ class Places:
     def difference(
         self, rule: Rule, path: str, arguments: Mapping[str, str], pair: tuple[Node, Node], *step: str | int
     ) -> Difference:
-        """A difference that stands at both types of a pair, or at the same attribute of both."""
+        """A difference at both types of a pair, or at the same attribute of both."""
         reader_at, writer_at = self.reader(pair[0]), self.writer(pair[1])
         return Difference(
             rule,
@@ -113,7 +113,7 @@ class Places:
 
 
 def name_mismatch(reader: Named, writer: Named, path: str, places: Places) -> Iterator[Difference]:
-    """Named types whose plain names differ, unless the writer's full name is an alias of the reader's."""
+    """Named types with different plain names, unless the writer's full name is an alias of the reader's type."""
     if not names_match(reader, writer):
         yield places.difference(
             NAME_MISMATCH,
@@ -146,7 +146,7 @@ def fixed_size_mismatch(reader: Fixed, writer: Fixed, path: str, places: Places)
 
 
 def missing_enum_symbols(reader: Enum, writer: Enum, path: str, places: Places) -> Iterator[Difference]:
-    """Symbols that only the writer has, where the reader has no default to take for them."""
+    """Symbols that only the writer has, unless the reader has a default."""
     if reader.symbols == writer.symbols or reader.default is not None:
         return
     missing = sorted(set(writer.symbols).difference(reader.symbols))
@@ -163,10 +163,10 @@ def missing_enum_symbols(reader: Enum, writer: Enum, path: str, places: Places) 
 def reader_field_missing_default_value(
     reader: Record, field: Field, index: int, writer: Record, path: str, places: Places
 ) -> Iterator[Difference]:
-    """A reader's field that no field of the writer fills and that has no default.
+    """A reader's field without a default that no field of the writer fills.
 
-    A field whose type is an enum with a default is left to the comparison of types, which finds an enum and a record:
-    so does the reference.
+    If the field's type is an enum with a default, the comparison of types reports an enum and a record instead, as the
+    reference does.
     """
     reader_at = places.reader(reader)
     yield Difference(
@@ -179,7 +179,7 @@ def reader_field_missing_default_value(
 
 
 def type_mismatch(reader: Node, writer: Node, path: str, places: Places) -> Iterator[Difference]:
-    """Types that differ and that no promotion joins."""
+    """Different types without a promotion between them."""
     reader_type, writer_type = type_name(reader), type_name(writer)
     yield places.difference(
         TYPE_MISMATCH,
@@ -194,7 +194,7 @@ def type_mismatch(reader: Node, writer: Node, path: str, places: Places) -> Iter
 
 
 def missing_union_branch(reader: Union, branch: Node, path: str, places: Places) -> Iterator[Difference]:
-    """A type of the writer's that fits no branch of the reader's union."""
+    """A writer type that no branch of the reader's union can read."""
     kind = type_name(branch)
     yield places.difference(
         MISSING_UNION_BRANCH,
@@ -207,7 +207,7 @@ def missing_union_branch(reader: Union, branch: Node, path: str, places: Places)
     )
 
 
-#: What is asked of a pair of named types of one kind, in the reference's order; a record's fields come after.
+#: The rules for a pair of named types of one kind, in the reference's order; the record's fields come after them.
 NAMED_RULES: Mapping[str, tuple[Callable[..., Iterator[Difference]], ...]] = {
     "record": (name_mismatch,),
     "enum": (name_mismatch, missing_enum_symbols),
@@ -216,7 +216,7 @@ NAMED_RULES: Mapping[str, tuple[Callable[..., Iterator[Difference]], ...]] = {
 
 
 def names_match(reader: Named, writer: Named) -> bool:
-    """Whether a reader takes a writer's named type for its own; namespaces do not matter."""
+    """Whether a reader identifies a writer's named type with its own; namespaces do not matter."""
     if reader.name.name == writer.name.name:
         return True
     full = writer.name.full
@@ -224,7 +224,7 @@ def names_match(reader: Named, writer: Named) -> bool:
 
 
 def message(difference: Difference, reader: str, writer: str) -> str:
-    """The reference's message for a difference, given the words for reader and writer."""
+    """The reference's message for a difference; `reader` and `writer` name the two schemas."""
     rule = difference.rule
     description = difference.fill(rule.description, reader, writer)
     return f"{{errorType:'{rule.name}', description:'{description}', additionalInfo:'{difference.arguments['info']}'}}"

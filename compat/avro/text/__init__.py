@@ -1,1 +1,1 @@
-"""Avro schemas as texts: read strictly, printed as Java prints."""
+"""The texts of Avro schemas: strict parsing, and printing as Java prints."""

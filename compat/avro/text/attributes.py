@@ -1,4 +1,4 @@
-"""The attributes of a type or field in a schema's JSON, and what may be wrong with them."""
+"""The attributes of a type or field in a schema's JSON, and their faults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME_START = re.compile(r"[A-Za-z_]")
 
 
 class Refused(ValueError):
-    """Why a schema is refused, and the array or object at fault."""
+    """The reason why a schema is refused, and the array or object at fault."""
 
     def __init__(self, detail: str, at: Any) -> None:
         super().__init__(detail)
@@ -22,8 +22,8 @@ class Refused(ValueError):
 
 
 def name_fault(name: str) -> str | None:
-    """What is wrong with a name; None for a letter or underscore followed by letters, digits and underscores."""
-    # An ASCII identifier of Python's is just that.
+    """The fault of a name; None if it is a letter or underscore followed by letters, digits and underscores."""
+    # ASCII identifiers of Python have the same form.
     if name.isascii() and name.isidentifier():
         return None
     if not name:
@@ -32,20 +32,20 @@ def name_fault(name: str) -> str | None:
 
 
 def text_of(value: dict[str, Any], key: str) -> str | None:
-    """The attribute where it is a string; another value counts as none, as in Java."""
-    found = value.get(key)
-    return found if found.__class__ is str else None
+    """The attribute if it is a string; any other value counts as absent, as in Java."""
+    text = value.get(key)
+    return text if text.__class__ is str else None
 
 
 def props_of(value: dict[str, Any], reserved: frozenset[str]) -> Props:
-    """The attributes that are not reserved, in their order."""
+    """The attributes that are not reserved, in order."""
     if reserved.issuperset(value):
         return NO_PROPS
     return {key: prop for key, prop in value.items() if key not in reserved}
 
 
 def alias_texts(value: dict[str, Any]) -> tuple[str, ...]:
-    """The aliases as written, each once."""
+    """The aliases as written, without repetitions."""
     if "aliases" not in value:
         return ()
     aliases = value["aliases"]
@@ -57,15 +57,15 @@ def alias_texts(value: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(aliases))
 
 
-def pointer_to(value: Any, wanted: Any) -> Pointer:
-    """The way to the very array or object `wanted` within a JSON value; to the whole where it is not found."""
+def pointer_to(value: Any, container: Any) -> Pointer:
+    """The pointer to the array or object `container` itself within a JSON value; the empty pointer if it is absent."""
     todo: list[tuple[Pointer, Any]] = [((), value)]
     while todo:
-        pointer, found = todo.pop()
-        if found is wanted:
+        pointer, part = todo.pop()
+        if part is container:
             return pointer
-        if found.__class__ is dict:
-            todo += [((*pointer, key), child) for key, child in found.items() if child.__class__ in (dict, list)]
-        elif found.__class__ is list:
-            todo += [((*pointer, index), child) for index, child in enumerate(found) if child.__class__ in (dict, list)]
+        if part.__class__ is dict:
+            todo += [((*pointer, key), child) for key, child in part.items() if child.__class__ in (dict, list)]
+        elif part.__class__ is list:
+            todo += [((*pointer, index), child) for index, child in enumerate(part) if child.__class__ in (dict, list)]
     return ()

@@ -1,4 +1,4 @@
-"""Defaults of record fields: which JSON values are defaults of which types."""
+"""Defaults of record fields: which JSON values are valid for which types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Check = Generator["_Check", bool, bool]
 
 _INT = range(-(2**31), 2**31)
 _LONG = range(-(2**63), 2**63)
-#: What Java's Double.valueOf reads, hexadecimal numbers aside.
+#: What Java's Double.valueOf accepts, except hexadecimal numbers.
 _JAVA_DOUBLE = re.compile(
     r"[\x00-\x20]*([+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?))[\x00-\x20]*"
 )
@@ -31,11 +31,11 @@ _PRIMITIVE_DEFAULTS = {
 
 
 def is_default(node: Node, value: Any) -> bool:
-    """Whether a JSON value is a default of a type; of a union, that of any branch (Avro library 1.9 and later)."""
+    """Whether a JSON value is a valid default of a type; for a union, of any branch (Avro library 1.9 and later)."""
     if node.__class__ is Primitive:
         return _PRIMITIVE_DEFAULTS[node.type](value)
     if node.__class__ is Union:
-        # Most defaults of unions are of a primitive branch, which takes no walk to tell.
+        # Most defaults of unions match a primitive branch; this tells without a walk.
         for branch in node.branches:
             if branch.__class__ is Primitive and _PRIMITIVE_DEFAULTS[branch.type](value):
                 return True
@@ -43,7 +43,7 @@ def is_default(node: Node, value: Any) -> bool:
 
 
 def double_default(text: str) -> float | None:
-    """The number in a text that stands as default of a float or double; None where Java's parser finds none."""
+    """The number in a text default of a float or double; None if Java's parser refuses the text."""
     match = _JAVA_DOUBLE.fullmatch(text)
     return None if match is None else float(match[1].rstrip("fFdD"))
 
@@ -51,7 +51,7 @@ def double_default(text: str) -> float | None:
 def _fits(node: Node, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
     if node.__class__ is Primitive:
         return _PRIMITIVE_DEFAULTS[node.type](value)
-    # Without this memory a value nested in unions of look-alike records would be tried exponentially often.
+    # Without this cache, a value nested in unions of similar records would be checked exponentially often.
     key = (id(node), id(value))
     if key not in seen:
         check = _CHECKS.get(node.type)
@@ -85,11 +85,11 @@ def _fits_map(node: Map, value: Any, seen: dict[tuple[int, int], bool]) -> _Chec
 
 
 def _fits_record(node: Record, value: Any, seen: dict[tuple[int, int], bool]) -> _Check:
-    # A record that is still being read would contain itself.
+    # A record that is still being parsed would contain itself.
     if value.__class__ is not dict or not node.is_complete:
         return False
     for member in node.fields:
-        # A field's own default was checked with the field.
+        # A field's default was checked with the field.
         fits = (yield _fits(member.type, value[member.name], seen)) if member.name in value else member.has_default
         if not fits:
             return False

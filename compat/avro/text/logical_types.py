@@ -1,4 +1,4 @@
-"""Logical types: which types may carry them; one that does not fit is ignored (Avro specification, Logical Types)."""
+"""Logical types and the types that may carry them; a misplaced one is ignored (Avro specification, Logical Types)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LOGICAL_TYPES = {
     "decimal": ("bytes", "fixed"),
 }
 _FIXED_SIZES = {"uuid": 16, "duration": 12}
-#: Java keeps a precision as an int, and ignores a decimal with a larger one.
+#: Java stores a precision as an int, and ignores a decimal with a larger one.
 _MAX_PRECISION = 2**31 - 1
 
 
 def has_logical_type(node: Node) -> bool:
-    """Whether a type carries a logical type that is known and fits it."""
+    """Whether a type carries a known logical type that fits it."""
     if not isinstance(node, Primitive | Fixed):
         return False
     name = node.props.get("logicalType")
@@ -42,5 +42,5 @@ def _is_decimal(node: Primitive | Fixed) -> bool:
         return False
     if not 0 <= scale <= precision or not 1 <= precision <= _MAX_PRECISION:
         return False
-    # So many decimal digits surely fit in two's complement of the fixed's size.
+    # This many decimal digits fit in the two's complement of the fixed's size.
     return not isinstance(node, Fixed) or precision <= (8 * node.size - 1) * 0.30103

@@ -1,4 +1,4 @@
-"""Reads the text of an Avro schema as strictly as the Avro library for Java does (1.11, and 1.12 on redefinitions)."""
+"""Parses Avro schemas as strictly as the Avro library for Java (1.11, and 1.12 for redefinitions)."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SCHEMA_RESERVED = frozenset(
 _ENUM_RESERVED = _SCHEMA_RESERVED | {"default"}
 _FIELD_RESERVED = frozenset({"default", "doc", "name", "order", "type", "aliases"})
 _ORDERS = frozenset({"ascending", "descending", "ignore"})
-#: Java cannot make longer arrays.
+#: Java cannot allocate longer arrays.
 _MAX_FIXED = 2**31 - 9
 
 
 class Parser:
-    """Reads texts one after the other; each may use the names that those before it defined.
+    """Parses texts one after the other; a text may use the names that earlier texts defined.
 
     Attributes:
-        names: The named types read so far, by full name.
+        names: The named types parsed so far, by full name.
     """
 
     def __init__(self) -> None:
@@ -49,11 +49,11 @@ class Parser:
         self._strict = False
 
     def parse(self, text: str, *, strict: bool) -> Node:
-        """Reads one text.
+        """Parse a text.
 
         Args:
             text: The schema.
-            strict: Whether names and defaults are checked, as for schemas that are new.
+            strict: Whether to check names and defaults, as for new schemas.
 
         Raises:
             InvalidSchema: The text is not an Avro schema.
@@ -88,13 +88,13 @@ class Parser:
         raise Refused(f"Schema not yet supported: {dumps(value)}", value)
 
     def _find(self, name: str, space: str | None, at: Any = None) -> Node:
-        found = self._named(name, space)
-        if found is not None:
-            return found
+        node = self._named(name, space)
+        if node is not None:
+            return node
         raise Refused(f"Undefined name: {dumps(name)}" if at is None else f"Type not supported: {name}", at)
 
     def _named(self, name: str, space: str | None) -> Node | None:
-        # A plain name is one of the namespace around it, or else of none.
+        # A plain name is looked up in the enclosing namespace first, then without a namespace.
         return self.names.get(Name.of(name, space).full) or self.names.get(name)
 
     def _union(self, value: list[Any], space: str | None) -> Union:
@@ -165,7 +165,7 @@ class Parser:
             self._aliases(value, name),
             props_of(value, _SCHEMA_RESERVED),
         )
-        # The fields may be of this type; where it is defined already, they must be as they were.
+        # The fields may be of this type. If the name is already defined, the definitions must be equal.
         self.names.setdefault(name.full, record)
         fields: dict[str, Field] = {}
         space = name.space
@@ -193,17 +193,17 @@ class Parser:
     def _field_type(self, value: dict[str, Any], name: str, space: str | None) -> Node:
         if "type" not in value:
             raise Refused(f"No field type: {dumps(value)}", value)
-        given = value["type"]
-        if given.__class__ is not str or given in PRIMITIVE_TYPES:
-            return self._node(given, space)
-        found = self._named(given, space)
-        if found is None:
+        type_text = value["type"]
+        if type_text.__class__ is not str or type_text in PRIMITIVE_TYPES:
+            return self._node(type_text, space)
+        node = self._named(type_text, space)
+        if node is None:
             raise Refused(
-                f'{dumps(given)} is not a defined name. The type of the "{name}" field must be a defined name '
+                f'{dumps(type_text)} is not a defined name. The type of the "{name}" field must be a defined name '
                 'or a {"type": ...} expression.',
                 value,
             )
-        return found
+        return node
 
     def _default(self, value: dict[str, Any], name: str, node: Node) -> Any:
         default = value["default"]
@@ -216,19 +216,19 @@ class Parser:
         return default
 
     def _define(self, node: Named, at: dict[str, Any]) -> Named:
-        """The type under its name: the one defined before, where both are the same."""
-        known = self.names.setdefault(node.name.full, node)
-        is_open = isinstance(known, Record) and not known.is_complete
-        if known is not node and (is_open or _definition(known) != _definition(node)):
+        """The type under its name; an earlier definition if there is an equal one."""
+        defined = self.names.setdefault(node.name.full, node)
+        is_open = isinstance(defined, Record) and not defined.is_complete
+        if defined is not node and (is_open or _definition(defined) != _definition(node)):
             raise Refused(f"Can't redefine: {node.name.full}", at)
-        return known
+        return defined
 
     def _name(self, value: dict[str, Any], space: str | None) -> Name:
-        given = value.get("name")
-        if given.__class__ is not str:
+        text = value.get("name")
+        if text.__class__ is not str:
             raise Refused(f"No name in schema: {dumps(value)}", value)
-        own_space = text_of(value, "namespace")
-        name = Name.of(given, space if own_space is None else own_space)
+        own_namespace = text_of(value, "namespace")
+        name = Name.of(text, space if own_namespace is None else own_namespace)
         self._check_name(name.name, value)
         if self._strict and name.space is not None:
             for part in name.space.split("."):

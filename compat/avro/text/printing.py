@@ -1,6 +1,6 @@
-"""Prints Avro schemas as the Avro library for Java does in `Schema.toString`: the canonical text, and the normalised.
+"""Prints Avro schemas as `Schema.toString` of the Avro library for Java: the canonical or the normalized text.
 
-The work is kept on a list and not on the stack, since types of many texts may nest deeper than any one text does.
+The work is kept in a list, not on the stack: types of many texts may nest deeper than any one text.
 """
 
 from __future__ import annotations
@@ -33,45 +33,45 @@ from compat.avro.text.logical_types import has_logical_type
 from compat.avro.text.stackless import run
 from compat.json.json_text import dumps, java_order, upper_case_escapes
 
-#: What is still to be printed: text as it stands, or a type and the namespace around it.
+#: A part that is still to be printed: text, or a type and its enclosing namespace.
 _Part = str | tuple[Node, str | None]
 
 
 def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = False, only_outermost: bool = False) -> str:
-    """The text of a schema, compact.
+    """The compact text of a schema.
 
     Args:
         node: The schema's outermost type.
-        known: Full names of types that are printed as names only, since a reference defines them.
-        normalized: Whether properties, aliases and objects in values are sorted, empty docs left out and defaults
-            printed as their type has them.
-        only_outermost: Whether all named types inside are printed as names only.
+        known: Full names of the types that references define; only their names are printed.
+        normalized: Whether to sort properties, aliases and objects in values, omit empty docs, and print each default
+            as a value of its type.
+        only_outermost: Whether to print only the names of inner named types.
     """
     names = set(known)
-    done: list[str] = []
-    todo: list[_Part] = [(node, None)]
-    while todo:
-        part = todo.pop()
+    printed: list[str] = []
+    remaining: list[_Part] = [(node, None)]
+    while remaining:
+        part = remaining.pop()
         if isinstance(part, str):
-            done.append(part)
+            printed.append(part)
             continue
         node, space = part
         text = _nameless(node, normalized=normalized)
         if text is not None:
-            done.append(text)
+            printed.append(text)
             continue
         if isinstance(node, NAMED):
             full = node.name.full
-            if full in names or (only_outermost and done):
-                done.append(encode_basestring(_mention(node.name, space, names)))
+            if full in names or (only_outermost and printed):
+                printed.append(encode_basestring(_mention(node.name, space, names)))
                 continue
             names.add(full)
-        todo += reversed(_PRINTERS[node.__class__](node, space, normalized=normalized))
-    return upper_case_escapes("".join(done))
+        remaining += reversed(_PRINTERS[node.__class__](node, space, normalized=normalized))
+    return upper_case_escapes("".join(printed))
 
 
 def _nameless(node: Node, *, normalized: bool) -> str | None:
-    """The text of a type in which no other can be but primitive ones, at once; None for another."""
+    """The text of a type that contains only primitive types, itself included; None for any other type."""
     if node.__class__ is Primitive:
         return _primitive(node, normalized=normalized)
     if node.__class__ is Union and node.types <= PRIMITIVE_TYPES:
@@ -147,7 +147,7 @@ _PRINTERS: Mapping[type, Callable[..., Sequence[_Part]]] = {
 
 
 def _header(node: Named, space: str | None, *, normalized: bool) -> str:
-    """Name, namespace where it is not the one around, and doc."""
+    """The name, the doc, and the namespace if it differs from the enclosing one."""
     header = f',"name":{encode_basestring(node.name.name)}'
     if node.name.space != space:
         header += f',"namespace":{encode_basestring(node.name.space or "")}'
@@ -192,25 +192,25 @@ def _props(node: Node | None, props: Mapping[str, Any], *, normalized: bool) -> 
 
 
 def _mention(name: Name, space: str | None, names: set[str]) -> str:
-    # Java writes a name without namespace bare even where it is then read as one of the namespace around it.
+    # Java omits the empty namespace even if the name is then read as one of the enclosing namespace.
     hidden = name.space is None and space is not None and f"{space}.{name.name}" in names
     return f".{name.name}" if hidden else _qualified(name, space)
 
 
 def _qualified(name: Name, space: str | None) -> str:
-    """The name as a mention inside a namespace writes it."""
+    """The name as it is written within a namespace."""
     if name.space == space and not (space is not None and name.name in PRIMITIVE_TYPES | COMPLEX_TYPES):
         return name.name
     return name.full
 
 
 def _alias(alias: Name, space: str | None) -> str:
-    # Java prints an alias without namespace bare, and then reads it back as one of the type's namespace.
+    # Java omits an alias's empty namespace, and then reads the alias as one of the type's namespace.
     return f".{alias.name}" if alias.space is None and space is not None else _qualified(alias, space)
 
 
 def _typed(node: Node, default: Any) -> Generator[Any, Any, Any]:
-    """The default as a value of its type: whole numbers as floats where the type is one."""
+    """The default as a value of its type: a whole number becomes a float if the type is float or double."""
     if default.__class__ in (int, float):
         convert = _FLOATS.get(node.type)
         if convert is not None:
@@ -222,7 +222,7 @@ def _typed(node: Node, default: Any) -> Generator[Any, Any, Any]:
     elif isinstance(node, Array) and default.__class__ is list:
         elements = []
         for element in default:
-            elements.append((yield _typed(node.items, element)))  # noqa: PERF401 - this is no loop but a coroutine
+            elements.append((yield _typed(node.items, element)))  # noqa: PERF401 - a comprehension cannot yield
         return elements
     elif isinstance(node, Map | Record) and default.__class__ is dict:
         members = {}
@@ -241,7 +241,7 @@ def _double(value: float) -> float:
 
 
 def _float(value: float) -> float:
-    """The double that prints as the nearest single-precision number does: the one with the fewest digits."""
+    """The double that prints like the nearest single-precision number: the one with the fewest digits."""
     double = _double(value)
     packed = _packed(double)
     if packed is None:

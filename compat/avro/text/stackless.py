@@ -1,6 +1,6 @@
-"""Recursion without the stack: functions written as generators that yield the calls they make.
+"""Recursion without the stack: functions are generators that yield their recursive calls.
 
-Schemas and defaults from outside can nest deeper than Python's stack goes.
+Schemas and defaults from clients can nest deeper than Python's stack allows.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeVar
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
-def run(call: Generator[Any, Any, _Answer]) -> _Answer:
-    """What a call returns, with every call it yields run and its answer sent back."""
+def run(call: Generator[Any, Any, _Result]) -> _Result:
+    """The result of a call; each call that it yields is run, and its result is sent back."""
     stack: list[Generator[Any, Any, Any]] = [call]
-    answer: Any = None
+    returned: Any = None
     while True:
         try:
-            stack.append(stack[-1].send(answer))
-            answer = None
+            stack.append(stack[-1].send(returned))
+            returned = None
         except StopIteration as stop:
             stack.pop()
-            answer = stop.value
+            returned = stop.value
             if not stack:
-                result: _Answer = answer
+                result: _Result = returned
                 return result
