@@ -1,4 +1,4 @@
-"""Edits of a JSON Schema's text that mend an incompatibility."""
+"""Edits of a JSON Schema's text that remove an incompatibility."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from compat.json.edits import append_element, remove, replace_value, set_member,
 from compat.json_schema.schema import JsonSchema
 from compat.schema import ParsedSchema, Pointer
 
-#: Keywords whose members are what a schema is about: to take one out is no remedy.
+#: Keywords whose members are the content of a schema: removing a member is no remedy.
 _CONTENT = frozenset({"properties", "patternProperties", "items", "prefixItems", "definitions", "$defs"})
 
 
 class _Case(NamedTuple):
-    """The texts and values of the two schemas, and the places of a difference."""
+    """The two schemas and the places of a difference."""
 
     new: JsonSchema
     old: JsonSchema
@@ -54,8 +54,8 @@ def _value(schema: JsonSchema, pointer: Pointer | None) -> Any:
 
 
 def _dropped_requirement(case: _Case) -> Iterator[Fix]:
-    """Drop from `required` what the old schema did not require."""
-    for pointer in _around(case.new_at, "required"):
+    """Drop the names from `required` that the old schema does not require."""
+    for pointer in _near(case.new_at, "required"):
         now, before = _value(case.new, pointer), _value(case.old, pointer) or []
         if not isinstance(now, list) or not isinstance(before, list):
             continue
@@ -63,13 +63,13 @@ def _dropped_requirement(case: _Case) -> Iterator[Fix]:
         added = [name for name in now if name not in before]
         if not added:
             continue
-        # Draft 4 has no empty `required`.
+        # Draft 4 does not allow an empty `required`.
         edit = replace_value(case.new.source, pointer, _text(kept)) if kept else remove(case.new.source, pointer)
         yield Fix(f"Do not require {', '.join(map(str, added))}", (edit,))
 
 
-def _around(pointer: Pointer | None, keyword: str) -> Iterator[Pointer]:
-    """Places of a keyword at a place, beside it and in the schema around it."""
+def _near(pointer: Pointer | None, keyword: str) -> Iterator[Pointer]:
+    """Pointers to a keyword: around a place, beside it, and in the schemas around it."""
     if pointer is None:
         return
     for length in range(len(pointer), max(-1, len(pointer) - 3), -1):
@@ -80,9 +80,9 @@ def _around(pointer: Pointer | None, keyword: str) -> Iterator[Pointer]:
 
 
 def _both_types(case: _Case) -> Iterator[Fix]:
-    """An array of the old and the new type."""
-    for new_at in _around(case.new_at, "type"):
-        for old_at in _around(case.old_at, "type"):
+    """Accept both the old and the new type."""
+    for new_at in _near(case.new_at, "type"):
+        for old_at in _near(case.old_at, "type"):
             now, before = (_types(_value(schema, at)) for schema, at in ((case.new, new_at), (case.old, old_at)))
             both = list(dict.fromkeys([*before, *now]))
             if now and before and len(both) > len(now) and new_at in spans(case.new.source):
@@ -97,7 +97,7 @@ def _types(value: Any) -> list[str]:
 
 
 def _all_values(case: _Case) -> Iterator[Fix]:
-    """The values of the old enum beside those of the new one."""
+    """The values of both enums."""
     now, before = _value(case.new, case.new_at), _value(case.old, case.old_at)
     if case.new_at is None or case.old_at is None or not case.new_at or not case.old_at:
         return
@@ -110,7 +110,7 @@ def _all_values(case: _Case) -> Iterator[Fix]:
 
 
 def _as_it_was(case: _Case) -> Iterator[Fix]:
-    """What stands at the difference's place in the old schema, or nothing if that has nothing there."""
+    """Keep what the old schema has at the difference's place; if it has nothing there, remove the new part."""
     text = case.new.source
     new_at, old_at = case.new_at, case.old_at
     has_new = new_at is not None and new_at in spans(text)
@@ -129,7 +129,7 @@ def _as_it_was(case: _Case) -> Iterator[Fix]:
 
 
 def _put_back(case: _Case, old_at: Pointer) -> Iterator[Fix]:
-    """A member of the old schema in the same object of the new one."""
+    """Restore a member of the old schema in the same object of the new schema."""
     outer, name = old_at[:-1], old_at[-1]
     value = _text(_value(case.old, old_at))
     title = f"Keep {_name(old_at)}"

@@ -1,4 +1,4 @@
-"""The drafts of JSON Schema: which keywords each of them has, as data."""
+"""The drafts of JSON Schema and their keywords, as data."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _CONTAINS_2019 = ("contains", "minContains", "maxContains", "unevaluatedItems")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One draft of JSON Schema.
+    """A draft of JSON Schema.
 
     Attributes:
-        name: The draft as people call it.
-        url: Its metaschema's address.
-        id_keyword: The keyword that names a schema resource.
-        kinds: For each model kind the keywords that imply it where no `type` stands.
-        modern: Whether it is 2019-09 or later: `$ref` has siblings, `$anchor` exists, an empty `properties` implies
-            nothing, and a change of `$id` is not reported (as the reference loads these drafts by another library).
+        name: The draft's common name.
+        url: The address of its metaschema.
+        id_keyword: The keyword that identifies a schema resource.
+        kinds: For each kind of node, the keywords that imply it if there is no `type`.
+        modern: Whether the draft is 2019-09 or later: `$ref` has siblings, `$anchor` exists, an empty `properties`
+            implies no kind, and changes of `$id` are not reported (the reference uses another library for these drafts).
         tuple_keyword: The keyword whose array describes the first items.
-        rest_keyword: The keyword that describes the items after those.
+        rest_keyword: The keyword for the items after the tuple.
         has_const: Whether `const` exists.
         has_conditional: Whether `if`, `then` and `else` exist.
         exclusive_flags: Whether `exclusiveMinimum` and `exclusiveMaximum` are booleans.
@@ -107,7 +107,7 @@ DRAFT_2020_12 = Dialect(
     rest_keyword="items",
 )
 
-#: All dialects by their metaschema's address without scheme and trailing `#`.
+#: The dialects by metaschema address, without scheme and trailing `#`.
 DIALECTS = {
     dialect.url.partition("://")[2].rstrip("#"): dialect
     for dialect in (DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019_09, DRAFT_2020_12)
@@ -115,12 +115,12 @@ DIALECTS = {
 
 
 def metaschema_of(url: str) -> Dialect | None:
-    """The dialect whose metaschema has this address, with http or https and with or without `#`."""
+    """The dialect with this metaschema address, which may use http or https and may end with `#`."""
     scheme, _, rest = url.partition("://")
     return DIALECTS.get(rest.removesuffix("#")) if scheme in ("http", "https") else None
 
 
 def dialect_of(schema: Any, otherwise: Dialect = DRAFT_7) -> Dialect:
-    """The dialect that a schema's `$schema` names; the other one (draft-07 in the reference) if it is unknown."""
+    """The dialect that `$schema` names; `otherwise` (draft-07 in the reference) if it is missing or unknown."""
     url = schema.get("$schema") if isinstance(schema, dict) else None
     return (metaschema_of(url) if isinstance(url, str) else None) or otherwise

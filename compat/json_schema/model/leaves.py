@@ -1,4 +1,4 @@
-"""Loading of the kinds that have no subschemas."""
+"""Loaders for the kinds of nodes without subschemas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compat.json_schema.model.reading import Malformed, decimal, place, shown
 from compat.json_schema.model.resources import Resource
 from compat.schema import Pointer
 
-#: A node's class and the fields that are its own.
+#: A node's class, and the fields that only this class has.
 Part = tuple[type[model.Node], dict[str, Any]]
 
 
@@ -25,7 +25,7 @@ def _number(raw: dict[str, Any], pointer: Pointer, resource: Resource, integer: 
         raise Malformed("multipleOf should not be 0", place((*pointer, "multipleOf"), resource))
     for bound, keyword in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if resource.dialect.exclusive_flags:
-            # The bound itself stays: a flag that is set or taken away is then a bound added or removed.
+            # The bound itself stays, so setting or removing the flag counts as adding or removing a bound.
             fields[f"exclusive_{bound}"] = fields[bound] if raw.get(keyword) is True else None
         else:
             fields[f"exclusive_{bound}"] = decimal(raw, keyword, pointer)

@@ -1,7 +1,7 @@
-"""The model that JSON Schemas are compared in: one kind of node per kind of value, as the reference's loader has it.
+"""The model for comparing JSON Schemas: one kind of node per kind of value, as in the reference's loader.
 
-`type: [a, b]` is an anyOf, a type beside `enum`, `const` or a combinator is an allOf, and keywords without a type
-imply theirs. Nodes are compared by identity; pointers lead to the schema's source.
+`type: [a, b]` becomes an anyOf, a type beside `enum`, `const` or a combinator becomes an allOf, and keywords without a
+type imply one. Nodes compare by identity; pointers refer to the schema's source.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from compat.schema import Pointer
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
-    """What all kinds of schema have.
+    """A schema of any kind.
 
     Attributes:
-        at: Where the schema stands in the compared text; None in a schema that it refers to by name.
-        raw: The schema as JSON.
+        at: The schema's place in the compared text; None if it is in a referenced schema.
+        raw: The schema as a JSON value.
         id: The value of `$id` (`id` in draft 4).
-        default: The default's canonical text; None where there is none.
-        connect_type: Kafka Connect's type, where the schema was made by Connect.
+        default: The canonical text of the default; None if there is none.
+        connect_type: Kafka Connect's type, if Connect generated the schema.
     """
 
     at: Pointer | None
@@ -35,7 +35,7 @@ class Node:
     connect_type: str | None = None
 
     def keyword(self, name: str) -> Pointer | None:
-        """Where a keyword of this schema stands, if it does."""
+        """The place of a keyword of this schema; None if it is absent."""
         if self.at is None or not isinstance(self.raw, dict) or name not in self.raw:
             return None
         return (*self.at, name)
@@ -84,14 +84,14 @@ class Number(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Enum(Node):
-    """`enum`: canonical texts of the permitted values."""
+    """`enum`: the canonical texts of the permitted values."""
 
     values: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Const(Node):
-    """`const`: canonical text of the permitted value."""
+    """`const`: the canonical text of the permitted value."""
 
     value: str
 
@@ -105,14 +105,14 @@ class Not(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Conditional(Node):
-    """`if`, `then`, `else`: the reference does not compare what stands in them."""
+    """`if`, `then`, `else`: the reference does not compare their schemas."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Combined(Node):
-    """`allOf`, `anyOf` or `oneOf`, or what amounts to one of them.
+    """`allOf`, `anyOf` or `oneOf`, or an equivalent of one of them.
 
-    `members` has equal members once; `size` counts them all.
+    Equal members occur once in `members`; `size` counts all of them.
     """
 
     criterion: str
@@ -124,7 +124,7 @@ class Combined(Node):
 class Object(Node):
     """`type: object`, or keywords for objects.
 
-    `additional` is False for none, True for any (the keyword's absence included), else the schema they must match.
+    `additional` is False if no other property is allowed, True if any is (also without the keyword), else their schema.
     """
 
     properties: Mapping[str, Node] = field(default_factory=dict)
@@ -143,9 +143,9 @@ class Object(Node):
 class Array(Node):
     """`type: array`, or keywords for arrays.
 
-    `all_items` is the schema of every item where there is no tuple; `items` are the tuple's schemas; `additional` is
-    as in Object, for what comes after the tuple. `min_contains` is None if nothing need match, since there is no
-    `contains` or the draft has no number for it.
+    `items` are the schemas of the tuple; without a tuple, `all_items` is the schema of every item. `additional` is as
+    in Object and applies to the items after the tuple. `min_contains` is None if no item need match: the schema has no
+    `contains`, or the draft has no such number.
     """
 
     all_items: Node | None = None
@@ -161,14 +161,14 @@ class Array(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reference(Node):
-    """`$ref`: `targets` is filled once the whole schema is loaded."""
+    """`$ref`; `targets` is filled once the whole schema is loaded."""
 
     key: int
     targets: Mapping[int, Node]
 
     @property
     def target(self) -> Node:
-        """The schema that the reference leads to, which may be a reference again."""
+        """The schema that the reference names, which may be a reference itself."""
         return self.targets[self.key]
 
 
@@ -176,7 +176,7 @@ _UNCONSTRAINED = Empty(at=None, raw=True)
 
 
 def follow(node: Node) -> Node:
-    """The schema at the end of a chain of references; one that only leads back to itself constrains nothing."""
+    """The schema at the end of a chain of references; a chain that only leads back to itself constrains nothing."""
     seen: set[int] = set()
     while isinstance(node, Reference):
         if id(node) in seen:

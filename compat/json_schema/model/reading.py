@@ -1,4 +1,4 @@
-"""Reading of keywords' values: the kind of value that means something, or a complaint that says where."""
+"""Reads the values of keywords; an unexpected kind of value raises an error with its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_SHOWN = 80
 
 
 class Malformed(ValueError):
-    """A schema that cannot be loaded: the arguments are the sentence and the pointer to the place."""
+    """A schema that cannot be loaded; the arguments are the sentence and the pointer to the place."""
 
     def __init__(self, detail: str, pointer: Pointer | None) -> None:
         super().__init__(detail, pointer)
@@ -24,12 +24,12 @@ class Malformed(ValueError):
 
 
 def place(pointer: Pointer, resource: Resource) -> Pointer | None:
-    """A place in the text that is compared; None in one that it refers to by name."""
+    """A place in the compared text; None in a referenced text."""
     return None if resource.foreign else pointer
 
 
 def array(raw: dict[str, Any], keyword: str, pointer: Pointer) -> list[Any]:
-    """A keyword's array; an empty one where the keyword is absent."""
+    """A keyword's array; empty if the keyword is absent."""
     value = raw.get(keyword, [])
     if not isinstance(value, list):
         raise Malformed(f"'{keyword}' must be an array, not {shown(value)}", (*pointer, keyword))
@@ -37,7 +37,7 @@ def array(raw: dict[str, Any], keyword: str, pointer: Pointer) -> list[Any]:
 
 
 def mapping(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Mapping[str, Any]:
-    """A keyword's object; an empty one where the keyword is absent."""
+    """A keyword's object; empty if the keyword is absent."""
     value = raw.get(keyword, {})
     if not isinstance(value, dict):
         raise Malformed(f"'{keyword}' must be an object, not {shown(value)}", (*pointer, keyword))
@@ -45,21 +45,21 @@ def mapping(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Mapping[str,
 
 
 def json_key(value: Any) -> str:
-    """A text that is the same for JSON values that are equal: keys in any order, 1 and 1.0 alike."""
+    """A text that equal JSON values share: the order of keys does not matter, and 1 equals 1.0."""
     return json_text.dumps(_plain_numbers(value), sort_keys=True)
 
 
 class ValueKeys:
-    """Short keys of the parts of one JSON value, the same for parts that are equal as `json_key` has it.
+    """Short keys for the parts of one JSON value; parts with the same `json_key` have the same key.
 
-    Each part is read once, however deep the parts nest whose keys are asked for.
+    Each part is read once, however deeply parts with keys nest.
     """
 
     def __init__(self) -> None:
         self._keys: dict[int, bytes] = {}
 
     def of(self, value: Any) -> bytes:
-        """The key of a part; the value that it is part of must stay."""
+        """The key of a part; the caller must keep the whole value alive, since keys are cached by identity."""
         if isinstance(value, str):
             return b'"' + value.encode("utf-8", "surrogatepass")
         if not isinstance(value, dict | list):
@@ -76,7 +76,7 @@ class ValueKeys:
             parts = [b"{"]
             for name in sorted(value):
                 parts += name.encode("utf-8", "surrogatepass"), self.of(value[name])
-        # With their lengths in front, so that no two lists of parts look alike.
+        # Length prefixes, so that different lists of parts have different bytes.
         framed = b"".join([b"%d:%b" % (len(part), part) for part in parts])
         return b"#" + hashlib.blake2b(framed, digest_size=16).digest()
 
@@ -92,7 +92,7 @@ def _plain_numbers(value: Any) -> Any:
 
 
 def decimal(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Decimal | None:
-    """A keyword's number, if it stands there."""
+    """A keyword's number; None if the keyword is absent."""
     value = raw.get(keyword)
     if value is None and keyword not in raw:
         return None
@@ -102,7 +102,7 @@ def decimal(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Decimal | No
 
 
 def strings(values: list[Any], pointer: Pointer) -> list[str]:
-    """An array's names."""
+    """The names in an array."""
     for index, value in enumerate(values):
         if not isinstance(value, str):
             raise Malformed(f"{shown(value)} is not a name", (*pointer, index))
@@ -110,6 +110,6 @@ def strings(values: list[Any], pointer: Pointer) -> list[str]:
 
 
 def shown(value: Any) -> str:
-    """A value's text, cut where it is long."""
+    """A value's text, shortened if it is long."""
     text = json_text.dumps(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
