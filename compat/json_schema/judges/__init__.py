@@ -1,1 +1,1 @@
-"""Judges of keywords: what differs between two schemas."""
+"""The judges of single keywords: they compare two schemas."""

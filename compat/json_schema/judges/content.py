@@ -1,10 +1,10 @@
-"""Content models: what an object or array may hold beside what its schema names."""
+"""Content models: what an object or array may contain besides the parts that its schema names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compat.json_schema.judges.judging import Ask, Found, Judge
+from compat.json_schema.judges.judging import Ask, Change, Judge
 from compat.json_schema.model.nodes import Array, Empty, Never, Node, Object
 from compat.json_schema.validate.metaschemas import finds
 from compat.schema import Pointer
@@ -12,13 +12,13 @@ from compat.schema import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A keyword that says what else there may be.
+    """A keyword for the parts that the schema does not name.
 
     Attributes:
-        rules: The start of its rules' names.
+        rules: The prefix of its rules' names.
         path: Its segment in paths.
-        schema: True where it allows everything (its absence included), False where nothing, else the schema it wants.
-        at: Where it stands in the source.
+        schema: True if everything is allowed (also without the keyword), False if nothing is, else the schema to match.
+        at: Its place in the source.
     """
 
     rules: str
@@ -35,7 +35,7 @@ def additional_properties(node: Object) -> Beside:
 
 
 def additional_items(node: Array) -> Beside:
-    """What an array allows after its tuple: additionalItems, or in 2020-12 `items`."""
+    """The keyword for an array's items after its tuple: additionalItems, or `items` in 2020-12."""
     at = node.keyword("additionalItems") or node.keyword("items")
     return Beside("ADDITIONAL_ITEMS", "additionalItems", node.additional, at)
 
@@ -56,14 +56,14 @@ def unevaluated_items(node: Array) -> Beside:
 
 
 def _flag(node: Node | None) -> Node | bool:
-    """An unevaluated keyword's schema, with `true`, `{}` and absence as one, as the reference's table has them."""
+    """An unevaluated keyword's schema; `true`, `{}` and absence count as the same, as in the reference."""
     if node is None or isinstance(node, Empty):
         return True
     return False if isinstance(node, Never) else node
 
 
 def beside(old: Beside, new: Beside, route: tuple[str | int, ...]) -> Judge:
-    """ADDED, REMOVED, EXTENDED and NARROWED of such a keyword."""
+    """ADDED, REMOVED, EXTENDED and NARROWED for a keyword of a content model."""
     before, after = old.schema, new.schema
     verdict = None
     if (before is False) != (after is False):
@@ -75,19 +75,19 @@ def beside(old: Beside, new: Beside, route: tuple[str | int, ...]) -> Judge:
     elif isinstance(before, Node) and isinstance(after, Node):
         yield Ask(before, after, (new.path,), route)
     if verdict:
-        yield Found(f"{new.rules}_{verdict}", (new.path,), route, new.at, old.at)
+        yield Change(f"{new.rules}_{verdict}", (new.path,), route, new.at, old.at)
 
 
 def is_open(node: Object | Array) -> bool:
-    """Whether anything may stand beside what the schema names."""
+    """Whether the schema allows any other part besides those that it names."""
     patterns = node.patterns if isinstance(node, Object) else ()
     return node.additional is True and not patterns and _flag(node.unevaluated) is True
 
 
 def covering(node: Object | Array, name: str | None = None) -> Node | None:
-    """The schema that what is not named must match: a pattern's, the additional or the unevaluated ones'.
+    """The schema for unnamed parts: a matching pattern's schema, else the additional or the unevaluated one.
 
-    None where the content model is open or closed.
+    None if the content model is open or closed.
     """
     if isinstance(node, Object) and name is not None:
         for pattern, schema in node.patterns:
@@ -99,24 +99,24 @@ def covering(node: Object | Array, name: str | None = None) -> Node | None:
     return unevaluated if node.additional is True and isinstance(unevaluated, Node) else None
 
 
-def removed(thing: str, old: Node, cover: Node | None, found: Found) -> Judge:
-    """How a property or item is missed by a schema that is not open."""
+def removed(thing: str, old: Node, cover: Node | None, unnamed: Change) -> Judge:
+    """A removed property or item, if the new schema's content model is not open."""
     if cover is not None:
-        covered = yield Ask(old, cover, found.path, found.route)
+        covered = yield Ask(old, cover, unnamed.path, unnamed.route)
         verdict = "REMOVED_IS_COVERED_BY_PARTIALLY_OPEN" if covered else "REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN"
     else:
         verdict = "WITH_FALSE_REMOVED_FROM_CLOSED" if isinstance(old, Never) else "REMOVED_FROM_CLOSED"
-    yield Found(f"{thing}_{verdict}_CONTENT_MODEL", found.path, found.route, found.reader_at, found.writer_at)
+    yield Change(f"{thing}_{verdict}_CONTENT_MODEL", unnamed.path, unnamed.route, unnamed.reader_at, unnamed.writer_at)
 
 
-def added(thing: str, new: Node, cover: Node, found: Found) -> Judge:
-    """How a property or item is new to a schema that wanted such things to match another schema."""
-    covered = yield Ask(cover, new, found.path, found.route)
+def added(thing: str, new: Node, cover: Node, unnamed: Change) -> Judge:
+    """An added property or item, if the old schema's content model has a schema for such parts."""
+    covered = yield Ask(cover, new, unnamed.path, unnamed.route)
     verdict = "ADDED_IS_COVERED" if covered else "ADDED_NOT_COVERED"
-    yield Found(
+    yield Change(
         f"{thing}_{verdict}_BY_PARTIALLY_OPEN_CONTENT_MODEL",
-        found.path,
-        found.route,
-        found.reader_at,
-        found.writer_at,
+        unnamed.path,
+        unnamed.route,
+        unnamed.reader_at,
+        unnamed.writer_at,
     )

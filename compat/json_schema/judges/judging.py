@@ -1,8 +1,8 @@
-"""What the judges of single keywords say and ask; the walk answers them.
+"""The vocabulary of the judges: changes that they report, and questions that the walk answers.
 
-A judge is a generator. It yields findings, and questions about pairs of subschemas, and is sent the answers: whether
-the new schema of the pair reads what the old one accepts. So a judge never recurses, and the walk alone decides how
-deep, how often and for how long pairs are compared.
+A judge is a generator. It yields changes, and questions about pairs of subschemas. The answer to a question is whether
+the new subschema reads what the old one accepts. So a judge never recurses: the walk alone decides how deep, how often
+and how long pairs are compared.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from compat.json_schema.model.nodes import Node
 from compat.schema import Pointer
 
-#: A step into an instance: a property's name or an item's index.
+#: Steps into an instance: names of properties and indices of items.
 Route = tuple[str | int, ...]
 
-#: The route's step to any item or property that no keyword names.
+#: The step to an item that no keyword names.
 ANY_ITEM = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A difference within a pair of schemas; path and route count from the pair.
+class Change:
+    """A change within a pair of schemas; path and route are relative to the pair.
 
     Attributes:
         name: The rule's name.
         path: The segments of the reference's path.
-        route: Where the values stand in an instance that the difference is about.
-        reader_at: The place in the new schema's source, if it stands there.
-        writer_at: The place in the old schema's source, if it stands there.
+        route: The steps to the affected values in an instance.
+        reader_at: Its place in the new schema's source; None if it is not there.
+        writer_at: Its place in the old schema's source; None if it is not there.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question about two subschemas.
+    """The question whether one subschema reads another's data.
 
     Attributes:
         old: The subschema that data was written with.
-        new: The subschema that it is read with.
-        path: The segments from the pair in hand to them.
-        route: The steps from an instance of the pair in hand to an instance of theirs.
-        keep: Whether what is found between them counts; else only the answer is wanted.
+        new: The subschema that data is read with.
+        path: The path segments from the current pair to this pair.
+        route: The steps from an instance of the current pair to an instance of this pair.
+        keep: Whether to report the changes of this pair; otherwise only the answer matters.
     """
 
     old: Node
@@ -60,27 +60,27 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """Word that the pair is incompatible, whatever else is found: where only that is wanted, nothing more need be."""
+    """Reports that the pair is incompatible in any case; if only the verdict matters, the walk stops judging it."""
 
 
-Judge = Generator[Found | Ask | Doomed, bool, None]
+Judge = Generator[Change | Ask | Doomed, bool, None]
 
 
-def attempt(old: Node, new: Node) -> Generator[Found | Ask | Doomed, bool, bool]:
-    """Asks whether one schema reads another, without counting what differs."""
+def attempt(old: Node, new: Node) -> Generator[Change | Ask | Doomed, bool, bool]:
+    """Ask whether one schema reads another's data, without reporting the changes."""
     return (yield Ask(old, new, keep=False))
 
 
-def keyword(name: str, old: Node, new: Node, word: str, segment: str | None = None) -> Found:
-    """A difference in one keyword's value; `segment` is the path's segment where it is not the keyword."""
-    return Found(name, (segment or word,), (), new.keyword(word), old.keyword(word))
+def keyword(name: str, old: Node, new: Node, word: str, segment: str | None = None) -> Change:
+    """A change of one keyword's value; `segment` is its path segment if that is not the keyword."""
+    return Change(name, (segment or word,), (), new.keyword(word), old.keyword(word))
 
 
 def first_keyword(node: Node, words: Iterable[str]) -> Pointer | None:
-    """Where the first of some keywords stands that the schema has."""
+    """The place of the first of some keywords that the schema has; None if it has none of them."""
     return next((at for word in words if (at := node.keyword(word)) is not None), None)
 
 
 def child(at: Pointer | None, *steps: str | int) -> Pointer | None:
-    """A place further inside."""
+    """A place further inside; None stays None."""
     return None if at is None else (*at, *steps)

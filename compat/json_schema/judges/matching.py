@@ -9,13 +9,13 @@ _FREE = -1
 
 
 def maximum_matching(edges: Sequence[Sequence[int]], right_size: int) -> list[tuple[int, int]]:
-    """As many pairs as there can be, in which no vertex occurs twice; in the order of the left vertices.
+    """A largest set of pairs in which no vertex occurs twice, in the order of the left vertices.
 
-    Time: edges times the square root of the vertices.
+    The time is proportional to the edges times the square root of the vertices.
 
     Args:
-        edges: For each left vertex the right vertices it may be paired with, the preferred ones first.
-        right_size: How many right vertices there are.
+        edges: For each left vertex, its possible right partners, the preferred ones first.
+        right_size: The number of right vertices.
     """
     partner_of_left = [_FREE] * len(edges)
     partner_of_right = [_FREE] * right_size
@@ -29,7 +29,7 @@ def maximum_matching(edges: Sequence[Sequence[int]], right_size: int) -> list[tu
 def _layers(
     edges: Sequence[Sequence[int]], partner_of_left: Sequence[int], partner_of_right: Sequence[int]
 ) -> dict[int, int]:
-    """Left vertices' distances from the free ones along alternating paths; empty where no path ends free."""
+    """The distances of left vertices from free ones along alternating paths; empty if no path ends at a free vertex."""
     distances = {left: 0 for left, right in enumerate(partner_of_left) if right == _FREE}
     queue = deque(distances)
     ends_free = False
@@ -52,7 +52,7 @@ def _augment(
     partner_of_right: list[int],
     distances: dict[int, int],
 ) -> None:
-    """Turns one shortest alternating path from a free left vertex around, if one is left; without recursion."""
+    """Flip one shortest alternating path from a free left vertex, if there is one; without recursion."""
     path: list[tuple[int, int]] = []
     trail = [(start, iter(edges[start]))]
     while trail:

@@ -1,1 +1,1 @@
-"""The walk over pairs of subschemas."""
+"""The walk over pairs of subschemas, which lists their differences."""

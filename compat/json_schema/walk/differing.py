@@ -1,4 +1,4 @@
-"""From the walk's findings to differences, under both policies at once."""
+"""Turns the walk's changes into differences, under both policies at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from compat.budget import Budget
 from compat.difference import Difference, Rule
 from compat.json import json_text
-from compat.json_schema.judges.judging import Found, Route
+from compat.json_schema.judges.judging import Change, Route
 from compat.json_schema.model.reading import shown
 from compat.json_schema.rules.table import RULES
 from compat.json_schema.schema import JsonSchema
@@ -17,25 +17,25 @@ from compat.json_schema.walk.walker import compare
 from compat.level import Policy
 from compat.schema import ParsedSchema, Pointer, Position
 
-#: Most parts of a value that are told one by one.
-_MOST_TOLD = 6
+#: How many parts of a value are shown, at most.
+_MOST_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class JsonDifference(Difference):
-    """A difference between two JSON Schemas; `route` leads to the values in an instance that it is about."""
+    """A difference between two JSON Schemas; `route` leads to the affected values in an instance."""
 
     route: Route = ()
 
 
 def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None) -> list[Difference]:
-    """What the reader schema changed from the writer schema, in the reference's order, harmless changes included.
+    """The differences of the reader schema from the writer schema, in the reference's order, including harmless ones.
 
-    The policy decides not only which differences count but also which members of combined schemas fit each other. So
-    what breaks under one policy only has a rule with just the other policy allowed.
+    The policy decides which differences break, and also which members of combined schemas are paired. A difference that
+    breaks under only one policy therefore gets a rule that allows the other policy.
 
     Raises:
-        TooMuchWork: The comparison goes beyond the budget.
+        TooMuchWork: The comparison exceeds the budget.
     """
     budget = budget or Budget()
     assert isinstance(reader, JsonSchema)
@@ -43,56 +43,56 @@ def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | Non
     strict = compare(writer.model, reader.model, Policy.STRICT, budget)
     if strict.depends_on_policy:
         lenient = compare(writer.model, reader.model, Policy.LENIENT, budget)
-        return [_difference(found, rule, reader, writer) for found, rule in _merged(strict.found, lenient.found)]
-    return [_difference(found, RULES[found.name], reader, writer) for found in strict.found]
+        return [_difference(change, rule, reader, writer) for change, rule in _merged(strict.changes, lenient.changes)]
+    return [_difference(change, RULES[change.name], reader, writer) for change in strict.changes]
 
 
-def _merged(strict: list[Found], lenient: list[Found]) -> list[tuple[Found, Rule]]:
-    """The findings under STRICT, and those that break under LENIENT only."""
-    breaking = Counter(_key(found) for found in lenient if Policy.LENIENT not in RULES[found.name].allowed)
-    merged: list[tuple[Found, Rule]] = []
-    for found in strict:
-        rule = RULES[found.name]
+def _merged(strict: list[Change], lenient: list[Change]) -> list[tuple[Change, Rule]]:
+    """The changes under STRICT, and those that break only under LENIENT."""
+    breaking = Counter(_key(change) for change in lenient if Policy.LENIENT not in RULES[change.name].allowed)
+    merged: list[tuple[Change, Rule]] = []
+    for change in strict:
+        rule = RULES[change.name]
         if Policy.LENIENT not in rule.allowed:
-            if breaking[_key(found)]:
-                breaking[_key(found)] -= 1
+            if breaking[_key(change)]:
+                breaking[_key(change)] -= 1
             else:
                 rule = replace(rule, allowed=rule.allowed | {Policy.LENIENT})
-        merged.append((found, rule))
-    for found in lenient:
-        if breaking[_key(found)]:
-            breaking[_key(found)] -= 1
-            rule = RULES[found.name]
-            merged.append((found, replace(rule, allowed=rule.allowed | {Policy.STRICT})))
+        merged.append((change, rule))
+    for change in lenient:
+        if breaking[_key(change)]:
+            breaking[_key(change)] -= 1
+            rule = RULES[change.name]
+            merged.append((change, replace(rule, allowed=rule.allowed | {Policy.STRICT})))
     return merged
 
 
-def _key(found: Found) -> tuple[str, tuple[str, ...]]:
-    return found.name, found.path
+def _key(change: Change) -> tuple[str, tuple[str, ...]]:
+    return change.name, change.path
 
 
-def _difference(found: Found, rule: Rule, reader: JsonSchema, writer: JsonSchema) -> JsonDifference:
+def _difference(change: Change, rule: Rule, reader: JsonSchema, writer: JsonSchema) -> JsonDifference:
     return JsonDifference(
         rule=rule,
-        path="#/" + "/".join(found.path),
+        path="#/" + "/".join(change.path),
         arguments={
-            "reader_value": _told(reader.raw, found.reader_at),
-            "writer_value": _told(writer.raw, found.writer_at),
+            "reader_value": _summary(reader.raw, change.reader_at),
+            "writer_value": _summary(writer.raw, change.writer_at),
         },
-        reader_at=found.reader_at,
-        writer_at=found.writer_at,
-        route=found.route,
+        reader_at=change.reader_at,
+        writer_at=change.writer_at,
+        route=change.route,
     )
 
 
-def _told(raw: Any, pointer: Pointer | None) -> str:
-    """What stands at a place, as a few words."""
+def _summary(raw: Any, pointer: Pointer | None) -> str:
+    """A short description of what is at a place."""
     if pointer is None:
         return "nothing"
     for step in pointer:
         raw = raw[step]
     parts = list(raw.values()) if isinstance(raw, dict) else raw if isinstance(raw, list) else []
-    if len(parts) > _MOST_TOLD or any(isinstance(part, dict | list) for part in parts):
+    if len(parts) > _MOST_SHOWN or any(isinstance(part, dict | list) for part in parts):
         return f"a schema with {len(parts)} keywords" if isinstance(raw, dict) else f"a list of {len(parts)}"
     return shown(raw)
 
@@ -104,5 +104,5 @@ def message(difference: Difference, reader: str, writer: str) -> str:
 
 
 def locate(schema: ParsedSchema, pointer: Pointer) -> Position | None:
-    """Where a pointer leads in the schema's source."""
+    """The position of a pointer in the schema's source."""
     return json_text.locate(schema.source, pointer)

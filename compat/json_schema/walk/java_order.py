@@ -1,4 +1,4 @@
-"""The order in which Java's hash sets give strings back: the reference reports properties in it."""
+"""The iteration order of Java's hash sets, in which the reference reports properties."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LOAD = 0.75
 
 @lru_cache(maxsize=4_096)
 def hash_order(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The strings, each once, in the order of a `java.util.HashSet` that they were put into one by one."""
+    """The strings without repetitions, in the order of a `java.util.HashSet` after they were added one by one."""
     unique = list(dict.fromkeys(names))
     table = _SMALLEST_TABLE
     while len(unique) > table * _LOAD:

@@ -1,7 +1,7 @@
-"""What was found for pairs of schemas, as a graph: a pair's differences stand once, however often it is met.
+"""The changes of pairs of schemas, as a graph: a pair's changes are stored once, however often it is met.
 
-Only the outermost pair's differences are listed one by one, and no more of them than anybody reads: references can
-multiply them without end.
+Only the changes of the outermost pair are listed one by one, and only as many as anyone reads: references can multiply
+them without end.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from compat.budget import Budget
-from compat.json_schema.judges.judging import Ask, Found, Route
+from compat.json_schema.judges.judging import Ask, Change, Route
 from compat.json_schema.model.nodes import Node, follow
 from compat.schema import Pointer
 
-#: Most differences that are listed; those that break go first.
+#: How many changes are listed, at most; those that break come first.
 MAX_FINDINGS = 1_000
-#: How many places on the way to a difference are looked at in a step.
+#: How many places on the path to a change one step pays for.
 _PLACES_A_STEP = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What was found for a pair.
+    """The outcome for a pair.
 
     Attributes:
         compatible: The verdict.
-        entries: Differences, and questions with the results that answered them, in order.
-        count: How many differences there are in all, as far as MAX_FINDINGS + 1.
-        breaking: The same of those that break.
-        cut: The failing pairs that were in hand then, whose own differences are missing here.
+        entries: Changes, and questions with the results that answer them, in order.
+        count: The number of changes in all, up to MAX_FINDINGS + 1.
+        breaking: The number of breaking changes, up to the same limit.
+        cut: The failing pairs that were in progress at the time; this result lacks their changes.
     """
 
     compatible: bool
-    entries: tuple[Found | tuple[Ask, Result], ...] = ()
+    entries: tuple[Change | tuple[Ask, Result], ...] = ()
     count: int = 0
     breaking: int = 0
     cut: frozenset[tuple[int, int]] = frozenset()
@@ -42,17 +42,17 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the walk through the graph has come to: all that a difference is placed by.
+    """A position in the graph, from which a change gets its path, route and places.
 
-    A place knows the place around it and not the whole way: in a long chain of references the ways would take memory
-    with the square of its length.
+    A position links to the one around it instead of holding the whole path: in a long chain of references, whole paths
+    would take memory proportional to the square of its length.
     """
 
     around: _Place | None = None
     path: tuple[str, ...] = ()
     route: Route = ()
     depth: int = 0
-    #: Where the `$ref` stands that leads into a schema referred to by name, for each of the two schemas.
+    #: For each of the two schemas, the place of the `$ref` that leads into the referenced schema.
     reader_at: Pointer | None = None
     writer_at: Pointer | None = None
 
@@ -60,17 +60,17 @@ class _Place:
         reader_at, writer_at = _entering(ask.new) or self.reader_at, _entering(ask.old) or self.writer_at
         return _Place(self, ask.path, ask.route, self.depth + 1, reader_at, writer_at)
 
-    def of(self, found: Found) -> Found:
+    def of(self, change: Change) -> Change:
         places = [self]
         while (around := places[-1].around) is not None:
             places.append(around)
         places.reverse()
         return replace(
-            found,
-            path=(*chain.from_iterable([place.path for place in places]), *found.path),
-            route=(*chain.from_iterable([place.route for place in places]), *found.route),
-            reader_at=self.reader_at if found.reader_at is None else found.reader_at,
-            writer_at=self.writer_at if found.writer_at is None else found.writer_at,
+            change,
+            path=(*chain.from_iterable([place.path for place in places]), *change.path),
+            route=(*chain.from_iterable([place.route for place in places]), *change.route),
+            reader_at=self.reader_at if change.reader_at is None else change.reader_at,
+            writer_at=self.writer_at if change.writer_at is None else change.writer_at,
         )
 
 
@@ -78,27 +78,27 @@ def _entering(node: Node) -> Pointer | None:
     return node.at if node.at is not None and follow(node).at is None else None
 
 
-def listed(result: Result, breaking: frozenset[str], budget: Budget) -> list[Found]:
-    """The differences of an outermost pair, in order; of too many, the first that break and then the first harmless.
+def listed(result: Result, breaking: frozenset[str], budget: Budget) -> list[Change]:
+    """The changes of an outermost pair, in order; of too many, the first breaking ones, then the first harmless ones.
 
     Args:
-        result: What was found.
+        result: The outcome for the pair.
         breaking: The names of the rules that break.
-        budget: What the work is taken from.
+        budget: Pays for the work.
 
     Raises:
-        TooMuchWork: It goes beyond the budget.
+        TooMuchWork: The work exceeds the budget.
     """
     harmless_left = MAX_FINDINGS - min(result.breaking, MAX_FINDINGS)
-    chosen: list[Found] = []
-    stack: list[tuple[Iterator[Found | tuple[Ask, Result]], _Place]] = [(iter(result.entries), _Place())]
+    chosen: list[Change] = []
+    stack: list[tuple[Iterator[Change | tuple[Ask, Result]], _Place]] = [(iter(result.entries), _Place())]
     while stack and len(chosen) < MAX_FINDINGS:
         entries, place = stack[-1]
         entry = next(entries, None)
         budget.spend(1)
         if entry is None:
             stack.pop()
-        elif isinstance(entry, Found):
+        elif isinstance(entry, Change):
             if entry.name in breaking or harmless_left:
                 harmless_left -= entry.name not in breaking
                 budget.spend(place.depth // _PLACES_A_STEP)
