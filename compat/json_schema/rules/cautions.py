@@ -1,7 +1,7 @@
-"""What breaks documents of JSON Schema although the rules allow it, as far as a search finds one.
+"""Breaks of JSON Schema documents that the rules allow, as far as a search finds them.
 
-The search looks at each place that differs between the schemas. A document that the writer's schema accepts and the
-reader's refuses gives a caution; the keyword that refuses it names the caution.
+The search tries each place at which the schemas differ. A document that the writer's schema accepts and the reader's
+refuses becomes a caution; the keyword that refuses it determines which one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from compat.json_schema.schema import JsonSchema
 from compat.json_schema.witness.trial import Refusal, Trial
 from compat.schema import ParsedSchema, Pointer
 
-#: Places that are searched, and documents that are tried at each.
+#: How many places are searched, and how many documents are tried at each.
 _MOST_PLACES = 40
 _MOST_TRIED = 300
-#: Most subschemas of the writer that routes are found for.
+#: How many subschemas of the writer get a route, at most.
 _MOST_NODES = 5_000
 
 
@@ -37,7 +37,7 @@ def _caution(name: str, keyword: str, harm: str, remedy: str) -> Rule:
     )
 
 
-#: By the keyword that refuses a document; keywords that are alike share a caution.
+#: The cautions by the keyword that refuses a document; similar keywords share one.
 _BY_KEYWORD: Mapping[str, Rule] = {
     "required": _caution(
         "REQUIRED_NOT_COMPARED",
@@ -88,7 +88,7 @@ _BY_KEYWORD: Mapping[str, Rule] = {
         "Keep the alternatives as they were.",
     ),
 }
-#: What else refuses a document.
+#: The caution for all other keywords.
 DOCUMENT_REFUSED = Rule(
     "DOCUMENT_REFUSED",
     STRICT_AND_LENIENT,
@@ -96,7 +96,7 @@ DOCUMENT_REFUSED = Rule(
     harm="The policy or a corner of the rules allows the change all the same.",
     remedy="Keep what stands at '{path}' as it was.",
 )
-#: Keywords in the way to a refusal, the first of which decides, and the caution that they stand for.
+#: Keywords on the path to a refusal, and the key of their caution; the first match in this table decides.
 _WAYS: tuple[tuple[str, str], ...] = (
     ("patternProperties", "patternProperties"),
     ("propertyNames", "propertyNames"),
@@ -120,14 +120,14 @@ def cautions(
     is_compatible: bool,
     new_reads_old: bool,  # noqa: ARG001 - nothing here depends on which schema is the new one
 ) -> list[Difference]:
-    """The cautions of a pair that the rules find compatible; none for another one.
+    """The cautions of a pair that the rules find compatible; none for any other pair.
 
     Raises:
-        TooMuchWork: The search goes beyond the budget.
+        TooMuchWork: The search exceeds the budget.
     """
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)
-    # A document that another break refuses would show nothing.
+    # If the rules already report a break, a refused document would show nothing new.
     if not is_compatible or reader.canonical == writer.canonical:
         return []
     try:
@@ -142,7 +142,7 @@ def cautions(
         if refusal is not None:
             difference = _difference(refusal, pointer, reader, writer)
             key = (difference.rule.name, refusal.witness.example)
-            # A document shows one break, which stands at the keyword that refuses it if that has changed.
+            # A document shows one break; prefer the place of the keyword that refuses it, if that keyword has changed.
             if key not in by_document or pointer[-1] in refusal.way:
                 by_document[key] = difference
     return list(by_document.values())
@@ -174,7 +174,7 @@ def _existing(raw: Any, pointer: Pointer) -> Pointer | None:
 
 
 def changed(before: Any, after: Any) -> Iterator[Pointer]:
-    """The places in which two JSON values differ, as far inside as both have the same kind of value."""
+    """The innermost places at which two JSON values differ."""
     todo: list[tuple[Pointer, Any, Any]] = [((), before, after)]
     for pointer, old, new in todo:
         if isinstance(old, dict) and isinstance(new, dict):
@@ -194,15 +194,15 @@ def _has_schemas(pointer: Pointer) -> bool:
 
 
 def _routes(root: Node) -> Mapping[Pointer, Route]:
-    """For every subschema of the writer, the shortest way to values that it judges."""
+    """For each subschema of the writer, the shortest route to the values that it applies to."""
     routes: dict[Pointer, Route] = {}
     queue: list[tuple[Node, Route]] = [(root, ())]
-    entered: set[int] = set()
-    for place, route in queue:
-        node = follow(place)
-        if id(node) in entered or len(queue) > _MOST_NODES:
+    visited: set[int] = set()
+    for schema, route in queue:
+        node = follow(schema)
+        if id(node) in visited or len(queue) > _MOST_NODES:
             continue
-        entered.add(id(node))
+        visited.add(id(node))
         if node.at is not None:
             routes.setdefault(node.at, route)
         queue += [(child, (*route, *step)) for step, child in _children(node)]

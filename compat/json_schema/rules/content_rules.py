@@ -1,4 +1,4 @@
-"""Rules of content models: what objects and arrays hold, what they must hold, and what they may hold besides."""
+"""The rules of content models: what objects and arrays contain, must contain, and may contain besides."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHANGE = "At '{path}' the {reader} schema has {reader_value}, the {writer} sche
 
 
 def harmless(*names: str) -> Iterator[Rule]:
-    """Rules that every policy allows; they need no explanation."""
+    """Rules that every policy allows and that need no explanation."""
     for name in names:
         yield Rule(name, STRICT_AND_LENIENT)
 
@@ -39,12 +39,12 @@ def breaking(
         "Let the {writer} schema accept no more at '{path}' than the {reader} schema: schemas in use cannot be changed."
     ),
 ) -> Rule:
-    """A rule that some policy does not allow; `writer_remedy` helps where the new schema is the writer's."""
+    """A rule that some policy does not allow; `writer_remedy` applies if the new schema is the writer."""
     return Rule(name, allowed, description, _CHANGE, harm, remedy, writer_remedy)
 
 
 def _content(name: str, keyword: str, things: str, allowed: frozenset[Policy]) -> Iterator[Rule]:
-    """The four rules of a keyword that says what else an object or array may hold."""
+    """The four rules of a keyword for parts that the schema does not name."""
     lenient = "; or choose the LENIENT policy where readers skip what they do not know" if allowed else ""
     yield from harmless(f"{name}_ADDED", f"{name}_EXTENDED")
     yield breaking(
@@ -65,7 +65,7 @@ def _content(name: str, keyword: str, things: str, allowed: frozenset[Policy]) -
 
 
 def property_rules() -> Iterator[Rule]:
-    """Rules of what objects hold."""
+    """The rules for the contents of objects."""
     yield breaking(
         "REQUIRED_ATTRIBUTE_ADDED",
         NEVER,
@@ -136,7 +136,7 @@ def _added_properties() -> Iterator[Rule]:
     )
     keep = "Keep the property in the {writer} schema: readers in use know it."
     lenient = "; or choose the LENIENT policy where nobody writes properties that no schema names"
-    # Servers before 8.x report all three kinds under this name; the 8.x servers have a name for each.
+    # Servers before 8.x report all three kinds under this name; 8.x servers have a name for each kind.
     yield breaking("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", NEVER, OPEN, open_harm, f"{close}.", keep)
     yield breaking(
         "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
@@ -198,7 +198,7 @@ def _removed_properties() -> Iterator[Rule]:
 
 
 def item_rules() -> Iterator[Rule]:
-    """Rules of what arrays hold."""
+    """The rules for the contents of arrays."""
     yield breaking(
         "UNIQUE_ITEMS_ADDED",
         NEVER,

@@ -1,4 +1,4 @@
-"""The reference's descriptions of differences, which groups of rules share, word for word."""
+"""The reference's descriptions of differences, word for word; groups of rules share them."""
 
 from __future__ import annotations
 

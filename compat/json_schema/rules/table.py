@@ -1,7 +1,7 @@
-"""Every kind of difference between two JSON Schemas: which policies allow it, its text, its harm and its remedy.
+"""Every kind of difference between two JSON Schemas, with its policies, description, harm and remedy.
 
-The names, the policies and the descriptions are the reference's, to the letter. A rule that every policy allows needs
-no explanation and has none.
+The names, policies and descriptions are the reference's, word for word. A rule that every policy allows has no
+explanation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from compat.difference import NEVER, Rule
 from compat.json_schema.rules.content_rules import breaking, harmless, item_rules, property_rules
 from compat.json_schema.rules.descriptions import ADDED, DECREASED, DIFFERENT, FEWER, INCREASED, MORE, TYPE
 
-#: Bounds by the part of their rules' names: the keyword, and what is refused beyond it.
+#: Keywords by the prefix of their rules' names, and the values that they refuse.
 _LOWER = {
     "MIN_LENGTH": ("minLength", "shorter strings"),
     "MINIMUM": ("minimum", "smaller numbers"),
