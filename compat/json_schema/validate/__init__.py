@@ -1,1 +1,1 @@
-"""Validators, and the bound on their work."""
+"""Validators, and a bound on their work."""

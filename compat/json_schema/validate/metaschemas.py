@@ -1,6 +1,6 @@
-"""Validators of the official drafts: metaschema checks, and instances against schemas.
+"""Checks schemas against the official metaschemas, and texts against regular expressions.
 
-jsonschema-rs is imported when it is first needed: it takes longer to load than most schemas take to compare.
+jsonschema-rs is imported on first use, because loading it takes longer than comparing most schemas.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from compat.json_schema.model.dialects import Dialect
 from compat.schema import Pointer
 
 _LONGEST_MESSAGE = 300
-#: How many regular expressions are kept compiled.
+#: How many compiled regular expressions are cached.
 REMEMBERED_PATTERNS = 1024
 
 
 def violation(raw: Any, dialect: Dialect) -> tuple[str, Pointer] | None:
-    """What a draft's metaschema has against a schema, and where; None where it has nothing."""
+    """The message and the place of a schema's first violation of its draft's metaschema; None if there is none."""
     import jsonschema_rs  # noqa: PLC0415  see above
 
-    # The draft is the one that was decided on: the library would fetch a metaschema it does not know.
+    # Name the chosen draft: the library would fetch an unknown metaschema.
     schema = {**raw, "$schema": dialect.url} if isinstance(raw, dict) else raw
     try:
         jsonschema_rs.meta.validate(schema)
@@ -34,7 +34,7 @@ def violation(raw: Any, dialect: Dialect) -> tuple[str, Pointer] | None:
 
 
 def finds(pattern: str, text: str) -> bool:
-    """Whether a regular expression finds something in a text; one that is none or takes too long does not."""
+    """Whether a regular expression matches in a text; False if it is invalid or takes too long."""
     finder = _finder(pattern)
     return finder is not None and finder(text)
 
@@ -47,6 +47,6 @@ def _finder(pattern: str) -> Callable[[str], bool] | None:
         try:
             validator = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options, offline=True)
         except (jsonschema_rs.ValidationError, ValueError):
-            continue  # the linear engine has no look-around, the other one has
+            continue  # the linear engine has no look-around, the other engine has
         return validator.is_valid
     return None

@@ -1,4 +1,4 @@
-"""Strongly connected components of a directed graph: groups of nodes that all lead back to each other."""
+"""The strongly connected components of a directed graph: groups of nodes that can reach each other."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 def components(graph: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """The components, each after all those that it leads to (Tarjan's algorithm, without recursion).
+    """The components; a component comes after those that it leads to (Tarjan's algorithm, without recursion).
 
     Args:
-        graph: The nodes, each with the nodes that it leads to.
+        graph: For each node, the nodes that it leads to.
     """
     order: dict[int, int] = {}
     lowest: dict[int, int] = {}

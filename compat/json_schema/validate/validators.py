@@ -1,4 +1,4 @@
-"""Validators of instances, by jsonschema-rs: with the same references by name, and as offline, as the loading."""
+"""Validators of instances, made by jsonschema-rs: references resolve as in loading, and never over the network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MIRRORED = ("definitions", "$defs")
 
 
 class Validator(Protocol):
-    """What tells whether a schema accepts an instance."""
+    """Tells whether a schema accepts an instance."""
 
     def is_valid(self, instance: Any) -> bool:
         """Whether the schema accepts a decoded JSON value."""
@@ -32,7 +32,7 @@ class Validator(Protocol):
 
 
 class FirstError(NamedTuple):
-    """The first reason for a refusal: where in the document, by which keywords of the schema, and in which words."""
+    """The first reason for a refusal: the path in the document, the keywords of the schema, and the message."""
 
     instance_path: tuple[str, ...]
     schema_path: tuple[str, ...]
@@ -40,7 +40,7 @@ class FirstError(NamedTuple):
 
 
 def first_error(judge: Validator, instance: Any) -> FirstError:
-    """The first reason why a schema refuses an instance; an empty one if it accepts it."""
+    """The first reason why a schema refuses an instance; empty if it accepts the instance."""
     import jsonschema_rs  # noqa: PLC0415 - as in `compiled`
 
     try:
@@ -55,7 +55,7 @@ def validator(schema: JsonSchema) -> Validator:
     """A validator of instances against a parsed schema.
 
     Raises:
-        ValueError: The library cannot work with the schema, such as with a pattern that it does not know.
+        ValueError: The library does not support the schema, for example one of its patterns.
     """
     return compiled(schema.raw, schema.dependencies)
 
@@ -68,22 +68,22 @@ def compiled(
     backtracks: int | None = None,
     mask: str | None = None,
 ) -> jsonschema_rs.Validator:
-    """A validator of instances against a schema given as JSON.
+    """A validator of instances against a schema given as a JSON value.
 
-    References lead to the dependencies, by their names as they stand or relative to an `$id`; never to the network.
-    `format` is asserted by drafts 4 to 7, and an annotation in newer drafts.
+    References lead to the dependencies, by their names as given or relative to an `$id`; never to the network.
+    Drafts 4 to 7 assert `format`; in newer drafts it is an annotation.
 
     Args:
         raw: The schema.
-        dependencies: The schemas it refers to.
-        dialect: The draft of a schema whose `$schema` is missing or unknown.
-        backtracks: After how many steps a pattern that needs backtracking gives up; None for the library's limit.
-        mask: The words for values in its messages; None for their text.
+        dependencies: The schemas that it refers to.
+        dialect: The draft to use if `$schema` is missing or unknown.
+        backtracks: The most steps of a pattern that needs backtracking; None for the library's limit.
+        mask: The text that replaces values in messages; None to show the values.
 
     Raises:
-        ValueError: The library cannot work with the schema.
+        ValueError: The library does not support the schema.
     """
-    # Imported here: the library takes longer to load than most schemas take to compare.
+    # Imported here because loading the library takes longer than comparing most schemas.
     import jsonschema_rs  # noqa: PLC0415
 
     classes = {
@@ -111,7 +111,7 @@ def compiled(
 
 
 def resources_of(raw: Any, dependencies: Dependencies, dialect: Dialect = DRAFT_7) -> Mapping[str, Any]:
-    """The dependencies of a schema under each address that a reference may have for them.
+    """The dependencies of a schema under every address that a reference to them may have.
 
     Raises:
         ValueError: A dependency is not JSON.
@@ -134,9 +134,9 @@ def resources_of(raw: Any, dependencies: Dependencies, dialect: Dialect = DRAFT_
 
 
 def in_its_draft(raw: Any, dialect: Dialect) -> Any:
-    """The schema with its draft as `$schema`: the library would try to fetch an unknown one.
+    """The schema with its draft as `$schema`, because the library would try to fetch an unknown one.
 
-    The reference finds the definitions of newer drafts under both words, so they are copied to the one that is missing.
+    The reference finds definitions of newer drafts under both keywords, so a missing one gets a copy of the other.
     """
     if not isinstance(raw, dict):
         return raw
@@ -149,7 +149,7 @@ def in_its_draft(raw: Any, dialect: Dialect) -> Any:
 
 
 def bounded_work(raw: Any, dependencies: Dependencies = (), dialect: Dialect = DRAFT_7) -> Work:
-    """The bound on the work of a validator that `compiled` makes.
+    """The bound on the work of a validator that `compiled` returns.
 
     Raises:
         ValueError: A reference leads nowhere, or a dependency is not JSON.

@@ -1,7 +1,7 @@
 """A bound on the work of a validator, computed from the schema alone.
 
-The unit is the test of one keyword, about 10 ns. Validators try a subschema anew for every way that leads to it, so
-references that meet again and again (`oneOf: [{$ref: A}, {$ref: A}]`, nested) double the work with each level.
+The unit is the test of one keyword, about 10 ns. A validator tries a subschema again for each path to it, so nested
+references to the same schema (`oneOf: [{$ref: A}, {$ref: A}]`) double the work with each level.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from compat.json_schema.model.resources import Resource, Resources, Unresolved
 from compat.json_schema.validate.scc import components
 from compat.schema import Dependencies, Pointer
 
-#: How subschemas are used: with the same value, each with one part of it at most, each with any number of parts.
+#: How a keyword's subschemas apply: to the same value, each to at most one part of it, or each to many parts.
 _SAME, _ONCE, _REPEATED = "same", "once", "repeated"
 _USES = {
     **dict.fromkeys(
@@ -29,46 +29,46 @@ _USES = {
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _BY_NAME = frozenset({"dependentSchemas", "dependencies", "properties", "patternProperties"})
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
-#: How often `unevaluated...` tries the schemas beside it, to find what they evaluate.
+#: How often `unevaluated...` tries the schemas beside it to find what they evaluate.
 _UNEVALUATED_FACTOR = 3
 _NO_ASSERTION = frozenset({"$defs", "definitions", "default", "examples", "title", "description", "$schema", "$id"})
-#: Each byte of a string may cost so much for each state of a pattern's automaton.
+#: The cost of one byte of a string for each state of a pattern's automaton.
 _PER_STATE = 0.25
-#: States that one class of characters may take, such as `\\w` and `\\p{L}`.
+#: The number of states of one character class, such as `\\w` and `\\p{L}`.
 _STATES_OF_CLASS = 100
-#: Look-around, back-references and possessive repeats, which only a backtracking engine can match.
+#: Look-around, back-references and possessive repeats, which need a backtracking engine.
 _BACKTRACKING = re.compile(r"\(\?(?!:)|\\[1-9kKG]|[+*?}]\+|\(\*")
 _COUNTED = re.compile(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
 _CLASS = re.compile(r"\\[wWpP]")
-#: The steps after which a pattern that backtracks gives up, and its cost then: at once, and for each byte.
+#: The step limit of a backtracking pattern, and the cost of reaching it: fixed, and for each byte.
 BACKTRACKS = 10_000
 _BACKTRACKING_FIXED, _BACKTRACKING_PER_BYTE = 2.5 * BACKTRACKS, 0.1 * BACKTRACKS
-#: States of all patterns together, above which even compiling them may take too long.
+#: The most states of all patterns together; beyond this, even compiling them may take too long.
 _MOST_STATES = 50_000
 
 
 class Amount(NamedTuple):
-    """An amount of work: fixed, for each part of the value, and for each byte of the value's text."""
+    """An amount of work: a fixed part, a part per part of the value, and a part per byte of the value's text."""
 
     fixed: float = 0
     by_part: float = 0
     by_byte: float = 0
 
     def times(self, factor: float) -> Amount:
-        """This work, repeated by a factor."""
+        """This work, multiplied by a factor."""
         return Amount(self.fixed * factor, self.by_part * factor, self.by_byte * factor)
 
     def plus(self, other: Amount) -> Amount:
-        """The sum of both."""
+        """The sum of two amounts."""
         return Amount(self.fixed + other.fixed, self.by_part + other.by_part, self.by_byte + other.by_byte)
 
     def repeated(self) -> Amount:
-        """The work with any number of parts of a value."""
+        """The work on any number of parts of a value."""
         return Amount(0, self.fixed + self.by_part, self.by_byte)
 
     @property
     def weight(self) -> float:
-        """A single number, to compare amounts with each other."""
+        """A single number for comparing amounts."""
         return self.fixed + self.by_part + self.by_byte
 
 
@@ -77,7 +77,7 @@ _ENDLESS = Amount(math.inf, math.inf, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Tangle:
-    """The place in a schema where the work multiplies: the keyword, its pointer, and the route to the value."""
+    """The place in a schema that multiplies the work: the keyword, its pointer, and the route to the value."""
 
     keyword: str
     pointer: Pointer
@@ -89,9 +89,9 @@ class Work:
     """A bound on the work of a validator.
 
     Attributes:
-        amount: The bound, by the size of the value.
-        tangle: The place that costs most.
-        backtracks: Whether a pattern needs an engine that backtracks.
+        amount: The bound as a function of the value's size.
+        tangle: The most expensive place.
+        backtracks: Whether a pattern needs a backtracking engine.
     """
 
     amount: Amount
@@ -99,9 +99,9 @@ class Work:
     backtracks: bool = False
 
     def bound(self, size: int) -> float:
-        """The most work with a value whose JSON text has so many bytes."""
+        """The most work for a value with a JSON text of this many bytes."""
         fixed, by_part, by_byte = self.amount
-        # A part has one byte at least, and a comma or bracket beside it.
+        # A part has at least one byte, and a comma or bracket beside it.
         return fixed + by_part * (size / 2 + 1) + by_byte * size
 
 
@@ -110,7 +110,7 @@ UNBOUNDED = Work(_ENDLESS, Tangle("schema", (), ()))
 
 
 class _Edge(NamedTuple):
-    """From a schema to a subschema; `step` leads from the value to its part, `pointer` to the target of a reference."""
+    """From a schema to a subschema; `step` leads from the value to its part, `pointer` to a reference's target."""
 
     keyword: str
     use: str
@@ -125,7 +125,7 @@ class _Schema(NamedTuple):
 
 
 def work_of(raw: Any, dependencies: Dependencies = ()) -> Work:
-    """The bound on a validator's work with values of a schema given as JSON.
+    """The bound on a validator's work with values of a schema given as a JSON value.
 
     Raises:
         ValueError: A reference leads nowhere.
@@ -144,7 +144,7 @@ class _Walk:
         self._states = 0.0
         self._backtracks = False
         self._root = id(resources.root.raw)
-        #: Schemas with dynamic references, which lead to other places if there are several resources.
+        #: Schemas with dynamic references, whose targets vary if there are several resources.
         self._dynamic: set[int] = set()
         self._todo: list[tuple[Any, Resource]] = [(resources.root.raw, resources.root)]
 
@@ -157,13 +157,13 @@ class _Walk:
                     self._add_edges(schema, self._resources.at(raw, enclosing))
         if self._resources.count == 1:
             self._dynamic.clear()
-        # Most schemas lead to no other.
+        # Most schemas have no subschemas.
         graph: dict[int, list[int]] = {}
         for key, schema in self._schemas.items():
             if schema.edges:
                 graph[key] = [edge.child for edge in schema.edges if self._schemas[edge.child].edges]
             else:
-                self._amounts[key] = self._own(schema.raw)
+                self._amounts[key] = self._of_keywords(schema.raw)
         for component in components(graph):
             self._measure(component)
         amount = _ENDLESS if self._states > _MOST_STATES else self._amounts[self._root]
@@ -175,14 +175,14 @@ class _Walk:
             if isinstance(schema.raw.get(keyword), str):
                 self._add_reference(schema, keyword, resource)
                 if not modern:
-                    return  # what stands beside it is hidden
+                    return  # the reference hides its siblings
         for keyword, value in schema.raw.items():
             use = _USES.get(keyword)
             if use is None or not isinstance(value, dict | list):
                 continue
             if isinstance(value, list):
                 children: Iterable[tuple[str | int | None, Any]] = enumerate(value)
-                # What has a list for `items` is a tuple: each schema is for one item.
+                # A list as the value of `items` is a tuple: each schema is for one item.
                 use = _ONCE if keyword == "items" else use
             else:
                 children = value.items() if keyword in _BY_NAME else ((None, value),)
@@ -205,15 +205,15 @@ class _Walk:
         members = frozenset(component)
         outside = [self._outside(self._schemas[key], members) for key in component]
         inside = [[edge for edge in self._schemas[key].edges if edge.child in members] for key in component]
-        amount = self._around(component, inside, outside) if any(inside) else outside[0]
+        amount = self._cyclic(component, inside, outside) if any(inside) else outside[0]
         for key in component:
             self._amounts[key] = amount
 
     def _outside(self, schema: _Schema, members: frozenset[int]) -> Amount:
-        """The work with one schema and those below it that do not lead back to it."""
+        """The work of one schema, without the subschemas that lead back to it."""
         if id(schema.raw) in self._dynamic:
             return _ENDLESS
-        total = self._own(schema.raw)
+        total = self._of_keywords(schema.raw)
         same = Amount()
         most_of_part = 0.0
         most_of_byte = 0.0
@@ -232,11 +232,11 @@ class _Walk:
         total = total.plus(Amount(0, most_of_part, most_of_byte))
         return total.plus(same.times(_factor(schema.raw)))
 
-    def _around(self, component: list[int], inside: list[list[_Edge]], outside: list[Amount]) -> Amount:
-        """The work with schemas that lead back to themselves.
+    def _cyclic(self, component: list[int], inside: list[list[_Edge]], outside: list[Amount]) -> Amount:
+        """The work of schemas that lead back to themselves.
 
-        The library remembers the verdict of such a schema on an object or array. So it tries a schema with a part of
-        the value once for each way to it from another schema of the circle, and just once if no two ways lead back.
+        The library caches the verdict of such a schema on an object or array. So it tries a schema with a part of the
+        value once for each path to it from another schema of the cycle, and just once if no two paths lead back.
         """
         same = {
             key: [edge.child for edge in edges if edge.use == _SAME]
@@ -244,16 +244,16 @@ class _Walk:
         }
         if any(len(group) > 1 or group[0] in same[group[0]] for group in components(same)):
             return _ENDLESS
-        ways = 1.0
+        paths = 1.0
         for key, edges in zip(component, inside, strict=True):
-            again = sum(edge.use != _ONCE for edge in edges) + any(edge.use == _ONCE for edge in edges)
-            ways *= max(1, again * _factor(self._schemas[key].raw))
-        if not any(same.values()) and ways == 1:
+            reentries = sum(edge.use != _ONCE for edge in edges) + any(edge.use == _ONCE for edge in edges)
+            paths *= max(1, reentries * _factor(self._schemas[key].raw))
+        if not any(same.values()) and paths == 1:
             return Amount(*map(max, zip(*outside, strict=True))).repeated()
         total = Amount(*map(sum, zip(*outside, strict=True)))
-        return total.times(1 if ways == 1 else len(component) * ways).repeated()
+        return total.times(1 if paths == 1 else len(component) * paths).repeated()
 
-    def _own(self, raw: Any) -> Amount:
+    def _of_keywords(self, raw: Any) -> Amount:
         if not isinstance(raw, dict):
             return Amount(1)
         tests = 1 + sum(
@@ -286,17 +286,17 @@ class _Walk:
         return Amount(1, 0, states * _PER_STATE)
 
     def _tangle(self) -> Tangle:
-        """The end of the way down from the root where most work is: where it forks, turns back or ends."""
+        """The end of the most expensive path down from the root: the place at which it forks, turns back or ends."""
         key = self._root
         pointer: Pointer = ()
         route: tuple[str | int, ...] = ()
-        passed: set[int] = set()
+        visited: set[int] = set()
         while True:
-            passed.add(key)
+            visited.add(key)
             schema = self._schemas[key]
             onward = max(schema.edges, key=lambda edge: self._amounts[edge.child].weight, default=None)
             forks = sum(edge.use == _SAME and edge.pointer is None for edge in schema.edges) > 1
-            if onward is None or forks or onward.child in passed:
+            if onward is None or forks or onward.child in visited:
                 keyword = _assertion(schema.raw) if onward is None else onward.keyword
                 return Tangle(keyword, (*pointer, keyword), route)
             if onward.pointer is not None:
