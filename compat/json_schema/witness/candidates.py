@@ -1,4 +1,4 @@
-"""Instances that a schema may accept, near the bounds and constants that are hinted at; none of them is tried here."""
+"""Instances that a schema may accept, near the bounds and constants in the hints; none of them is validated here."""
 
 from __future__ import annotations
 
@@ -16,56 +16,56 @@ from compat.json_schema.model.nodes import Node, follow
 from compat.json_schema.witness.pattern_samples import samples
 from compat.schema import Pointer
 
-#: Most steps into properties, items and members below the place of the difference.
+#: The most steps into properties, items and members below the place of the difference.
 _DEEPEST = 5
-#: Most properties, items and members on the way to that place.
+#: The most properties, items and members on the path to that place.
 _DEEPEST_PLACE = 60
 _LONGEST = 10_000
 _MOST_OF_EACH = 12
-#: Most names of properties that are made up for a pattern.
+#: The most property names that are generated for a pattern.
 _MOST_NAMES = 4
-#: Keywords that say nothing of what a document may hold.
+#: Keywords whose values are not data.
 _NOT_DATA = frozenset({"$schema", "$id", "$ref", "$comment"})
-#: How often a schema is looked into: schemas may refer to each other in many ways, and to themselves.
+#: How many schemas are visited: schemas may refer to each other in many ways, and to themselves.
 _MOST_SCHEMAS = 20_000
-#: One value of each kind, for places where the writer's schema allows anything.
+#: One value of each kind, for places at which the writer's schema allows anything.
 _ANYTHING: tuple[Any, ...] = (None, True, 0, 0.5, "", "a", [], [0, 0], {}, {"a": 0})
-#: What is no literal text in a regular expression; the rest may be a text that matches it.
+#: The signs of a regular expression that are not literal text; the pattern without them may match itself.
 _PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
-#: Most values of a member of a combined schema.
+#: The most values of one member of a combined schema.
 _MOST_OF_A_MEMBER = 400
 
 _Make = Callable[[Any, int], Iterator[Any]]
 
 
 def hints_at(pointer: Pointer | None, raw: Any) -> set[str]:
-    """Canonical texts of the names and plain values in the schema at a place and next to it: bounds, constants."""
+    """Canonical texts of the names and plain values at and next to a place in a schema, e.g. bounds and constants."""
     if pointer is None:
         return set()
-    at = raw
+    container = raw
     for step in pointer[:-1]:
         try:
-            at = at[step]
+            container = container[step]
         except (LookupError, TypeError):
             break
-    found: set[str] = set()
-    todo = [(at, 0)]
+    hints: set[str] = set()
+    todo = [(container, 0)]
     while todo:
         value, depth = todo.pop()
         if isinstance(value, dict | list):
             if depth < _DEEPEST:
                 members = {} if isinstance(value, list) else value
-                found.update(json_text.quote(name) for name in members if name not in _NOT_DATA)
+                hints.update(json_text.quote(name) for name in members if name not in _NOT_DATA)
                 kept = (member for name, member in members.items() if name not in _NOT_DATA)
                 children = value if isinstance(value, list) else kept
                 todo.extend((child, depth + 1) for child in children)
         else:
-            found.add(json_text.dumps(value))
-    return found
+            hints.add(json_text.dumps(value))
+    return hints
 
 
 class Maker:
-    """Makes values that a schema may accept; the hints are plain values to try near."""
+    """Generates values that a schema may accept; `hints` are plain values to try, also values near them."""
 
     def __init__(self, hints: set[str]) -> None:
         values = [json.loads(hint) for hint in sorted(hints)]
@@ -90,13 +90,13 @@ class Maker:
         }
 
     def reaching(self, node: Node, route: Route, depth: int) -> Iterator[Any]:
-        """Instances of a schema that have something at the end of a route."""
+        """Instances of a schema that have a value at the end of a route."""
         node = follow(node)
         if depth > _DEEPEST_PLACE or not self._may_go_on():
             return
         if not route:
             yield from self._values(node, 0)
-            # The model has keywords such as `minLength` for a type that the schema does not ask for.
+            # Keywords such as `minLength` imply a type in the model, but the schema itself accepts other types too.
             yield from _ANYTHING
         elif isinstance(node, model.Combined):
             for member in node.members:
@@ -124,7 +124,7 @@ class Maker:
         return None if node is None else next(self._values(node, depth + 1), None)
 
     def _values(self, node: Node, depth: int) -> Iterator[Any]:
-        """Values that a schema may accept, the plainest first."""
+        """Values that a schema may accept, the simplest first."""
         node = follow(node)
         if depth <= _DEEPEST and self._may_go_on():
             make: _Make = self._of_kind.get(type(node), self._any)
@@ -171,7 +171,7 @@ class Maker:
             yield _plain(Decimal(repr(hint)) * step)
 
     def _base(self, node: model.Object, depth: int) -> dict[str, Any]:
-        """An object with what must be there."""
+        """An object with the required properties only."""
         base = {name: self._first(_property(node, name), depth) for name in sorted(node.required)}
         base = self._with_dependents(node, base, depth)
         names = chain(node.properties, (f"other{count}" for count in range(_LONGEST)))
@@ -181,7 +181,7 @@ class Maker:
         return base
 
     def _with_dependents(self, node: model.Object, value: dict[str, Any], depth: int) -> dict[str, Any]:
-        """An object with what its properties require, as far as one step of dependencies goes."""
+        """An object with the properties that its properties require; dependencies of dependencies are not added."""
         needed = {other for name in value for other in node.dependent_required.get(name, ())}
         return {**{other: self._first(_property(node, other), depth) for other in sorted(needed)}, **value}
 
@@ -232,7 +232,7 @@ class Maker:
                 yield [*before, value]
 
     def _completed(self, node: model.Combined, value: Any, depth: int) -> Any:
-        """A member's value with what the other members of an allOf want of an object too."""
+        """A member's value, extended by what the other members of an allOf require of an object."""
         if node.criterion != "allOf" or not isinstance(value, dict) or depth > _DEEPEST:
             return value
         merged: dict[str, Any] = {}
@@ -243,7 +243,7 @@ class Maker:
 
 
 def _property(node: model.Object, name: str) -> Node | None:
-    """The schema of a property, or the first one that counts for it."""
+    """The schema of a property; for an unnamed property, the first schema that applies to it."""
     properties: Mapping[str, Node] = node.properties
     if name in properties:
         return properties[name]
@@ -254,7 +254,7 @@ def _property(node: model.Object, name: str) -> Node | None:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether a name is a sample of a pattern or matches a plain text; other patterns may take any time to match."""
+    """Whether a name is a sample of a pattern or matches its plain text; real matching could take too long."""
     if name in samples(pattern):
         return True
     plain = _PATTERN_SIGNS.sub("", pattern)

@@ -1,7 +1,7 @@
-"""Texts that match a regular expression, for the part of the language that most patterns keep to.
+"""Texts that match a regular expression of the common kind.
 
-Alternatives, groups, classes, the usual escapes, anchors and quantifiers are read; a pattern with anything else gives
-no samples. A sample may still fail to match, for example if an anchor stands in the middle: it has to be tried.
+Alternatives, groups, classes, the usual escapes, anchors and quantifiers are supported; any other pattern has no
+samples. A sample may fail to match, for example if an anchor is in the middle, so the caller must check it.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-#: Samples of a pattern, and the longest pattern that is read.
+#: How many samples a pattern has, and the longest pattern that is parsed.
 _SAMPLES = 24
 _LONGEST = 300
-#: Deepest nesting of groups, how often something is repeated beyond its least, and the longest sample.
+#: The deepest nesting of groups, the most repetitions beyond the minimum, and the longest sample.
 _DEEPEST = 8
 _MOST_REPEATED = 2
 _LONGEST_SAMPLE = 400
 _QUANTIFIER = re.compile(r"\{(\d{1,3})(?:(,)(\d{0,3}))?\}")
 _CLASSES = {"d": "09", "w": "aZ9_", "s": " ", "D": "a-", "W": "- ", "S": "a0"}
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
-#: What is tried for a class that names what does not match.
+#: Candidates for a negated class.
 _OTHERS = "aZ09_- .é"
 
 
-class _Unread(ValueError):
-    """A part of the language that is not read here."""
+class _Unsupported(ValueError):
+    """The pattern is not supported, or its sample is too long."""
 
 
 class _Piece(NamedTuple):
-    """One of several characters, or of several sequences of pieces, so many times."""
+    """A repeated choice: of one of several characters, or of one of several sequences of pieces."""
 
     characters: str
     group: Sequence[Sequence[_Piece]]
@@ -41,7 +41,7 @@ class _Piece(NamedTuple):
 
 @lru_cache(maxsize=256)
 def samples(pattern: str) -> tuple[str, ...]:
-    """Texts that a pattern probably matches, the plainest first; none if it cannot be read."""
+    """Texts that a pattern probably matches, the simplest first; none if the pattern is not supported."""
     if len(pattern) > _LONGEST:
         return ()
     try:
@@ -49,14 +49,14 @@ def samples(pattern: str) -> tuple[str, ...]:
         alternatives = reader.alternatives(0)
         if reader.at < len(pattern):
             return ()
-    except (_Unread, IndexError):
+    except (_Unsupported, IndexError):
         return ()
     texts = (_Writer(seed).text(alternatives) for seed in range(_SAMPLES))
     return tuple(dict.fromkeys(text for text in texts if text is not None))
 
 
 class _Writer:
-    """Writes one sample: with the first and the least of everything, or by chance."""
+    """Writes one sample: seed 0 takes the first choice and the fewest repetitions, any other seed random ones."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed) if seed else None  # noqa: S311 - no secret
@@ -67,7 +67,7 @@ class _Writer:
         """The sample; None if it would be too long."""
         try:
             self._write(alternatives)
-        except _Unread:
+        except _Unsupported:
             return None
         return "".join(self._parts)
 
@@ -76,7 +76,7 @@ class _Writer:
             for _ in range(self._random.randint(piece.least, piece.most) if self._random else piece.least):
                 self._steps_left -= 1
                 if self._steps_left < 0:
-                    raise _Unread
+                    raise _Unsupported
                 if piece.group:
                     self._write(piece.group)
                 else:
@@ -84,16 +84,16 @@ class _Writer:
 
 
 class _Reader:
-    """Reads a pattern from left to right."""
+    """Parses a pattern from left to right."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self.at = 0
 
     def alternatives(self, depth: int) -> list[list[_Piece]]:
-        """Sequences with `|` between them."""
+        """The sequences between the `|` signs."""
         if depth > _DEEPEST:
-            raise _Unread
+            raise _Unsupported
         sequences = [self._sequence(depth)]
         while self._take("|"):
             sequences.append(self._sequence(depth))
@@ -112,17 +112,17 @@ class _Reader:
     def _atom(self, sign: str, depth: int) -> tuple[str, Sequence[Sequence[_Piece]]]:
         if sign == "(":
             if self._take("?") and not self._take(":"):
-                raise _Unread
+                raise _Unsupported
             group = self.alternatives(depth + 1)
             if not self._take(")"):
-                raise _Unread
+                raise _Unsupported
             return "", group
         if sign == "[":
             return self._class(), ()
         if sign == "\\":
             return self._escaped(), ()
         if sign in "*+?{)":
-            raise _Unread
+            raise _Unsupported
         return "a0- " if sign == "." else sign, ()
 
     def _escaped(self) -> str:
@@ -132,7 +132,7 @@ class _Reader:
         if sign in _CONTROLS:
             return _CONTROLS[sign]
         if sign.isalnum():
-            raise _Unread
+            raise _Unsupported
         return sign
 
     def _class(self) -> str:
@@ -154,13 +154,13 @@ class _Reader:
         if is_negated:
             members = [sign for sign in _OTHERS if not any(first <= sign <= last for first, last in accepted)]
         if not members:
-            raise _Unread
+            raise _Unsupported
         return "".join(members)
 
     def _times(self) -> tuple[int, int]:
         least, most = self._quantifier()
         if self._take("?") or self._take("+"):
-            pass  # lazy or possessive: what matches is the same here
+            pass  # lazy or possessive: this does not change which texts match here
         return least, max(least, min(most, least + _MOST_REPEATED))
 
     def _quantifier(self) -> tuple[int, int]:

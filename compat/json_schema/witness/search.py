@@ -1,4 +1,4 @@
-"""Documents that show a difference: the writer's schema accepts them and the reader's refuses them."""
+"""Finds documents that the writer's schema accepts and the reader's refuses."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from compat.json_schema.witness.shrinking import finite_values
 from compat.json_schema.witness.trial import Trial
 from compat.schema import ParsedSchema
 
-#: Candidates that are tried for a difference.
+#: How many candidates are tried for a difference.
 _MOST_TRIED = 4_000
 
 
 def witness(
     difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
 ) -> Witness | None:
-    """The smallest document found that the writer's schema accepts and the reader's refuses; see SchemaFormat."""
+    """The smallest such document that the search finds for a difference; see SchemaFormat."""
     assert isinstance(difference, JsonDifference)
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)

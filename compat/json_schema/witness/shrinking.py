@@ -1,4 +1,4 @@
-"""Smaller instances that show the same, and the instances of schemas that have few."""
+"""Shrinks instances that break, and lists the instances of schemas that have few."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from compat.budget import TooMuchWork
 from compat.json_schema.model import nodes as model
 from compat.json_schema.model.nodes import Node, follow
 
-#: Most values of a schema that counts as finite.
+#: A schema with more values does not count as finite.
 _MOST_VALUES = 200
-#: Texts this long or longer are tried shorter.
+#: Texts of at least this length are also tried shorter.
 _SHORT = 2
 
 
 def shrink(instance: Any, breaks: Callable[[Any], bool]) -> Any:
-    """An instance that still breaks, and no longer does without any one of its members or elements.
+    """An instance that breaks and that no longer breaks without any one of its members or elements.
 
     Args:
-        instance: One that breaks.
-        breaks: Tells whether an instance breaks; it may raise TooMuchWork, which ends the search.
+        instance: An instance that breaks.
+        breaks: Whether an instance breaks; it may raise TooMuchWork, which ends the search.
     """
     smallest = instance
     try:
@@ -51,7 +51,7 @@ def _smaller(value: Any) -> Iterator[Any]:
 
 
 def finite_values(node: Node) -> list[Any] | None:
-    """All instances that a schema may accept; None if they may be many."""
+    """All instances that a schema may accept; None if there may be many."""
     node = follow(node)
     if isinstance(node, model.Enum):
         return [json.loads(value) for value in node.values] if len(node.values) <= _MOST_VALUES else None

@@ -1,4 +1,4 @@
-"""Documents that one schema accepts and another refuses: candidates tried by a validator, jsonschema-rs."""
+"""Searches documents that one schema accepts and another refuses, by running candidates through jsonschema-rs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from compat.json_schema.witness.candidates import Maker, hints_at
 from compat.json_schema.witness.shrinking import shrink
 from compat.schema import Pointer
 
-#: Most work that a validator may have with a candidate of some size (see `work.py`): about 1 ms.
+#: The most work that validating a candidate of `_SIZE` bytes may take (see `work.py`): about 1 ms.
 _MOST_WORK = 100_000
 _SIZE = 200
-#: Candidates that are tried for each place on the way to the one that is looked for.
+#: How many candidates are tried for each place on the path to the difference.
 _MOST_PER_PLACE = 1_500
-#: The steps of a hint, and of a candidate that is tried: some at least, and more for schemas that are long.
+#: The steps for a hint and for a candidate; a candidate costs more if the schemas are long.
 _STEPS_A_HINT = 4
 _STEPS_A_TRY = 20
 _CHARACTERS_A_STEP = 100
-#: Longest reason of the validator's that is repeated.
+#: A longer reason of the validator is not repeated.
 _LONGEST_REASON = 120
 
 
 class Refusal(NamedTuple):
-    """A document that shows a break, and the way to the keyword that refuses it in the reader's schema."""
+    """A document that shows a break, and the path to the keyword of the reader's schema that refuses it."""
 
     witness: Witness
     way: tuple[str, ...]
@@ -43,7 +43,7 @@ class Trial:
         """Make the validators.
 
         Raises:
-            ValueError: The library cannot work with one of the schemas, or might take too long.
+            ValueError: The library does not support one of the schemas, or validating might take too long.
         """
         if any(_bound(schema) > _MOST_WORK for schema in (writer, reader)):
             raise ValueError("a document may take too long")
@@ -61,12 +61,12 @@ class Trial:
         return self._accepts.is_valid(document) and not self._reads.is_valid(document)
 
     def search(self, route: Route, hints: tuple[Pointer | None, Pointer | None], most: int) -> Refusal | None:
-        """A document that breaks, as small as it can be.
+        """The smallest breaking document that the search finds.
 
         Args:
-            route: The way to the value that the break is expected at.
-            hints: The places in the reader's and the writer's schema whose bounds and constants are tried.
-            most: How many candidates are tried.
+            route: The route to the value at which the break is expected.
+            hints: Places in the reader's and the writer's schema; bounds and constants there are tried.
+            most: How many candidates are tried, at most.
 
         Raises:
             TooMuchWork: The budget is spent.
@@ -87,11 +87,11 @@ class Trial:
         error = first_error(self._reads, document)
         at = "".join(f"/{step}" for step in error.instance_path)
         why = f": {error.message}" if len(error.message) <= _LONGEST_REASON else ""
-        told = f"The reader refuses {f'the value at `{at}`' if at else 'it'}{why}."
-        return Refusal(Witness(told, json_text.dumps(document)), error.schema_path)
+        effect = f"The reader refuses {f'the value at `{at}`' if at else 'it'}{why}."
+        return Refusal(Witness(effect, json_text.dumps(document)), error.schema_path)
 
 
 @lru_cache(maxsize=4)
 def _bound(schema: JsonSchema) -> float:
-    """The most work of a validator; kept, because one explanation after another asks for the same schemas."""
+    """The most work of a validator; cached because successive explanations ask for the same schemas."""
     return bounded_work(schema.raw, schema.dependencies).bound(_SIZE)
