@@ -38,7 +38,7 @@ class Dialect:
         id_keyword: The keyword that identifies a schema resource.
         kinds: For each kind of node, the keywords that imply it if there is no `type`.
         modern: Whether the draft is 2019-09 or later: `$ref` has siblings, `$anchor` exists, an empty `properties`
-            implies no kind, and changes of `$id` are not reported (the reference uses another library for these drafts).
+            implies no kind, and changes of `$id` are not reported (the reference loads them with another library).
         tuple_keyword: The keyword whose array describes the first items.
         rest_keyword: The keyword for the items after the tuple.
         has_const: Whether `const` exists.
