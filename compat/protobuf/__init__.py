@@ -1,4 +1,4 @@
-"""PROTOBUF: parser, printer, linker and compatibility rules of `.proto` schemas."""
+"""PROTOBUF: parser, printer, linker, compatibility rules, witnesses and fixes of `.proto` schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of a `.proto` text that mend an incompatibility."""
+"""Edits of a `.proto` text that remove an incompatibility."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
 from compat.protobuf.text.statements import Statements
 from compat.schema import ParsedSchema, Pointer
 
-#: Numbers that the runtime keeps for itself.
-_KEPT = range(19000, 20000)
+#: Field numbers that the runtime reserves for itself.
+_RUNTIME_NUMBERS = range(19000, 20000)
 
 
 class _Case(NamedTuple):
-    """A difference, the pair that was judged, the statements of the two texts, and where it stands in them."""
+    """A difference, the pair that it is about, the statements of the two texts, and its places in them."""
 
     difference: Difference
     pair: Any
@@ -42,7 +42,7 @@ class _Case(NamedTuple):
 
 
 def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_reads_old: bool) -> Iterator[Fix]:
-    """The fixes of a difference; see SchemaFormat. Files that are imported are left alone."""
+    """The fixes of a difference; see SchemaFormat. Imported files are not edited."""
     assert isinstance(new, ProtobufSchema)
     assert isinstance(old, ProtobufSchema)
     places = (difference.reader_at, difference.writer_at)
@@ -50,7 +50,7 @@ def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_r
     find = (_OF_READER if new_reads_old else _OF_WRITER).get(difference.rule.name)
     pair = difference.pair if isinstance(difference, ProtobufDifference) else None
     if new_at is None and isinstance(pair, DeclaredPair) and pair.reader_place.pointer:
-        # Only the old schema has it: the place for it is in what is around it.
+        # Only the old schema has the declaration, so use the enclosing declaration of the new schema.
         new_at = pair.reader_place.pointer[:-1]
     if find is None or new_at is None or old_at is None or not (new.is_text and old.is_text):
         return
@@ -73,19 +73,19 @@ def _keep_message(case: _Case) -> Iterator[Fix]:
 
 
 def _keep_field(case: _Case) -> Iterator[Fix]:
-    """A field of the old message, in its oneof if that is still there."""
+    """Restore a field of the old message, within its oneof if that still exists."""
     pair: FieldPair = case.pair
     field = pair.writer or pair.reader
     if field is None:
         return
     oneof = pair.writer_oneof or pair.reader_oneof
-    around = case.new_at if oneof is None else (*case.new_at, oneof)
-    if around in case.new.schema.places:
-        yield Fix(f"Keep the field {field.name}", (case.new.append_to(around, case.old.text(case.old_at)),))
+    block = case.new_at if oneof is None else (*case.new_at, oneof)
+    if block in case.new.schema.places:
+        yield Fix(f"Keep the field {field.name}", (case.new.append_to(block, case.old.text(case.old_at)),))
 
 
 def _optional(case: _Case) -> Iterator[Fix]:
-    """`optional` in place of `required`."""
+    """Replace `required` by `optional`."""
     edit = case.new.replace_label(case.new_at, "optional")
     if edit is not None:
         yield Fix("Make the field optional", (edit,))
@@ -97,7 +97,7 @@ def _keep_type(case: _Case) -> Iterator[Fix]:
 
 
 def _new_number(case: _Case) -> Iterator[Fix]:
-    """Another number for the new meaning; the old one is reserved."""
+    """Give the field another number for its new meaning, and reserve the old number."""
     outer = case.new_at[:-1]
     given_up = case.new_at[-1]
     message = case.new.message(outer)
@@ -116,7 +116,7 @@ def _free_number(message: Message, given_up: int) -> int | None:
     numbers += [bounds(value)[1] for part in message.reserved for value in part.values if not isinstance(value, str)]
     numbers += [bounds(value)[1] for part in message.extensions for value in part.ranges]
     free = max([given_up, *numbers]) + 1
-    free = _KEPT.stop if free in _KEPT else free
+    free = _RUNTIME_NUMBERS.stop if free in _RUNTIME_NUMBERS else free
     return free if free <= MAX_FIELD_NUMBER else None
 
 
@@ -129,7 +129,7 @@ def _keep_label(case: _Case) -> Iterator[Fix]:
 
 
 def _move_out(case: _Case) -> Iterator[Fix]:
-    """Fields that were outside of oneofs before leave the oneof again."""
+    """Move fields that had been outside of oneofs out of the oneof again."""
     pair: OneofPair = case.pair
     oneof = pair.reader.oneofs[pair.name]
     outside = [field for field in oneof.fields if field.number in pair.writer.by_number]
@@ -143,7 +143,7 @@ def _move_out(case: _Case) -> Iterator[Fix]:
 
 
 def _reserve_number(case: _Case) -> Iterator[Fix]:
-    """Reserve a number, and its name if nothing else has that."""
+    """Reserve a number, and also its name if nothing else uses it."""
     number, name = case.difference.arguments["number"], case.difference.arguments["name"]
     names = _reserved_name(case)
     if names is not None:
@@ -169,7 +169,7 @@ def _reserved_name(case: _Case) -> str | None:
 
 
 _Finder = Callable[[_Case], Iterator[Fix]]
-#: What is done whether the new schema reads old data or writes data for old readers.
+#: The fixes in both directions.
 _OF_BOTH: Mapping[str, _Finder] = {
     rules.PACKAGE_CHANGED.name: _keep_package,
     rules.FIELD_KIND_CHANGED.name: _keep_type,
@@ -185,7 +185,7 @@ _OF_BOTH: Mapping[str, _Finder] = {
     NUMBER_NOT_RESERVED.name: _reserve_number,
     NAME_NOT_RESERVED.name: _reserve_name,
 }
-#: What is done if the new schema reads old data.
+#: The fixes if the new schema reads old data.
 _OF_READER: Mapping[str, _Finder] = {
     **_OF_BOTH,
     rules.MESSAGE_REMOVED.name: _keep_message,
@@ -195,7 +195,7 @@ _OF_READER: Mapping[str, _Finder] = {
     rules.MULTIPLE_FIELDS_MOVED_TO_ONEOF.name: _move_out,
     rules.FIELD_MOVED_TO_EXISTING_ONEOF.name: _move_out,
 }
-#: What is done if it writes data for old readers.
+#: The fixes if the new schema writes data for old readers.
 _OF_WRITER: Mapping[str, _Finder] = {
     **_OF_BOTH,
     rules.REQUIRED_FIELD_ADDED.name: _keep_field,

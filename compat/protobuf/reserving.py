@@ -1,4 +1,4 @@
-"""The numbers and names that messages and enums use and reserve."""
+"""The numbers and names that messages and enums use or reserve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compat.schema import Pointer
 
 
 class Numbered(NamedTuple):
-    """The fields of a message or the values of an enum: names by number, and what is reserved."""
+    """The fields of a message or the values of an enum, with the reserved numbers and names."""
 
     is_enum: bool
     names: Mapping[int, str]
@@ -23,7 +23,7 @@ class Numbered(NamedTuple):
 
 
 def numbered(tree: File) -> Iterator[tuple[Pointer, Numbered]]:
-    """Every message and enum of a file by its pointer, outer ones first."""
+    """All messages and enums of a file by pointer, outer ones first."""
     for enum in tree.enums:
         yield (enum.name,), _of_enum(enum)
     todo: list[tuple[Pointer, Message]] = [((message.name,), message) for message in tree.messages]
@@ -36,7 +36,8 @@ def numbered(tree: File) -> Iterator[tuple[Pointer, Numbered]]:
 
 
 def _of_message(message: Message) -> Numbered:
-    names = {field.number: field.name for field in message.fields} | {one.number: one.name for one in message.groups}
+    names = {field.number: field.name for field in message.fields}
+    names |= {group.number: group.name for group in message.groups}
     names |= {member.number: member.name for oneof in message.oneofs for member in oneof.members}
     return _numbered(message, names, is_enum=False)
 

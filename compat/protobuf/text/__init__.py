@@ -1,1 +1,1 @@
-"""`.proto` files as texts: tokens, trees, and printing."""
+"""The texts of `.proto` files: tokens, trees and printing."""

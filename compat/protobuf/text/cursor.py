@@ -1,4 +1,4 @@
-"""A place in a list of tokens, and what the parsers of statements and of values both read there."""
+"""A position in a list of tokens, with the reading that the parsers of statements and of values share."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import NoReturn
 
 from compat.protobuf.text.lexer import syntax_error, tokenize, unquote
 
-#: The longest names. Full names are kept for everything declared, so these bound what a text can make of its size.
+#: The longest names. Full names are stored for all declarations, so these limits bound the memory for a text.
 MAX_NAME = 255
 MAX_DOTTED_NAME = 1000
 _MAX_INTEGER = 2**64 - 1
 
 
 class Cursor:
-    """The tokens of one text and how far they have been read.
+    """The tokens of a text, and the index of the next token.
 
-    Every method that reads raises InvalidSchema, with the position, where it finds something else.
+    The methods that read raise InvalidSchema, with the position, if the next token is not what they expect.
     """
 
     __slots__ = ("depth", "i", "text", "tokens")
@@ -24,29 +24,29 @@ class Cursor:
         self.text = text
         self.tokens = tokenize(text)
         self.i = 0
-        #: How many messages or values enclose this place.
+        #: How many messages or values enclose the next token.
         self.depth = 0
 
     def fail(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise the syntax error for the next token, or for the one given."""
+        """Raise a syntax error at a token, by default the next one."""
         raise syntax_error(self.text, self.i if at is None else at, message)
 
     def expected(self, what: str) -> NoReturn:
-        """Raise the error that names what should have stood here and what does."""
+        """Raise an error that names what was expected and the next token."""
         lexeme = self.tokens[self.i]
         if lexeme.startswith("/*"):
             self.fail("the comment is never closed, or another one begins inside of it")
-        found = f"found {_shorten(lexeme)}" if lexeme else "the text ends"
-        self.fail(f"expected {what}, but {found}")
+        actual = f"found {_shorten(lexeme)}" if lexeme else "the text ends"
+        self.fail(f"expected {what}, but {actual}")
 
     def expect(self, symbol: str) -> None:
-        """Read this very token."""
+        """Read this symbol."""
         if self.tokens[self.i] != symbol:
             self.expected(f'"{symbol}"')
         self.i += 1
 
     def take(self, symbol: str) -> bool:
-        """Read this token if it is next."""
+        """Read this symbol if it is next; return whether it was."""
         if self.tokens[self.i] == symbol:
             self.i += 1
             return True
@@ -63,7 +63,7 @@ class Cursor:
         return lexeme
 
     def dotted(self, what: str) -> str:
-        """Read a name whose parts are joined by dots, white space around the dots allowed; it may begin with one."""
+        """Read a name of parts joined by dots; white space around dots and a leading dot are allowed."""
         lexeme = self.tokens[self.i]
         first = lexeme[1:2] if lexeme[:1] == "." else lexeme[:1]
         if lexeme == "." and self.tokens[self.i + 1][:1] != ".":
@@ -90,7 +90,7 @@ class Cursor:
             self.i += 1
 
     def integer(self, what: str) -> int:
-        """Read an integer without a sign: decimal, hexadecimal or octal."""
+        """Read an unsigned integer: decimal, hexadecimal or octal."""
         lexeme = self.tokens[self.i]
         value = parse_integer(lexeme)
         if value is None:
@@ -99,7 +99,7 @@ class Cursor:
         return value
 
     def string(self, what: str) -> bytes:
-        """Read a string: one quoted part or several beside each other."""
+        """Read a string literal: one quoted part, or several in a row."""
         parts = []
         while self.tokens[self.i][:1] in {'"', "'"}:
             value = unquote(self.tokens[self.i])
@@ -112,7 +112,7 @@ class Cursor:
         return b"".join(parts)
 
     def text_string(self, what: str) -> str:
-        """Read a string that must be text."""
+        """Read a string literal that must be valid UTF-8."""
         at = self.i
         try:
             return self.string(what).decode()
@@ -121,7 +121,7 @@ class Cursor:
 
 
 def parse_integer(lexeme: str) -> int | None:
-    """The value of a decimal, hexadecimal or octal literal of at most 64 bits; None for everything else."""
+    """The value of a decimal, hexadecimal or octal literal of at most 64 bits; None for any other text."""
     try:
         if lexeme.isdecimal():
             value = int(lexeme, 8) if lexeme[0] == "0" else int(lexeme[:21])

@@ -1,4 +1,4 @@
-"""Tokens of the Protobuf language."""
+"""The tokens of the Protobuf language."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from bisect import bisect_right
 
 from compat.schema import PROTOBUF, InvalidSchema, Position
 
-# Possessive throughout, and what lacks its end (a string, a comment) swallows all that could be scanned again:
-# the time is linear in the text whatever the text.
+# All quantifiers are possessive, and a string or comment without its end takes all that could be scanned again. So the
+# time is linear for every text.
 _LEXEMES = r"""
     (?: \s++ | //[^\n]*+ | /\*(?:[^*/]++|\*(?!/)|/(?!\*))*+\*/ )*+
     (
@@ -22,8 +22,8 @@ _LEXEMES = r"""
       | \Z
     )
 """
-# Python 3.11 before 3.11.5 loses its place in a group that is repeated possessively (CPython issue 106052). There the
-# same groups are repeated greedily: what follows them always matches, so this takes more memory and no more time.
+# Python before 3.11.5 loses its position in possessively repeated groups (CPython issue 106052). There these groups are
+# greedy. The part that follows them always matches, so this takes more memory but no more time.
 _HAS_POSSESSIVE_GROUPS = sys.version_info >= (3, 11, 5)
 _TOKEN = re.compile(_LEXEMES if _HAS_POSSESSIVE_GROUPS else _LEXEMES.replace(")*+", ")*"), re.ASCII | re.VERBOSE)
 
@@ -48,13 +48,13 @@ _MAX_CODE_POINT = 0x10FFFF
 
 
 def tokenize(text: str) -> list[str]:
-    """The tokens of a text, comments and white space left out; at least one empty token ends the list.
+    """The tokens of a text without comments and white space; at least one empty token ends the list.
 
-    Dotted names are one token where they stand without white space. What is no token of the language comes out as a
-    token of one character, which no rule of the parser accepts.
+    A dotted name without white space is one token. A character that cannot begin a token becomes a token of its own,
+    which no rule of the parser accepts.
 
     Raises:
-        InvalidSchema: The text is not valid Unicode, or a character outside of strings and comments is not ASCII.
+        InvalidSchema: The text is not valid Unicode, or has a non-ASCII character outside of strings and comments.
     """
     try:
         text.encode()
@@ -73,7 +73,7 @@ def tokenize(text: str) -> list[str]:
 
 
 class Layout:
-    """Where the tokens and the lines of a text begin."""
+    """The offsets of a text's tokens and lines."""
 
     def __init__(self, text: str) -> None:
         self._end = len(text)
@@ -81,29 +81,29 @@ class Layout:
         self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
 
     def offset(self, index: int) -> int:
-        """The offset of the token with a number; the text's end if there is no such token."""
+        """The offset of the token with this index; the text's end if there is no such token."""
         return self._tokens[index] if index < len(self._tokens) else self._end
 
     def position(self, index: int) -> Position:
-        """Where the token with a number stands; the text's end if there is no such token."""
+        """The position of the token with this index; the text's end if there is no such token."""
         offset = self.offset(index)
         line = bisect_right(self._lines, offset)
         return Position(line, offset - self._lines[line - 1] + 1)
 
 
 def position(text: str, index: int) -> Position:
-    """Where the token with a number stands in a text."""
+    """The position of the token with this index."""
     return Layout(text).position(index)
 
 
 def syntax_error(text: str, index: int, message: str) -> InvalidSchema:
-    """The error for the token with a number, its place in the sentence as well as beside it."""
+    """A syntax error at the token with this index; its position is also part of the message."""
     at = position(text, index)
     return InvalidSchema(PROTOBUF, f"Syntax error at line {at.line}, column {at.column}: {message}", at)
 
 
 def unquote(token: str) -> bytes | None:
-    """The bytes a string token stands for; None where it lacks its closing quote or an escape is wrong."""
+    """The bytes of a string token; None if it lacks its closing quote or has a wrong escape."""
     if len(token) < 2 or token[-1] != token[0]:
         return None
     body = token[1:-1]
@@ -125,7 +125,7 @@ def unquote(token: str) -> bytes | None:
             return bytes((int(octal, 8) & 0xFF,))
         if hexadecimal:
             return bytes((int(hexadecimal, 16),))
-        code = int(short or long or b"110000", 16)  # no group at all: not an escape
+        code = int(short or long or b"110000", 16)  # if no group matched, this is not an escape
         if code > _MAX_CODE_POINT or 0xD800 <= code <= 0xDFFF:
             bad = True
             return b""

@@ -1,7 +1,7 @@
-"""What a `.proto` file says, as a frozen tree: the order of declarations within their kind and every written form kept.
+"""The tree of a `.proto` file: frozen, with the order of declarations of a kind and all spellings preserved.
 
-A node's `at` is the number of the token it begins with; it takes no part in comparison, so texts that differ in layout
-only give equal trees.
+`at` is the index of a node's first token. It is ignored in comparisons, so texts that differ only in layout have equal
+trees.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-#: The highest field number, and the highest enum number, that `max` stands for in a range.
+#: The highest field number and the highest enum number; `max` in a range stands for them.
 MAX_FIELD_NUMBER = 536870911
 MAX_ENUM_NUMBER = 2147483647
 
@@ -37,7 +37,7 @@ SCALAR_TYPES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
-    """A quoted string, its escapes read and its parts joined."""
+    """A quoted string, with its escapes decoded and its parts joined."""
 
     value: bytes
 
@@ -51,7 +51,7 @@ class NumberLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An identifier as a value: `true`, an enum value's name, `inf`."""
+    """An identifier as a value: `true`, `inf`, or an enum value's name."""
 
     text: str
 
@@ -65,7 +65,7 @@ class ListLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A message written in text format; keys in square brackets are extension or type names, and each stands once."""
+    """A message in text format; keys are unique, and those in square brackets are names of extensions or types."""
 
     entries: tuple[tuple[str, Value], ...]
 
@@ -74,7 +74,7 @@ Value = StringLiteral | NumberLiteral | Word | ListLiteral | Aggregate
 
 
 class NamePart(NamedTuple):
-    """One part of an option's name; `extension` is true where it stood in parentheses."""
+    """A part of an option's name; `extension` is true if it was in parentheses."""
 
     name: str
     extension: bool
@@ -82,7 +82,7 @@ class NamePart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`name = value`, as a statement or between square brackets."""
+    """`name = value`, as a statement or in square brackets."""
 
     name: tuple[NamePart, ...]
     value: Value
@@ -90,7 +90,7 @@ class Option:
 
     @property
     def is_custom(self) -> bool:
-        """True where the name begins with an extension."""
+        """Whether the name begins with an extension."""
         return self.name[0].extension
 
 
@@ -103,13 +103,13 @@ class Range:
 
 
 def bounds(value: int | Range) -> tuple[int, int]:
-    """The first and the last number of a range, or a number twice."""
+    """The first and the last number of a range; for a single number, that number twice."""
     return (value.start, value.end) if isinstance(value, Range) else (value, value)
 
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """A `reserved` statement: numbers and ranges, or names, which are quoted before editions."""
+    """A `reserved` statement: numbers and ranges, or names, which need quotes unless the syntax is editions."""
 
     values: tuple[int | Range | str, ...]
     at: int = field(default=0, compare=False)
@@ -138,7 +138,7 @@ class MapType:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a message, a oneof or an extension; `type` is the name as written."""
+    """A field of a message, a oneof or an extension; `type` is spelled as in the text."""
 
     label: str | None
     type: str | MapType
@@ -152,7 +152,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group: a field and the message that is its type, in one declaration."""
+    """A group: one declaration of a field and of the message that is its type."""
 
     label: str | None
     number: int
@@ -241,7 +241,7 @@ class Message:
 
     @property
     def map_type(self) -> MapType | None:
-        """The map this message stands for, where it is a map entry written out."""
+        """The equivalent map type if this message is a map entry written out; else None."""
         if not any(
             len(option.name) == 1 and option.name[0].name == "map_entry" and option.value == Word("true")
             for option in self.options
@@ -288,15 +288,15 @@ IMPORT_KINDS = ("", "public", "weak", "option")
 
 
 def by_kind(imports: Iterable[Import]) -> tuple[Import, ...]:
-    """Imports in the order in which they are printed: plain ones first."""
+    """The imports in printing order: plain ones first."""
     return tuple(sorted(imports, key=lambda entry: IMPORT_KINDS.index(entry.kind)))
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A `.proto` file; `syntax` is `proto2`, `proto3` or `editions`, or None where the text does not say.
+    """A `.proto` file; `syntax` is `proto2`, `proto3` or `editions`, or None if the text does not declare it.
 
-    The imports stand by their kinds.
+    The imports are ordered by kind.
     """
 
     syntax: str | None = None
@@ -311,14 +311,14 @@ class File:
     package_at: int = field(default=0, compare=False)
 
     def walk(self) -> Iterator[tuple[str, Message]]:
-        """Every message with its full name, groups' messages included, outer ones first."""
+        """All messages with their full names, including those of groups; outer ones come first."""
         prefix = f"{self.package}." if self.package else ""
         for message in self.messages:
             yield from walk(message, prefix)
 
 
 def walk(message: Message, prefix: str) -> Iterator[tuple[str, Message]]:
-    """A message and those nested in it, each with its full name."""
+    """A message and all messages nested in it, with their full names."""
     name = prefix + message.name
     yield name, message
     for nested in nested_messages(message):
@@ -326,7 +326,7 @@ def walk(message: Message, prefix: str) -> Iterator[tuple[str, Message]]:
 
 
 def nested_messages(message: Message) -> Iterator[Message]:
-    """The messages declared directly in a message: its own, and those of its groups."""
+    """The messages declared directly in a message, including those of its groups."""
     yield from message.messages
     for group in message.groups:
         yield group.message

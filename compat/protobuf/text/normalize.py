@@ -1,4 +1,4 @@
-"""A file's tree in the order and spelling that `normalize=true` stores: equal for schemas that mean the same."""
+"""A file's tree in the order and spelling that `normalize=true` stores: equal for schemas with the same meaning."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _EXTENSIONS = frozenset((EXTENSION,))
 
 
 def normalize(program: Program) -> File:
-    """The normalised tree of a program's root.
+    """The normalized tree of a program's root.
 
     Raises:
-        InvalidSchema: A type's name leads nowhere.
+        InvalidSchema: A type's name cannot be resolved.
     """
     return _Normalizer(program, program.root).file()
 
@@ -63,14 +63,14 @@ class _Normalizer:
             tree.package,
             by_kind(Import(path, kind) for path, kind in imports),
             self.options(tree.options, package),
-            tuple(self.message(each, package) for each in tree.messages if each.map_type is None),
-            tuple(self.enum(each, package) for each in tree.enums),
+            tuple(self.message(message, package) for message in tree.messages if message.map_type is None),
+            tuple(self.enum(enum, package) for enum in tree.enums),
             self.extends(tree.extends, package),
-            tuple(self.service(each, package) for each in tree.services),
+            tuple(self.service(service, package) for service in tree.services),
         )
 
     def type_name(self, name: str, scope: str) -> str:
-        """The full name of a type with a dot in front; scalars keep theirs."""
+        """The full name of a type with a leading dot; a scalar's name stays as it is."""
         if name in SCALAR_TYPES:
             return name
         symbol = self.program.resolve_type(self.unit, name, scope)
@@ -80,14 +80,14 @@ class _Normalizer:
 
     def message(self, message: Message, scope: str) -> Message:
         full_name = f"{scope}.{message.name}" if scope else message.name
-        oneofs = [self.oneof(each, full_name) for each in message.oneofs if each.members]
+        oneofs = [self.oneof(oneof, full_name) for oneof in message.oneofs if oneof.members]
         return Message(
             message.name,
             self.fields(message.fields, full_name),
             tuple(sorted(oneofs, key=lambda oneof: oneof.members[0].number)),
             self.groups(message.groups, full_name),
-            tuple(self.message(each, full_name) for each in message.messages if each.map_type is None),
-            tuple(self.enum(each, full_name) for each in message.enums),
+            tuple(self.message(nested, full_name) for nested in message.messages if nested.map_type is None),
+            tuple(self.enum(enum, full_name) for enum in message.enums),
             self.extends(message.extends, full_name),
             tuple(
                 Extensions((_single(value),), self.options(statement.options, full_name))
@@ -102,12 +102,12 @@ class _Normalizer:
         )
 
     def fields(self, fields: Iterable[Field], scope: str) -> tuple[Field, ...]:
-        return tuple(sorted((self.field(each, scope) for each in fields), key=lambda field: field.number))
+        return tuple(sorted((self.field(field, scope) for field in fields), key=lambda field: field.number))
 
     def groups(self, groups: Iterable[Group], scope: str) -> tuple[Group, ...]:
         return tuple(
-            replace(each, message=self.message(each.message, scope), options=self.options(each.options, scope))
-            for each in sorted(groups, key=lambda group: group.number)
+            replace(group, message=self.message(group.message, scope), options=self.options(group.options, scope))
+            for group in sorted(groups, key=lambda group: group.number)
         )
 
     def oneof(self, oneof: Oneof, scope: str) -> Oneof:
@@ -119,15 +119,15 @@ class _Normalizer:
         )
 
     def extends(self, extends: Iterable[Extend], scope: str) -> tuple[Extend, ...]:
-        """The extensions, those of the same message put together where the first of them stands."""
+        """The extensions; those of the same message are joined at the place of the first one."""
         by_extendee: dict[str, list[Extend]] = {}
-        for each in extends:
-            by_extendee.setdefault(self.type_name(each.extendee, scope), []).append(each)
+        for extend in extends:
+            by_extendee.setdefault(self.type_name(extend.extendee, scope), []).append(extend)
         return tuple(
             Extend(
                 extendee,
-                self.fields((field for each in group for field in each.fields), scope),
-                self.groups((member for each in group for member in each.groups), scope),
+                self.fields((field for extend in group for field in extend.fields), scope),
+                self.groups((member for extend in group for member in extend.groups), scope),
             )
             for extendee, group in by_extendee.items()
         )
@@ -161,7 +161,7 @@ class _Normalizer:
         constants = sorted(enum.constants, key=lambda constant: (constant.number, constant.name))
         return Enum(
             enum.name,
-            tuple(replace(each, options=self.options(each.options, full_name)) for each in constants),
+            tuple(replace(constant, options=self.options(constant.options, full_name)) for constant in constants),
             _reserved(enum.reserved),
             self.options(enum.options, full_name),
             visibility=enum.visibility,
@@ -171,17 +171,17 @@ class _Normalizer:
         full_name = f"{scope}.{service.name}" if scope else service.name
         methods = tuple(
             replace(
-                each,
-                input=self.type_name(each.input, full_name),
-                output=self.type_name(each.output, full_name),
-                options=self.options(each.options, full_name),
+                method,
+                input=self.type_name(method.input, full_name),
+                output=self.type_name(method.output, full_name),
+                options=self.options(method.options, full_name),
             )
-            for each in service.methods
+            for method in service.methods
         )
         return Service(service.name, methods, self.options(service.options, full_name))
 
     def options(self, options: Iterable[Option], scope: str) -> tuple[Option, ...]:
-        """Options by name; the parts of one extension that were set one by one are put into one message."""
+        """The options by name; parts of an extension that are set by separate options are merged into one message."""
         by_name: dict[str, list[tuple[tuple[NamePart, ...], Value, int]]] = {}
         for option in options:
             name, value = option.name, self.value(option.value, scope)
@@ -191,26 +191,26 @@ class _Normalizer:
                     value = Aggregate(((f"[{part.name}]" if part.extension else part.name, value),))
                 name = name[:1]
             by_name.setdefault(".".join(part.name for part in name), []).append((name, value, len(option.name)))
-        found = []
+        merged = []
         for _, group in sorted(by_name.items(), key=lambda entry: entry[0]):
             name = group[0][0]
             parts = [(value, levels) for _, value, levels in group if isinstance(value, Aggregate)]
             if len(parts) == len(group) > 1 and self.is_single(name):
-                found.append(Option(name, _merge(parts)))
+                merged.append(Option(name, _merge(parts)))
             else:
-                found.extend(Option(name, value) for name, value, _ in group)
-        return tuple(found)
+                merged.extend(Option(name, value) for name, value, _ in group)
+        return tuple(merged)
 
     def name_part(self, part: NamePart, scope: str) -> NamePart:
         return NamePart(self.extension(part.name, scope), extension=True) if part.extension else part
 
     def extension(self, name: str, scope: str) -> str:
-        """The full name of an extension, or the name as it is where it leads nowhere."""
+        """The full name of an extension; an unresolved name stays as it is."""
         symbol = self.program.resolve(self.unit, name, scope, _EXTENSIONS)
         return name if symbol is None else symbol.full_name
 
     def is_single(self, name: tuple[NamePart, ...]) -> bool:
-        """True for an extension that is known and not repeated."""
+        """Whether an extension is defined and not repeated."""
         symbol = self.program.resolve(self.unit, "." + name[0].name, "", _EXTENSIONS)
         return symbol is not None and getattr(symbol.node, "label", None) != "repeated"
 
@@ -218,13 +218,13 @@ class _Normalizer:
         if isinstance(value, NumberLiteral):
             return _number(value)
         if isinstance(value, ListLiteral):
-            return ListLiteral(tuple(self.value(each, scope) for each in value.values))
+            return ListLiteral(tuple(self.value(element, scope) for element in value.values))
         if not isinstance(value, Aggregate):
             return value
         entries = {}
-        for key, each in value.entries:
+        for key, entry in value.entries:
             name = f"[{self.extension(key[1:-1], scope)}]" if key[0] == "[" and "/" not in key else key
-            inner = self.value(each, scope)
+            inner = self.value(entry, scope)
             if isinstance(inner, ListLiteral) and len(inner.values) == 1:
                 inner = inner.values[0]
             if inner != ListLiteral(()):
@@ -233,11 +233,11 @@ class _Normalizer:
 
 
 def _merge(parts: Sequence[tuple[Aggregate, int]]) -> Aggregate:
-    """Several values of one message put together.
+    """Merge several values of the same message type.
 
     Args:
-        parts: Each value, in order, with how many of its levels come from the dots of its option's name: a message
-            named so is no element of a list.
+        parts: The values in order. The number is how many levels of a value come from the dots of its option's name: a
+            message at such a level is not a list element.
     """
     by_key: dict[str, list[tuple[Value, int]]] = {}
     for part, levels in parts:
@@ -257,7 +257,7 @@ def _merge(parts: Sequence[tuple[Aggregate, int]]) -> Aggregate:
 
 
 def _number(literal: NumberLiteral) -> NumberLiteral:
-    """The number in decimal, without an exponent and needless zeros."""
+    """The number in decimal, without an exponent and without needless zeros."""
     integer = to_integer(literal.text)
     if integer is not None:
         return NumberLiteral(str(integer))
@@ -274,7 +274,7 @@ def _single(value: int | Range) -> int | Range:
 
 
 def _reserved(statements: Iterable[Reserved]) -> tuple[Reserved, ...]:
-    """One statement for each number, range and name: numbers in order, then names."""
+    """One statement for each number, range and name: first the numbers in order, then the names."""
     statements = tuple(statements)
     quoted = all(statement.quoted for statement in statements)
     values = [value for statement in statements for value in statement.values]

@@ -1,4 +1,4 @@
-"""Parser of the Protobuf language: text in, tree out; proto2, proto3 and editions."""
+"""The parser of the Protobuf language: makes a tree of a text in proto2, proto3 or editions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from compat.protobuf.text.nodes import (
 )
 from compat.protobuf.text.values import bracketed_options, option_statement
 
-#: How deep messages may nest, as in protoc.
+#: How deeply messages may nest, as in protoc.
 MAX_NESTING = 31
 EDITIONS = ("2023", "2024")
 _LABELS = frozenset(("optional", "required", "repeated"))
@@ -46,13 +46,13 @@ def parse_file(text: str) -> File:
     """The tree of a `.proto` text.
 
     Raises:
-        InvalidSchema: The text is not of the language; the message says what was expected and where.
+        InvalidSchema: The text does not follow the grammar; the message says what was expected and where.
     """
     return _Parser(Cursor(text)).file()
 
 
 class _Parser:
-    """One pass over one text; the syntax that it declares decides what labels mean."""
+    """One pass over a text; the declared syntax decides which labels are allowed."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -64,32 +64,32 @@ class _Parser:
         while cursor.take(";"):
             pass
         declared = self.syntax_statement() if cursor.tokens[cursor.i] in {"syntax", "edition"} else None
-        found = self.declarations(_FILE_STATEMENTS, "")
-        packages: list[tuple[str, int]] = found.pop("package", [])
+        declarations = self.declarations(_FILE_STATEMENTS, "")
+        packages: list[tuple[str, int]] = declarations.pop("package", [])
         if len(packages) > 1:
             cursor.fail("a file has one package only", packages[1][1])
         package, package_at = packages[0] if packages else (None, 0)
-        imports = by_kind(found.pop("imports", ()))
-        found = {kind: tuple(nodes) for kind, nodes in found.items()}
-        return File(declared, self.edition, package, imports, package_at=package_at, **found)
+        imports = by_kind(declarations.pop("imports", ()))
+        declarations = {kind: tuple(nodes) for kind, nodes in declarations.items()}
+        return File(declared, self.edition, package, imports, package_at=package_at, **declarations)
 
     def declarations(self, statements: Mapping[str, _Statement], end: str) -> dict[str, Any]:
-        """Everything declared up to the end, by the name of the node's field that takes it, in the text's order."""
+        """The declarations up to the end token, in the text's order, by the node's field that takes them."""
         cursor = self.cursor
         tokens = cursor.tokens
-        found: dict[str, Any] = {}
+        declarations: dict[str, Any] = {}
         while (lexeme := tokens[cursor.i]) != end:
             if lexeme in _VISIBILITIES and self.edition == "2024":
-                self.visible(found)
+                self.visible(declarations)
                 continue
             statement = statements.get(lexeme)
             if statement is not None:
-                found.setdefault(statement.kind, []).append(statement.parse(self))
+                declarations.setdefault(statement.kind, []).append(statement.parse(self))
             elif not cursor.take(";"):
                 if end != "}" or not lexeme:
                     cursor.expected(_TOP_LEVEL if end != "}" else '"}"')
-                self.member(found.setdefault("fields", []), found.setdefault("groups", []))
-        return found
+                self.member(declarations.setdefault("fields", []), declarations.setdefault("groups", []))
+        return declarations
 
     def package(self) -> tuple[str, int]:
         cursor = self.cursor
@@ -136,14 +136,14 @@ class _Parser:
         cursor.expect(";")
         return Import(path, kind, at)
 
-    def visible(self, found: dict[str, Any]) -> None:
+    def visible(self, declarations: dict[str, Any]) -> None:
         cursor = self.cursor
         visibility = cursor.tokens[cursor.i]
         cursor.i += 1
         statement = _FILE_STATEMENTS.get(cursor.tokens[cursor.i])
         if statement is None or statement.kind not in {"messages", "enums"}:
             cursor.expected("message or enum")
-        found.setdefault(statement.kind, []).append(replace(statement.parse(self), visibility=visibility))
+        declarations.setdefault(statement.kind, []).append(replace(statement.parse(self), visibility=visibility))
 
     def message(self) -> Message:
         cursor = self.cursor
@@ -158,10 +158,10 @@ class _Parser:
         if cursor.depth >= MAX_NESTING:
             cursor.fail(f"messages nest deeper than {MAX_NESTING} levels")
         cursor.depth += 1
-        found = self.declarations(_MESSAGE_STATEMENTS, "}")
+        declarations = self.declarations(_MESSAGE_STATEMENTS, "}")
         cursor.i += 1
         cursor.depth -= 1
-        parts: dict[str, Any] = {kind: tuple(nodes) for kind, nodes in found.items()}
+        parts: dict[str, Any] = {kind: tuple(nodes) for kind, nodes in declarations.items()}
         return Message(name, at=at, **parts)
 
     def member(self, fields: list[Field], groups: list[Group], *, in_oneof: bool = False) -> None:
@@ -210,7 +210,7 @@ class _Parser:
             self.cursor.fail("required fields do not exist in proto3")
 
     def field_options(self) -> tuple[tuple[Option, ...], Value | None, str | None]:
-        """The options of a field, and the two that are written as options but are none."""
+        """The options of a field; apart from them, `default` and `json_name`, which only look like options."""
         cursor = self.cursor
         default: Value | None = None
         json_name: str | None = None
@@ -329,7 +329,7 @@ class _Parser:
         return Constant(name, number, options, at)
 
     def signed(self, what: str) -> int:
-        """An integer of 32 bits that may have a minus sign."""
+        """Read a 32-bit integer that may have a minus sign."""
         cursor = self.cursor
         at = cursor.i
         sign = -1 if cursor.take("-") else 1
@@ -362,7 +362,7 @@ class _Parser:
         return Reserved(tuple(values), at, quoted=self.syntax != "editions")
 
     def ranges(self, maximum: int, *, signed: bool) -> list[int | Range]:
-        """Numbers and ranges of numbers, with commas between."""
+        """Read numbers and ranges of numbers, separated by commas."""
         cursor = self.cursor
         values: list[int | Range] = []
         while True:
@@ -435,14 +435,14 @@ class _Parser:
         streaming = cursor.take("stream")
         name = cursor.dotted(what)
         if not streaming and name.startswith("stream."):
-            # protoc takes the word for the keyword and reads on at the dot
+            # like protoc, read the word as the keyword and continue at the dot
             streaming, name = True, name.removeprefix("stream")
         cursor.expect(")")
         return streaming, name
 
 
 class _Statement(NamedTuple):
-    """What a keyword begins: the field of the enclosing node that takes it, and its parser."""
+    """A kind of statement: the field of the enclosing node that takes it, and its parser."""
 
     kind: str
     parse: Callable[[_Parser], Any]

@@ -1,4 +1,4 @@
-"""Where the declarations of a file stand."""
+"""The places of a file's declarations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from compat.schema import Pointer
 
 
 def places(tree: File) -> Iterator[tuple[Pointer, int]]:
-    """Every message, enum, oneof, field and enum value by its pointer, with the token it begins at."""
+    """All messages, enums, oneofs, fields and enum values by pointer, with the index of their first token."""
     yield (), tree.package_at
     for enum in tree.enums:
         yield from _enum_places(enum, ())
@@ -32,5 +32,5 @@ def _message_places(message: Message, outer: Pointer) -> Iterator[tuple[Pointer,
 
 def _enum_places(enum: Enum, outer: Pointer) -> Iterator[tuple[Pointer, int]]:
     yield (*outer, enum.name), enum.at
-    for constant in reversed(enum.constants):  # of values that share a number the first counts
+    for constant in reversed(enum.constants):  # if values share a number, the first one counts
         yield (*outer, enum.name, constant.number), constant.at

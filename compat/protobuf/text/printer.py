@@ -1,7 +1,7 @@
-"""A file's tree as text in the style of the reference, whose bytes identity is computed from.
+"""Prints a file's tree in the style of the reference; identity is computed from this text.
 
-Sections stand in a fixed order with one blank line between; inside of messages that line has the indentation too, as
-the reference's has.
+Sections are in a fixed order and separated by one blank line; within a message that line is indented, as in the
+reference.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _all(printer: object, nodes: Iterable[object]) -> Lines:
 
 
 def _block(head: str, sections: Iterable[Lines]) -> Iterator[str]:
-    """A declaration with its sections in braces, a blank line between each two."""
+    """A declaration with its sections in braces, separated by blank lines."""
     filled = [section for section in sections if section]
     if not filled:
         yield head + " {}"
@@ -156,7 +156,7 @@ def _range(value: int | Range) -> str:
 
 
 def _enum_reserved(reserved: Reserved) -> Iterator[str]:
-    # max is another number in enums
+    # `max` stands for another number in enums
     values = [
         f"{value.start} to {'max' if value.end == MAX_ENUM_NUMBER else value.end}"
         if isinstance(value, Range)
@@ -209,7 +209,7 @@ def _option_statement(option: Option) -> Iterator[str]:
 
 
 def _bracketed(head: str, options: Iterable[Option], end: str) -> Iterator[str]:
-    """A declaration and its options in square brackets: one beside it, several on lines of their own."""
+    """A declaration with its options in square brackets: a single one on the same line, several on separate lines."""
     written = [_option(option) for option in options]
     if not written:
         yield head + end
@@ -247,18 +247,18 @@ def _value(value: Value) -> Lines:
             entries.append([f"{key}: {first}", *rest])
         return ["{", *_elements(entries), "}"]
     if isinstance(value, ListLiteral):
-        return ["[", *_elements([_value(each) for each in value.values]), "]"]
+        return ["[", *_elements([_value(element) for element in value.values]), "]"]
     return [value.text]
 
 
 def quote(value: bytes) -> str:
-    """A string literal; what is not text, and control characters without a name, become octal escapes."""
+    """A string literal; bytes that are not UTF-8, and control characters without a name, become octal escapes."""
     text = value.decode(errors="surrogateescape")
     return '"' + "".join(_ESCAPES.get(character) or _escape(character) for character in text) + '"'
 
 
 def _escape(character: str) -> str:
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that was no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
         return f"\\{code - 0xDC00:03o}"
     return f"\\{code:03o}" if code < 0x20 or code == 0x7F else character

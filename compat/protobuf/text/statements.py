@@ -1,4 +1,4 @@
-"""Where the statements of a `.proto` text begin and end, and edits of them."""
+"""The statements of a `.proto` text, and edits of them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LABELS = frozenset({"optional", "required", "repeated"})
 
 
 class Statements:
-    """The statements of one schema's text, by pointer as in `places`."""
+    """The statements of a schema's text; pointers are those of `places`."""
 
     def __init__(self, schema: ProtobufSchema) -> None:
-        """Read the tokens of a schema that is a text."""
+        """Read the tokens of a schema whose source is text."""
         self.schema = schema
         self._text = schema.source
         self._tokens = tokenize(schema.source)
@@ -28,12 +28,12 @@ class Statements:
         return self._text[start:end]
 
     def replace(self, pointer: Pointer, text: str) -> TextEdit:
-        """Put another statement in the place of one; nothing takes its line away."""
+        """Replace a statement; an empty text also removes its line."""
         start, end = self._span(pointer) if text else self._whole_lines(pointer)
         return TextEdit(start, end - start, text)
 
     def append_to(self, pointer: Pointer, text: str) -> TextEdit:
-        """Put a statement at the end of a block, or of the file."""
+        """Add a statement at the end of a block, or of the file."""
         if not pointer:
             gap = "" if self._text.endswith("\n") else "\n"
             return TextEdit(len(self._text), 0, f"{gap}\n{text}\n")
@@ -44,7 +44,7 @@ class Statements:
         return TextEdit(start, 0, f"{self._inner_indent(pointer)}{text}\n")
 
     def prepend_to(self, pointer: Pointer, text: str) -> TextEdit:
-        """Put statements at the beginning of a block; `{indent}` in them is the block's indent."""
+        """Add statements at the beginning of a block; `{indent}` in them stands for the block's indentation."""
         opening = self.schema.places[pointer]
         while self._tokens[opening] != "{":
             opening += 1
@@ -57,19 +57,19 @@ class Statements:
         return TextEdit(end, 0, f"{indent}{text}\n")
 
     def insert_after_syntax(self, text: str) -> TextEdit:
-        """Put a statement behind the one that names the syntax, or at the file's beginning."""
+        """Add a statement after the syntax statement, or at the beginning of the file."""
         if self._tokens[0] not in {"syntax", "edition"}:
             return TextEdit(0, 0, f"{text}\n")
         end = self._offset(self._tokens.index(";")) + 1
         return TextEdit(end, 0, f"\n{text}")
 
     def label(self, pointer: Pointer) -> str:
-        """The label of a field as written; nothing if it has none."""
+        """The label of a field as written; empty if it has none."""
         token = self._tokens[self.schema.places[pointer]]
         return token if token in _LABELS else ""
 
     def replace_label(self, pointer: Pointer, label: str) -> TextEdit | None:
-        """Give a field another label, or none; None if it is so already."""
+        """Change or remove a field's label; None if the field has the new label already."""
         at = self.schema.places[pointer]
         start = self._offset(at)
         before = self.label(pointer)
@@ -86,19 +86,19 @@ class Statements:
         return self._text[start:end]
 
     def replace_type(self, pointer: Pointer, text: str) -> TextEdit:
-        """Give a field another type."""
+        """Change a field's type."""
         start, end = self._type_span(pointer)
         return TextEdit(start, end - start, text)
 
     def replace_number(self, pointer: Pointer, number: int) -> TextEdit:
-        """Give a field another number."""
+        """Change a field's number."""
         at = self.schema.places[pointer]
         while self._tokens[at] != "=":
             at += 1
         return TextEdit(self._offset(at + 1), len(self._tokens[at + 1]), str(number))
 
     def move_out(self, oneof: Pointer, fields: Sequence[Pointer], members: int) -> tuple[TextEdit, ...]:
-        """Take fields out of a oneof and put them in front of it; without members it goes too."""
+        """Move fields out of a oneof, to the place before it; a oneof without other members is removed."""
         start = self._offset(self.schema.places[oneof])
         indent = indent_of(self._text, start)
         label = "optional " if self.schema.tree.syntax in {None, "proto2"} else ""
@@ -106,11 +106,11 @@ class Statements:
         if len(fields) == members:
             start, end = self._span(oneof)
             return (TextEdit(start, end - start, moved.rstrip()),)
-        taken = [self._whole_lines(field) for field in fields]
-        return (TextEdit(start, 0, moved), *(TextEdit(begin, end - begin, "") for begin, end in taken))
+        spans = [self._whole_lines(field) for field in fields]
+        return (TextEdit(start, 0, moved), *(TextEdit(begin, end - begin, "") for begin, end in spans))
 
     def message(self, pointer: Pointer) -> Message | None:
-        """The message at a pointer."""
+        """The message at a pointer; None if there is none."""
         messages = self.schema.tree.messages
         message = None
         for name in pointer:
@@ -124,7 +124,7 @@ class Statements:
         return self.schema.layout.offset(token)
 
     def _last(self, token: int) -> int:
-        """The token that ends the statement that begins with one."""
+        """The last token of the statement that begins with a token."""
         depth = 0
         at = token
         while True:
@@ -140,7 +140,7 @@ class Statements:
             at += 1
 
     def _is_option_value(self, token: int) -> bool:
-        """True if braces in a statement are those of an option's value: it ends with a semicolon."""
+        """Whether the braces in a statement belong to an option's value; then the statement ends with a semicolon."""
         at = token
         while self._tokens[at] not in {"{", ";", "="}:
             at += 1
@@ -152,7 +152,7 @@ class Statements:
         return self._offset(first), self._offset(last) + len(self._tokens[last])
 
     def _whole_lines(self, pointer: Pointer) -> tuple[int, int]:
-        """A statement's span, with the lines that have nothing else."""
+        """A statement's span, extended to whole lines if they contain nothing else."""
         start, end = self._span(pointer)
         first, _ = line_of(self._text, start)
         _, last = line_of(self._text, end)
@@ -165,18 +165,18 @@ class Statements:
         equals = first
         while self._tokens[equals] != "=":
             equals += 1
-        # The name stands before the equals sign, the type before the name.
+        # The tokens before the equals sign are the type and the name.
         last = equals - 2
         return self._offset(first), self._offset(last) + len(self._tokens[last])
 
     def _inner_indent(self, pointer: Pointer) -> str:
         start = self._offset(self.schema.places[pointer])
-        around = indent_of(self._text, start)
-        inside = [
+        outer_indent = indent_of(self._text, start)
+        offsets = [
             self._offset(token)
             for at, token in self.schema.places.items()
             if len(at) == len(pointer) + 1 and at[: len(pointer)] == pointer
         ]
-        before = (self._text[line_of(self._text, offset)[0] : offset] for offset in inside)
+        before = (self._text[line_of(self._text, offset)[0] : offset] for offset in offsets)
         indents = [blanks for blanks in before if blanks.isspace()]
-        return max(indents, key=len) if indents else f"{around}  "
+        return max(indents, key=len) if indents else f"{outer_indent}  "

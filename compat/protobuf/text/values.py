@@ -1,4 +1,4 @@
-"""Parser of options and of the values they take, text-format messages included."""
+"""The parser of options and of their values, including messages in text format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compat.protobuf.text.nodes import (
     Word,
 )
 
-#: How deep aggregate values may nest.
+#: How deeply aggregate values may nest.
 MAX_DEPTH = 64
 
 _FLOAT = re.compile(r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?", re.ASCII)
@@ -58,7 +58,7 @@ def _option_name(cursor: Cursor) -> tuple[NamePart, ...]:
         else:
             lexeme = cursor.tokens[cursor.i]
             if parts and lexeme[:1] == ".":
-                lexeme = lexeme[1:]  # after a closing parenthesis the dot and the name are one token
+                lexeme = lexeme[1:]  # after a closing parenthesis, the dot and the name are one token
             if not lexeme[:1].isidentifier():
                 cursor.expected("the name of an option")
             cursor.i += 1
@@ -98,7 +98,7 @@ def _scalar(cursor: Cursor) -> Value:
 
 
 def is_number(lexeme: str) -> bool:
-    """True for an integer or floating point literal without a sign."""
+    """Whether a lexeme is an unsigned integer or floating point literal."""
     if parse_integer(lexeme) is not None or _FLOAT.fullmatch(lexeme) is not None:
         return True
     # a decimal integer of more than 64 bits is a floating point number
@@ -121,7 +121,7 @@ def _aggregate(cursor: Cursor, end: str) -> Aggregate:
             cursor.expected('":"')
         values = entries.setdefault(key, [])
         if values or opening == "[":
-            lists.add(key)  # a key that is written twice is a list, as if it had been written as one
+            lists.add(key)  # a repeated key is the same as a list
         value = _entry_value(cursor)
         values.extend(value.values if isinstance(value, ListLiteral) else (value,))
         if cursor.tokens[cursor.i] in {",", ";"}:
