@@ -1,1 +1,1 @@
-"""Descriptors from trees, and trees from descriptors."""
+"""Makes descriptors from trees, and trees from descriptors."""

@@ -1,4 +1,4 @@
-"""The text that a descriptor keeps for a field's default value."""
+"""The text of a field's default value in its descriptor."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _BOUNDS: dict[int, tuple[int, int]] = {
 
 
 def default_text(kind: int, value: Value) -> str | None:
-    """The text for a value of a field of some type; None where the value is not of the type.
+    """The text for a value of a field of some type; None if the value does not have that type.
 
     Args:
         kind: The type's number in a field descriptor.
-        value: The value as written.
+        value: The value as in the text.
     """
     if kind in _BOUNDS:
         number = to_integer(value.text) if isinstance(value, NumberLiteral) else None
@@ -56,7 +56,7 @@ def _float_text(value: Value, *, single: bool) -> str | None:
     number = float_value(value)
     if number is None:
         return None
-    # the fewest digits that give the number again, as C++ prints them
+    # the fewest digits that give the same number again, as C++ prints it
     if not single:
         return _digits(number, 15, 17, float)
     return _digits(_to_single(number), 6, 9, _to_single)
@@ -68,12 +68,12 @@ def _digits(number: float, few: int, many: int, read: Callable[[float], float]) 
 
 
 def _to_single(number: float) -> float:
-    """The nearest number of 32 bits."""
+    """The nearest single-precision number."""
     try:
-        found: float = struct.unpack("f", struct.pack("f", number))[0]
+        single: float = struct.unpack("f", struct.pack("f", number))[0]
     except OverflowError:
         return math.copysign(math.inf, number)
-    return found
+    return single
 
 
 def _utf8(value: bytes) -> str | None:
@@ -87,7 +87,7 @@ _C_ESCAPES = {10: "\\n", 13: "\\r", 9: "\\t", 34: '\\"', 39: "\\'", 92: "\\\\"}
 
 
 def c_escape(value: bytes) -> str:
-    """Bytes as printable ASCII, the rest as octal escapes."""
+    """Bytes as ASCII text; bytes that are not printable become octal escapes."""
     return "".join(_C_ESCAPES.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in value)
 
 

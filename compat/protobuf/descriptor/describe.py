@@ -1,4 +1,4 @@
-"""A file's descriptor from its tree, with every name resolved as protoc resolves it."""
+"""Makes a file's descriptor from its tree; names resolve as in protoc."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SCALARS: dict[str, Any] = {
     name: number for number, name in TYPE_NAMES.items() if name not in {"group", "message", "enum"}
 }
 _LABELS: dict[str | None, Any] = {None: 1, "optional": 1, "required": 2, "repeated": 3}
-#: `SymbolVisibility` of descriptor.proto, which protobuf 5 does not have.
+#: `SymbolVisibility` of descriptor.proto, which protobuf 5 lacks.
 _VISIBILITIES: dict[str, Any] = {"local": 1, "export": 2}
 _by_position = attrgetter("at")
 
@@ -47,13 +47,13 @@ def describe(program: Program, unit: Unit, path: str, options: Options) -> FileD
     """The descriptor of one file of a program.
 
     Args:
-        program: What names are resolved in.
+        program: The program in which names are resolved.
         unit: The file.
-        path: The name the descriptor shall have.
-        options: Takes the options, with the descriptors they belong to.
+        path: The name of the descriptor.
+        options: Collects the options, with the descriptors that they belong to.
 
     Raises:
-        InvalidSchema: A name leads nowhere, or a value does not fit where it stands.
+        InvalidSchema: A name cannot be resolved, or a value does not fit.
     """
     return _Describer(program, unit, options).file(path)
 
@@ -88,7 +88,7 @@ class _Describer:
         return descriptor
 
     def imports(self, descriptor: FileDescriptorProto) -> None:
-        missing = {each.path for each in self.program.missing.get(self.unit.path, ())}
+        missing = {entry.path for entry in self.program.missing.get(self.unit.path, ())}
         for entry in sorted(self.unit.tree.imports, key=_by_position):
             if entry.path in missing:
                 continue
@@ -121,14 +121,14 @@ class _Describer:
                 start, end = bounds(value)
                 extension_range = descriptor.extension_range.add(start=start, end=end + 1)
                 self.options.add(extension_range, extensions.options, full_name)
-        # the end is left out of the ranges of messages, and belongs to those of enums
+        # the end is exclusive in the ranges of messages, and inclusive in those of enums
         _reserve(message.reserved, descriptor, 1)
         if self.is_proto3:
             self.synthetic_oneofs(message, descriptor)
         self.options.add(descriptor, message.options, full_name)
 
     def mixed(self, message: Message, descriptor: DescriptorProto, full_name: str) -> None:
-        """The members of a message in the order of the text, whatever their kinds."""
+        """Add the members of a message in the order of the text, whatever their kinds."""
         oneof_of: dict[int, int] = {}
         for index, oneof in enumerate(message.oneofs):
             self.oneof(oneof, descriptor, full_name)
@@ -136,7 +136,7 @@ class _Describer:
                 oneof_of[id(member)] = index
         members: list[Any] = [*message.fields, *message.groups, *message.messages]
         members.extend(member for oneof in message.oneofs for member in oneof.members)
-        # the groups of extensions are types only: their fields belong elsewhere
+        # the groups of extensions only declare types here: their fields belong to the extended messages
         members.extend(group.message for extend in message.extends for group in extend.groups)
         members.sort(key=_by_position)
         for member in members:
@@ -156,7 +156,7 @@ class _Describer:
         self.options.add(descriptor.oneof_decl.add(name=oneof.name), oneof.options, scope)
 
     def synthetic_oneofs(self, message: Message, descriptor: DescriptorProto) -> None:
-        """Each proto3 field with the label optional is alone in a oneof that nobody wrote."""
+        """Put each proto3 field with the label optional into a oneof of its own, which the text does not contain."""
         optional = {field.name for field in message.fields if field.label == "optional"}
         if not optional:
             return

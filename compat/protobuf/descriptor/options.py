@@ -1,4 +1,4 @@
-"""Options read into the messages that hold them, custom ones once their extensions can be looked up."""
+"""Sets options on their descriptors; custom ones are set once their extensions can be looked up."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _TARGETS = {
 
 
 class Options:
-    """The options of one file: plain ones are set at once, those that name extensions when `set_custom` is called."""
+    """The options of one file: plain ones are set at once, those that name extensions by `set_custom`."""
 
     def __init__(self, program: Program, unit: Unit, remarks: Remarks) -> None:
         self.program = program
         self.unit = unit
         self.remarks = remarks
-        #: The descriptor, its custom option, and the scope that the option's names are resolved in.
+        #: The descriptor, its custom option, and the scope in which the option's names are resolved.
         self.custom: list[tuple[Any, Option, str]] = []
 
     def add(self, holder: Any, options: tuple[Option, ...], scope: str) -> None:
-        """Set options on the descriptor they belong to.
+        """Set options on their descriptor.
 
         Raises:
-            InvalidSchema: An option does not exist, is set twice, or has a value that does not fit.
+            InvalidSchema: An option does not exist, is set twice, or has a value of the wrong type.
         """
         if not options:
             return
@@ -65,14 +65,14 @@ class Options:
                     self.check_features(holder, option)
 
     def check_features(self, holder: Any, option: Option) -> None:
-        """Refuse features on declarations that they are not meant for."""
+        """Refuse features on declarations that cannot have them."""
         target = _TARGETS.get(holder.DESCRIPTOR.name)
         for field, _ in holder.options.features.ListFields():
             if target is not None and target not in field.GetOptions().targets:
                 self.unit.fail(f'the feature "{field.name}" cannot be set here', option.at)
 
     def pass_over_undeclared(self) -> None:
-        """Leave out the custom options that nothing declares."""
+        """Drop the custom options whose extensions are not declared."""
         self.custom = [entry for entry in self.custom if self._is_declared(entry[1], entry[2])]
 
     def _is_declared(self, option: Option, scope: str) -> bool:
@@ -85,7 +85,7 @@ class Options:
         return True
 
     def set_custom(self, pool: DescriptorPool) -> None:
-        """Set the options that name extensions, which are looked up in a pool that has them.
+        """Set the options that name extensions, which are looked up in a pool.
 
         Raises:
             InvalidSchema: As for `add`.
@@ -94,7 +94,7 @@ class Options:
         for holder, option, scope in self.custom:
             by_holder.setdefault(id(holder), (holder, []))[1].append((option, scope))
         for holder, options in by_holder.values():
-            # the pool's own class for the options message, which knows the pool's extensions
+            # use the pool's own class of the options message, which knows the pool's extensions
             try:
                 descriptor = pool.FindMessageTypeByName(holder.options.DESCRIPTOR.full_name)
             except KeyError:
@@ -114,13 +114,13 @@ def _names_extensions(option: Option) -> bool:
 
 
 def _extension_names(option: Option) -> Iterator[str]:
-    """The names of the extensions in an option's name and value; not those of the types in an Any."""
+    """The names of the extensions in an option's name and value, without the types in an Any."""
     yield from (part.name for part in option.name if part.extension)
     yield from (key[1:-1] for key in _keys(option.value) if key[0] == "[" and "/" not in key)
 
 
 def _keys(value: Value) -> Iterator[str]:
-    """The keys of a message value, nested ones included."""
+    """The keys of a message value, including nested ones."""
     if isinstance(value, ListLiteral):
         for element in value.values:
             yield from _keys(element)
@@ -131,7 +131,7 @@ def _keys(value: Value) -> Iterator[str]:
 
 
 class _Assignment:
-    """One option on its way into a message."""
+    """The assignment of one option to a field of a message."""
 
     def __init__(
         self,
@@ -145,14 +145,14 @@ class _Assignment:
         self.option = option
         self.scope = scope
         self.pool = pool
-        #: The names set before, and the beginnings of those names.
+        #: The names that are set already, and their prefixes.
         self.taken = taken
 
     def fail(self, message: str) -> NoReturn:
         self.owner.unit.fail(message, self.option.at)
 
     def assign(self, message: Any) -> None:
-        """Walk the option's name down from a message, and set the value at its end."""
+        """Follow the option's name from a message to a field, and set the field."""
         name = self.option.name
         for length in range(1, len(name)):
             field = self.field(message.DESCRIPTOR, name[length - 1])
@@ -169,7 +169,7 @@ class _Assignment:
         self.set(message, field, self.option.value, text_format=False)
 
     def field(self, descriptor: Descriptor, part: NamePart) -> FieldDescriptor:
-        """The field that one part of a name leads to."""
+        """The field that a part of a name refers to."""
         if not part.extension:
             field = descriptor.fields_by_name.get(part.name)
             if field is None or part.name == "uninterpreted_option":
@@ -190,11 +190,11 @@ class _Assignment:
         return self.pool.FindExtensionByName(symbol.full_name)
 
     def slot(self, message: Any, field: FieldDescriptor) -> Any:
-        """The message inside a message."""
+        """A message-typed field's value within a message."""
         return message.Extensions[field] if field.is_extension else getattr(message, field.name)
 
     def set(self, message: Any, field: FieldDescriptor, value: Value, *, text_format: bool) -> None:
-        """Set or, where the field is repeated, append a value."""
+        """Set a field; if it is repeated, append the value."""
         if field.message_type is not None:
             slot = self.slot(message, field)
             if is_repeated(field) and field.message_type.GetOptions().map_entry:
@@ -216,7 +216,7 @@ class _Assignment:
             setattr(message, field.name, scalar)
 
     def set_entry(self, container: Any, entry_type: Descriptor, value: Value) -> None:
-        """Put an entry into a map field."""
+        """Add an entry to a map field."""
         if not isinstance(value, Aggregate):
             self.fail("the entries of a map are messages with a key and a value")
         entry: Any = message_factory.GetMessageClass(entry_type)()
@@ -227,7 +227,7 @@ class _Assignment:
             container[entry.key] = entry.value
 
     def fill(self, message: Any, aggregate: Aggregate) -> None:
-        """Set the fields of a message written in text format."""
+        """Set the fields of a message from its text format."""
         seen: set[str] = set()
         for key, value in aggregate.entries:
             if key[0] == "[" and "/" in key:
@@ -241,8 +241,8 @@ class _Assignment:
             if isinstance(value, ListLiteral):
                 if not is_repeated(field):
                     self.fail(f'"{key}" is not repeated and takes no list')
-                for each in value.values:
-                    self.set(message, field, each, text_format=True)
+                for element in value.values:
+                    self.set(message, field, element, text_format=True)
             else:
                 self.set(message, field, value, text_format=True)
 
@@ -254,7 +254,7 @@ class _Assignment:
             return extension
         field = descriptor.fields_by_name.get(key)
         if field is None:
-            # a group goes by the name of its type
+            # a group is named by its type
             field = descriptor.fields_by_name.get(key.lower())
             if field is not None and (field.message_type is None or field.message_type.name != key):
                 field = None
@@ -278,10 +278,10 @@ class _Assignment:
         message.value = packed.SerializeToString(deterministic=True)
 
     def scalar(self, field: FieldDescriptor, value: Value, *, text_format: bool) -> Any:
-        found = scalar(field, value, text_format=text_format)
-        if found is None:
+        converted = scalar(field, value, text_format=text_format)
+        if converted is None:
             self.fail(f'the value of the option "{field.name}" does not fit its type')
-        return found
+        return converted
 
 
 def _extends(extension: FieldDescriptor, descriptor: Descriptor) -> bool:
@@ -289,7 +289,7 @@ def _extends(extension: FieldDescriptor, descriptor: Descriptor) -> bool:
 
 
 def _has(message: Any, field: FieldDescriptor) -> bool:
-    """True for a single field that is set and can tell."""
+    """Whether a field with presence is set."""
     if not field.has_presence:
         return False
     return bool(message.HasExtension(field) if field.is_extension else message.HasField(field.name))

@@ -1,4 +1,4 @@
-"""Literals as Python values for the fields of options, and for default values."""
+"""Converts literals to Python values for the fields of options and for default values."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _FALSE = frozenset(("false", "False", "f"))
 
 
 def scalar(field: FieldDescriptor, value: Value, *, text_format: bool) -> Any:
-    """The Python value of a literal for a field; None where the literal is not of the field's type.
+    """The Python value of a literal for a field; None if the literal does not have the field's type.
 
     Args:
         field: The field.
         value: The literal.
-        text_format: Whether it stands in a message in text format, which takes more spellings and fewer numbers.
+        text_format: Whether the literal is in text format, which allows more spellings but fewer numbers.
     """
     kind = field.cpp_type
     if kind == FieldDescriptor.CPPTYPE_BOOL:
@@ -63,8 +63,8 @@ def _enum(field: FieldDescriptor, value: Value, *, text_format: bool) -> int | N
         return None if named is None else int(named.number)
     if text_format and isinstance(value, NumberLiteral):
         number = to_integer(value.text)
-        known = number in field.enum_type.values_by_number or not field.enum_type.is_closed
-        return number if known and number is not None and -(2**31) <= number < 2**31 else None
+        is_valid = number in field.enum_type.values_by_number or not field.enum_type.is_closed
+        return number if is_valid and number is not None and -(2**31) <= number < 2**31 else None
     return None
 
 
@@ -80,7 +80,7 @@ def _string(field: FieldDescriptor, value: Value) -> str | bytes | None:
 
 
 def float_value(value: Value) -> float | None:
-    """The value of a literal for a floating point field; None where it is none."""
+    """The value of a literal for a floating point field; None if it is not a number."""
     if isinstance(value, Word):
         return float(value.text) if value.text in {"inf", "nan", "infinity"} else None
     if not isinstance(value, NumberLiteral):
@@ -90,6 +90,6 @@ def float_value(value: Value) -> float | None:
 
 
 def to_integer(text: str) -> int | None:
-    """The value of an integer literal that may have a sign; None for other numbers."""
+    """The value of an integer literal that may have a minus sign; None for any other literal."""
     value = parse_integer(text.removeprefix("-"))
     return -value if value is not None and text[0] == "-" else value

@@ -1,4 +1,4 @@
-"""A file's tree from its descriptor: the way back from `describe`."""
+"""Makes a file's tree from its descriptor: the inverse of `describe`."""
 
 from __future__ import annotations
 
@@ -60,23 +60,23 @@ _SIMPLE = dict(zip(b"abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True))
 
 
 def from_descriptor(descriptor: FileDescriptorProto) -> File:
-    """The tree that a file descriptor describes; map entries stay messages of their own, as they are in it.
+    """The tree of a file descriptor; its map entries remain messages.
 
     Raises:
-        InvalidSchema: A name in the descriptor is none, a string is no text, or its messages nest too deep.
+        InvalidSchema: A name or a string in the descriptor is invalid, or its messages nest too deeply.
     """
     _check_text(descriptor)
     return _Reader(descriptor).file()
 
 
 def _check_text(message: RuntimeMessage) -> None:
-    """Refuse strings that are not UTF-8, which the runtime hands out as bytes."""
+    """Refuse strings that are not UTF-8; the runtime returns them as bytes."""
     for field, value in message.ListFields():
         values = value if is_repeated(field) else (value,)
-        for each in values:
-            if isinstance(each, RuntimeMessage):
-                _check_text(each)
-            elif isinstance(each, bytes) and field.type == field.TYPE_STRING:
+        for element in values:
+            if isinstance(element, RuntimeMessage):
+                _check_text(element)
+            elif isinstance(element, bytes) and field.type == field.TYPE_STRING:
                 raise InvalidSchema(PROTOBUF, f'The descriptor\'s field "{field.full_name}" is not valid UTF-8')
 
 
@@ -101,10 +101,10 @@ class _Reader:
             self.dotted(descriptor.package) if descriptor.package else None,
             by_kind(imports),
             self.options(descriptor),
-            tuple(self.message(each, 0) for each in descriptor.message_type),
-            tuple(self.enum(each) for each in descriptor.enum_type),
+            tuple(self.message(message, 0) for message in descriptor.message_type),
+            tuple(self.enum(enum) for enum in descriptor.enum_type),
             tuple(self.extends(descriptor.extension)),
-            tuple(self.service(each) for each in descriptor.service),
+            tuple(self.service(service) for service in descriptor.service),
         )
 
     def name(self, name: str) -> str:
@@ -128,7 +128,7 @@ class _Reader:
             for field in (*descriptor.field, *descriptor.extension)
             if field.type == FieldDescriptorProto.TYPE_GROUP
         }
-        nested = {each.name: each for each in descriptor.nested_type}
+        nested = {inner.name: inner for inner in descriptor.nested_type}
         members: dict[int, list[Member]] = {-1: []}
         for field in descriptor.field:
             index = field.oneof_index if field.HasField("oneof_index") and not field.proto3_optional else -1
@@ -138,22 +138,22 @@ class _Reader:
         synthetic = {field.oneof_index for field in descriptor.field if field.proto3_optional}
         return Message(
             self.name(descriptor.name),
-            tuple(each for each in members[-1] if isinstance(each, Field)),
+            tuple(member for member in members[-1] if isinstance(member, Field)),
             tuple(
                 self.oneof(oneof.name, oneof, members.get(index, []))
                 for index, oneof in enumerate(descriptor.oneof_decl)
                 if index not in synthetic
             ),
-            tuple(each for each in members[-1] if isinstance(each, Group)),
-            tuple(self.message(each, depth + 1) for each in descriptor.nested_type if each.name not in groups),
-            tuple(self.enum(each) for each in descriptor.enum_type),
+            tuple(member for member in members[-1] if isinstance(member, Group)),
+            tuple(self.message(inner, depth + 1) for inner in descriptor.nested_type if inner.name not in groups),
+            tuple(self.enum(enum) for enum in descriptor.enum_type),
             tuple(self.extends(descriptor.extension, nested, depth)),
             tuple(
-                Extensions((_range(each.start, each.end - 1),), self.options(each), next(self.positions))
-                for each in descriptor.extension_range
+                Extensions((_range(extension.start, extension.end - 1),), self.options(extension), next(self.positions))
+                for extension in descriptor.extension_range
             ),
             self.reserved(
-                [_range(each.start, each.end - 1) for each in descriptor.reserved_range], descriptor.reserved_name
+                [_range(span.start, span.end - 1) for span in descriptor.reserved_range], descriptor.reserved_name
             ),
             self.options(descriptor),
             at,
@@ -162,8 +162,8 @@ class _Reader:
     def oneof(self, name: str, descriptor: Any, members: Sequence[Member]) -> Oneof:
         return Oneof(
             self.name(name),
-            tuple(each for each in members if isinstance(each, Field)),
-            tuple(each for each in members if isinstance(each, Group)),
+            tuple(member for member in members if isinstance(member, Field)),
+            tuple(member for member in members if isinstance(member, Group)),
             self.options(descriptor),
             members[0].at if members else next(self.positions),
         )
@@ -202,8 +202,8 @@ class _Reader:
     def label(self, field: FieldDescriptorProto, *, in_oneof: bool) -> str | None:
         if in_oneof:
             return None
-        shown = field.label == FieldDescriptorProto.LABEL_REPEATED or field.proto3_optional or self.is_proto2
-        return _LABELS[field.label] if shown else None
+        has_label = field.label == FieldDescriptorProto.LABEL_REPEATED or field.proto3_optional or self.is_proto2
+        return _LABELS[field.label] if has_label else None
 
     def extends(
         self,
@@ -217,8 +217,8 @@ class _Reader:
         for extendee, members in by_extendee.items():
             yield Extend(
                 self.dotted(extendee),
-                tuple(each for each in members if isinstance(each, Field)),
-                tuple(each for each in members if isinstance(each, Group)),
+                tuple(member for member in members if isinstance(member, Field)),
+                tuple(member for member in members if isinstance(member, Group)),
                 members[0].at,
             )
 
@@ -226,11 +226,11 @@ class _Reader:
         return Enum(
             self.name(descriptor.name),
             tuple(
-                Constant(self.name(each.name), each.number, self.options(each), next(self.positions))
-                for each in descriptor.value
+                Constant(self.name(value.name), value.number, self.options(value), next(self.positions))
+                for value in descriptor.value
             ),
             self.reserved(
-                [_range(each.start, each.end) for each in descriptor.reserved_range], descriptor.reserved_name
+                [_range(span.start, span.end) for span in descriptor.reserved_range], descriptor.reserved_name
             ),
             self.options(descriptor),
             next(self.positions),
@@ -239,41 +239,41 @@ class _Reader:
     def service(self, descriptor: ServiceDescriptorProto) -> Service:
         methods = tuple(
             Method(
-                self.name(each.name),
-                self.dotted(each.input_type),
-                self.dotted(each.output_type),
-                each.client_streaming,
-                each.server_streaming,
-                self.options(each),
+                self.name(method.name),
+                self.dotted(method.input_type),
+                self.dotted(method.output_type),
+                method.client_streaming,
+                method.server_streaming,
+                self.options(method),
                 next(self.positions),
             )
-            for each in descriptor.method
+            for method in descriptor.method
         )
         return Service(self.name(descriptor.name), methods, self.options(descriptor), next(self.positions))
 
     def options(self, holder: Any) -> tuple[Option, ...]:
-        """The options of a descriptor, as far as this runtime knows their fields and extensions."""
+        """The options of a descriptor; fields and extensions that this runtime does not know are left out."""
         if not holder.HasField("options"):
             return ()
-        found: list[Option] = []
+        options: list[Option] = []
         for field, value in holder.options.ListFields():
             if field.name == "uninterpreted_option":
                 continue
             name = (NamePart(field.full_name if field.is_extension else field.name, field.is_extension),)
             values = value if is_repeated(field) else [value]
-            found.extend(Option(name, to_value(field, each), next(self.positions)) for each in values)
-        return tuple(found)
+            options.extend(Option(name, to_value(field, element), next(self.positions)) for element in values)
+        return tuple(options)
 
 
 def is_repeated(field: Runtime) -> bool:
-    """True for a repeated field, whatever the runtime's way to ask."""
-    # runtimes before 6.31 have the label only, later ones warn where it is asked for
-    known: Any = field
-    return bool(known.is_repeated) if hasattr(known, "is_repeated") else known.label == known.LABEL_REPEATED
+    """Whether a field is repeated, on every version of the runtime."""
+    # runtimes before 6.31 have only the label; later ones warn about its use
+    untyped: Any = field
+    return bool(untyped.is_repeated) if hasattr(untyped, "is_repeated") else untyped.label == untyped.LABEL_REPEATED
 
 
 def to_value(field: Runtime, value: Any) -> Value:
-    """What would be written for one value of a field of an options message."""
+    """The value in a `.proto` text for one value of a field of an options message."""
     if isinstance(value, RuntimeMessage):
         return _to_aggregate(value)
     if isinstance(value, bool):
@@ -301,14 +301,14 @@ def _to_aggregate(message: RuntimeMessage) -> Aggregate:
             ]
             entries.append((name, ListLiteral(tuple(pairs))))
         elif is_repeated(field):
-            entries.append((name, ListLiteral(tuple(to_value(field, each) for each in value))))
+            entries.append((name, ListLiteral(tuple(to_value(field, element) for element in value))))
         else:
             entries.append((name, to_value(field, value)))
     return Aggregate(tuple(entries))
 
 
 def to_json_name(name: str) -> str:
-    """The JSON name that a field has unless it says otherwise."""
+    """The default JSON name of a field."""
     if "_" not in name:
         return name
     first, *rest = name.split("_")
