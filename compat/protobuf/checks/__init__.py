@@ -1,1 +1,1 @@
-"""What protoc refuses."""
+"""Checks for the errors that protoc reports."""

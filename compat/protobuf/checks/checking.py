@@ -1,4 +1,4 @@
-"""What the checks of messages and of enums share."""
+"""Helpers that the checks of messages and of enums share."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from operator import itemgetter
 from compat.protobuf.program.parsed import Program, Symbol, Unit
 from compat.protobuf.text.nodes import Option, Word
 
-#: What is wrong, and the token that it is at.
+#: A fault and the index of its token.
 Problem = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where a check is: the program, the file, and the full name of what encloses the declaration."""
+    """The context of a check: the program, the file, and the full name of the enclosing declaration."""
 
     program: Program
     unit: Unit
     scope: str
 
     def resolve(self, name: str) -> Symbol | None:
-        """The type a name stands for here."""
+        """The type that a name refers to in this scope."""
         return self.program.resolve_type(self.unit, name, self.scope)
 
     @property
     def is_proto3(self) -> bool:
-        """True in a proto3 file."""
+        """Whether the file is in proto3."""
         return self.unit.tree.syntax == "proto3"
 
 
-def around(ranges: list[tuple[int, int, str, int]], number: int) -> tuple[int, int, str, int] | None:
-    """The range that a number is in, among sorted ranges that do not overlap."""
+def containing(ranges: list[tuple[int, int, str, int]], number: int) -> tuple[int, int, str, int] | None:
+    """The range that contains a number, among sorted ranges that do not overlap."""
     index = bisect_right(ranges, number, key=itemgetter(0)) - 1
     return ranges[index] if index >= 0 and number <= ranges[index][1] else None
 
 
 def overlaps(ranges: list[tuple[int, int, str, int]]) -> Iterator[Problem]:
-    """A problem for each range that begins before another ends; ranges are first, last, kind, token."""
+    """A problem for each range that begins before the previous one ends; ranges are (first, last, kind, token)."""
     for (start, end, kind, _), (next_start, next_end, next_kind, at) in pairwise(sorted(ranges)):
         if next_start <= end:
             yield f"the {next_kind} {next_start} to {next_end} overlaps with the {kind} {start} to {end}", at
 
 
 def is_set(options: tuple[Option, ...], name: str, value: str = "true") -> bool:
-    """True where an option of this name, which is no extension, has this word for its value."""
+    """Whether a plain option, not an extension, has this word as its value."""
     return any(option.name == ((name, False),) and option.value == Word(value) for option in options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compat.protobuf.checks.checking import Context, Problem, around, is_set, overlaps
+from compat.protobuf.checks.checking import Context, Problem, containing, is_set, overlaps
 from compat.protobuf.text.nodes import Enum, bounds
 
 
@@ -46,12 +46,12 @@ def _enum_reserved(_: Context, enum: Enum) -> Iterator[Problem]:
     for constant in enum.constants:
         if constant.name in names:
             yield f'the name "{constant.name}" is reserved', constant.at
-        if around(ranges, constant.number) is not None:
+        if containing(ranges, constant.number) is not None:
             yield f'"{constant.name}" uses the number {constant.number}, which is reserved', constant.at
 
 
 def _enum_json_names(_: Context, enum: Enum) -> Iterator[Problem]:
-    """In some languages values go by their names in camel case without the enum's name in front."""
+    """Some languages name values in camel case without the enum's name as a prefix; those names must differ too."""
     prefix = enum.name.replace("_", "").lower()
     seen: dict[str, tuple[str, int]] = {}
     for constant in enum.constants:
@@ -62,16 +62,16 @@ def _enum_json_names(_: Context, enum: Enum) -> Iterator[Problem]:
 
 
 def _without_prefix(name: str, prefix: str) -> str:
-    """The name in camel case, without a leading prefix that is compared without case and underscores."""
-    rest, wanted = name, prefix
-    while wanted and rest:
+    """The name in camel case, without the prefix; the prefix is matched without case and underscores."""
+    rest, prefix_left = name, prefix
+    while prefix_left and rest:
         if rest[0] == "_":
             rest = rest[1:]
-        elif rest[0].lower() == wanted[0]:
-            rest, wanted = rest[1:], wanted[1:]
+        elif rest[0].lower() == prefix_left[0]:
+            rest, prefix_left = rest[1:], prefix_left[1:]
         else:
             break
-    rest = rest.lstrip("_") if not wanted else name
+    rest = rest.lstrip("_") if not prefix_left else name
     if not rest:
         rest = name
     return "".join(part[:1].upper() + part[1:].lower() for part in rest.split("_"))

@@ -1,6 +1,6 @@
-"""What protoc refuses in a file and the runtime's descriptor pool does not, or not as clearly.
+"""The checks of a file that the runtime's descriptor pool lacks, or whose errors it reports less clearly.
 
-Each check is a generator over one kind of declaration; it yields the sentence for each fault and the token it is at.
+Each check is a generator for one kind of declaration; it yields a sentence and a token for each fault.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _Node = TypeVar("_Node", Message, Enum, Extend)
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The names and the packages of the files checked so far, and which file has them."""
+    """The names and packages of the files checked so far, with the file that declares them."""
 
     names: dict[str, str] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
 
     def add(self, unit: Unit) -> None:
-        """Take in the names of a file."""
+        """Add the names of a file."""
         self.names.update(dict.fromkeys(unit.symbols, unit.path))
         self.packages.update(dict.fromkeys(unit.packages, unit.path))
 
@@ -37,9 +37,9 @@ def check(program: Program, unit: Unit, earlier: Declared) -> None:
     """Raise InvalidSchema for the first fault of a file, in the order of the checks.
 
     Args:
-        program: What the file's names are resolved in.
+        program: The program in which the file's names are resolved.
         unit: The file.
-        earlier: The names of the files that it imports, and of others that the program has.
+        earlier: The names of the files that it imports, and of other files that were checked before.
     """
     problems = chain(
         _imports(program, unit), _names(unit), _names_elsewhere(earlier, unit), _declarations(program, unit)
@@ -66,7 +66,7 @@ def _imports(program: Program, unit: Unit) -> Iterator[Problem]:
 
 
 def _names(unit: Unit) -> Iterator[Problem]:
-    """Every full name is declared once in a file, and none is that of a package as well."""
+    """Each full name must be declared only once in a file, and must not be the name of a package too."""
     if len(unit.symbols) != len(unit.declarations):
         seen: set[str] = set()
         for symbol, at in unit.declarations:
@@ -79,23 +79,23 @@ def _names(unit: Unit) -> Iterator[Problem]:
 
 
 def _names_elsewhere(earlier: Declared, unit: Unit) -> Iterator[Problem]:
-    """No name of a file is declared by a file that was checked before."""
+    """No name of a file may be declared by a file that was checked before."""
     if not earlier.names and not earlier.packages:
         return
     for symbol, at in unit.declarations:
         if symbol.full_name in earlier.names:
             yield f'"{symbol.full_name}" is already defined in "{earlier.names[symbol.full_name]}"', at
         if symbol.full_name in earlier.packages:
-            where = earlier.packages[symbol.full_name]
-            yield f'"{symbol.full_name}" is already defined as a package in "{where}"', at
+            path = earlier.packages[symbol.full_name]
+            yield f'"{symbol.full_name}" is already defined as a package in "{path}"', at
     for package in unit.packages:
         if package in earlier.names:
-            where = earlier.names[package]
-            yield f'"{package}" is already defined, not as a package, in "{where}"', unit.tree.package_at
+            path = earlier.names[package]
+            yield f'"{package}" is already defined, not as a package, in "{path}"', unit.tree.package_at
 
 
 def _declarations(program: Program, unit: Unit) -> Iterator[Problem]:
-    """The faults of every declaration, in the order of the text's nesting."""
+    """The faults of all declarations, in the order of their nesting in the text."""
     tree = unit.tree
     top = Context(program, unit, tree.package or "")
     for message in tree.messages:
@@ -127,5 +127,5 @@ def _extend(context: Context, extend: Extend) -> Iterator[Problem]:
 def _all(
     checks: tuple[Callable[[Context, _Node], Iterator[Problem]], ...], context: Context, node: _Node
 ) -> Iterator[Problem]:
-    for each in checks:
-        yield from each(context, node)
+    for node_check in checks:
+        yield from node_check(context, node)

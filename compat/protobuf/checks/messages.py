@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from compat.protobuf.checks.checking import Context, Problem, around, is_set, overlaps
+from compat.protobuf.checks.checking import Context, Problem, containing, is_set, overlaps
 from compat.protobuf.descriptor.undescribe import to_json_name
 from compat.protobuf.program.parsed import ENUM
 from compat.protobuf.text.nodes import (
@@ -26,7 +26,7 @@ _FIRST_IMPLEMENTATION_NUMBER, _LAST_IMPLEMENTATION_NUMBER = 19000, 19999
 _NO_MAP_KEYS = frozenset(("float", "double", "bytes"))
 _JSTYPE = frozenset(("int64", "uint64", "sint64", "fixed64", "sfixed64"))
 _NOT_PACKED = frozenset(("string", "bytes"))
-#: The messages that extensions may extend in proto3.
+#: The messages that can be extended in proto3.
 _OPTIONS_MESSAGES = frozenset(
     f"google.protobuf.{name}Options"
     for name in ("File", "Message", "Field", "Oneof", "Enum", "EnumValue", "Service", "Method", "ExtensionRange")
@@ -76,11 +76,11 @@ def _reserved_numbers(_: Context, message: Message) -> Iterator[Problem]:
     yield from overlaps(reserved + extensions)
     ranges = sorted(reserved + extensions)
     for member in _members(message):
-        found = around(ranges, member.number)
-        if found is not None:
-            start, end, kind, _at = found
-            what = "is reserved" if kind == "reserved range" else f"lies in the extension range {start} to {end}"
-            yield f'field "{member.name}" uses the number {member.number}, which {what}', member.at
+        span = containing(ranges, member.number)
+        if span is not None:
+            start, end, kind, _at = span
+            fault = "is reserved" if kind == "reserved range" else f"lies in the extension range {start} to {end}"
+            yield f'field "{member.name}" uses the number {member.number}, which {fault}', member.at
 
 
 def _reserved_names(_: Context, message: Message) -> Iterator[Problem]:
@@ -120,7 +120,7 @@ def _json_names(context: Context, message: Message) -> Iterator[Problem]:
 
 
 def _has_strict_json_names(context: Context, message: Message) -> bool:
-    """True where JSON names that are the same are refused, which proto2 and a feature of editions do not ask for."""
+    """Whether equal JSON names are refused; proto2 allows them, and editions can with a feature."""
     if context.unit.tree.syntax != "editions":
         return context.is_proto3
     options = (*context.unit.tree.options, *message.options)
@@ -172,7 +172,7 @@ def _closed_enum(context: Context, field: Field, name: str) -> Iterator[Problem]
 
 
 def _field_options(context: Context, field: Field) -> Iterator[Problem]:
-    """Options that fields of some types only may have."""
+    """Options that only fields of some types may have."""
     kind = field.type
     symbol = context.resolve(kind) if isinstance(kind, str) and kind not in SCALAR_TYPES else None
     if is_set(field.options, "packed"):
@@ -197,7 +197,7 @@ def _extensions(context: Context, extend: Extend) -> Iterator[Problem]:
     ranges = sorted((*bounds(value), "", 0) for statement in symbol.node.extensions for value in statement.ranges)
     for member in extend.members:
         yield from _number(member.number, member.at)
-        if around(ranges, member.number) is None:
+        if containing(ranges, member.number) is None:
             yield f'"{symbol.full_name}" does not declare {member.number} as an extension number', member.at
         if member.label == "required":
             yield f'the extension "{member.name}" cannot be required', member.at
@@ -209,7 +209,7 @@ def _extensions(context: Context, extend: Extend) -> Iterator[Problem]:
 
 
 def _members(message: Message) -> Iterator[Member]:
-    """Every field of a message, in oneofs or not, in the order of the text."""
+    """The fields of a message, including those of oneofs, in the order of the text."""
     if not message.oneofs and not message.groups:
         return iter(message.fields)
     inside = (member for oneof in message.oneofs for member in oneof.members)
