@@ -1,1 +1,1 @@
-"""The rules of Protobuf, and what they are asked about."""
+"""The compatibility rules of Protobuf, the pairing of declarations, and the cautions."""

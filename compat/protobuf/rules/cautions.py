@@ -1,7 +1,6 @@
-"""What breaks data of Protobuf although the rules allow it: fields that the wire does not carry over.
+"""Breaks of Protobuf data that the rules allow: fields whose values do not survive the wire.
 
-Fields are paired by number in messages of one name. A caution about values is given only with a message that
-shows it.
+Fields are paired by number in messages of the same name. A caution about values includes a message that shows it.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ CAUTIONS: Mapping[str, Rule] = {
 
 
 class _Fields(NamedTuple):
-    """Two fields of one number, and where they stand."""
+    """Two fields with the same number, and their place."""
 
     writer: Field
     reader: Field
@@ -152,7 +151,7 @@ def _is_closed(field: Field) -> bool:
     return field.enum_type is not None and bool(field.enum_type.is_closed)
 
 
-#: Which caution a pair of fields gives, if a message shows it: the first whose condition holds.
+#: The caution for a pair of fields if a message shows it: the first one whose condition holds.
 _KINDS: Sequence[tuple[Rule, Callable[[Field, Field], bool]]] = (
     (FIELD_TO_GROUP, lambda old, new: FieldDescriptor.TYPE_GROUP in {old.type, new.type} and old.type != new.type),
     (
@@ -175,17 +174,17 @@ def cautions(
     writer: ParsedSchema,
     budget: Budget,
     *,
-    is_compatible: bool,  # noqa: ARG001 - what is told of one field does not depend on others
+    is_compatible: bool,  # noqa: ARG001 - the caution about a field does not depend on other fields
     new_reads_old: bool,
 ) -> list[Difference]:
-    """What the wire does not carry over although the rules allow it, and numbers that are not reserved.
+    """Values that do not survive the wire although the rules allow the change, and numbers that are not reserved.
 
     Raises:
-        TooMuchWork: The search goes beyond the budget.
+        TooMuchWork: The search exceeds the budget.
     """
     assert isinstance(reader, ProtobufSchema)
     assert isinstance(writer, ProtobufSchema)
-    numbers = _of_numbers(reader, writer) if new_reads_old else map(_turned, _of_numbers(writer, reader))
+    numbers = _of_numbers(reader, writer) if new_reads_old else map(_swapped, _of_numbers(writer, reader))
     return [*_of_values(reader, writer, budget), *numbers]
 
 
@@ -201,7 +200,7 @@ def _of_values(reader: ProtobufSchema, writer: ProtobufSchema, budget: Budget) -
 
 
 def _pairs(old: Mapping[str, Any], new: Mapping[str, Any], budget: Budget) -> Iterator[_Fields]:
-    """The pairs of fields of all messages of one name, nested ones included."""
+    """The pairs of fields of all messages with the same name, including nested messages."""
     todo: list[tuple[Pointer, Any, Any]] = [((name,), old[name], new[name]) for name in old if name in new]
     while todo:
         pointer, before, after = todo.pop(0)
@@ -218,7 +217,7 @@ def _pairs(old: Mapping[str, Any], new: Mapping[str, Any], budget: Budget) -> It
 
 
 def _parts(old: Field, new: Field) -> list[tuple[Field, Field]]:
-    """The two fields, or the keys and the values of two maps."""
+    """The two fields; for two maps, their keys and their values."""
     if is_map(old) and is_map(new):
         return list(zip(old.message_type.fields, new.message_type.fields, strict=True))
     return [(old, new)]
@@ -262,13 +261,13 @@ _TYPE_NAMES = {
 }
 
 
-def _turned(difference: Difference) -> Difference:
-    """The same with the places of reader and writer exchanged."""
+def _swapped(difference: Difference) -> Difference:
+    """The difference with the places of reader and writer swapped."""
     return replace(difference, reader_at=difference.writer_at, writer_at=difference.reader_at)
 
 
 def _of_numbers(new: ProtobufSchema, old: ProtobufSchema) -> Iterator[Difference]:
-    """Numbers and names that the new schema, as the reader, gave up and does not reserve."""
+    """Numbers and names that the new schema, here the reader, no longer uses and does not reserve."""
     now = dict(numbered(new.tree))
     for pointer, before in numbered(old.tree):
         after = now.get(pointer)

@@ -1,4 +1,4 @@
-"""Everything in which a reader schema differs from a writer schema, in the reference's order."""
+"""Lists the differences between a reader schema and a writer schema, in the reference's order."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.text.nodes import SCALAR_TYPES, Constant, Enum, Message
 from compat.schema import ParsedSchema, Pointer
 
-#: What is found in an imported message is told again for each field of its type, until there are this many differences.
+#: The differences of an imported message are repeated for each field of its type, up to this number in all.
 MAX_REPEATED = 10_000
 
 
 @dataclass(frozen=True)
 class Content:
-    """The request to compare two imported messages; the answer is whether their differences break a reader."""
+    """A request to compare two imported messages; the reply is whether their differences break a reader."""
 
     writer: FieldType
     reader: FieldType
@@ -44,33 +44,33 @@ class Content:
 
 @dataclass(frozen=True)
 class Steps:
-    """Word of the steps that the next part of the walk takes."""
+    """The number of steps that the next part of the walk takes."""
 
     count: int
 
 
-#: The walk through one pair of messages or files: yields steps, differences, and requests that are answered.
+#: The walk through a pair of messages or files: yields steps, differences, and requests that get a reply.
 Walk = Generator[Difference | Content | Steps, bool, None]
-#: The steps of a declaration, of a field that may differ, and of comparing two files of a program.
+#: The steps for a declaration, for a field that may differ, and for comparing two files of a program.
 _STEPS_A_DECLARATION = 4
 _STEPS_A_FIELD = 4
 _STEPS_A_FILE = 4
-#: How many members of a oneof are looked for in a step, and how many differences are told again.
+#: How many members of a oneof one step searches, and how many repeated differences one step pays for.
 _MEMBERS_A_STEP = 16
 _REPEATED_A_STEP = 32
 
 
 def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None) -> list[Difference]:
-    """What a reader schema changed from a writer schema, the harmless included; see SchemaFormat.
+    """The differences of a reader schema from a writer schema, including harmless ones; see SchemaFormat.
 
     Args:
-        reader: The schema that reads; a ProtobufSchema.
-        writer: The schema that wrote; a ProtobufSchema.
-        budget: What the work is taken from.
+        reader: The schema that data is read with; a ProtobufSchema.
+        writer: The schema that data was written with; a ProtobufSchema.
+        budget: Pays for the work.
 
     Raises:
-        InvalidSchema: A schema that one of them refers to is none.
-        TooMuchWork: The comparison goes beyond the budget.
+        InvalidSchema: A schema that one of them refers to is invalid.
+        TooMuchWork: The comparison exceeds the budget.
     """
     if not isinstance(reader, ProtobufSchema) or not isinstance(writer, ProtobufSchema):
         raise TypeError("both schemas must be of type PROTOBUF")
@@ -81,31 +81,31 @@ def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | Non
 class _Comparison:
     """The walk over two schemas.
 
-    Types refer to types of other files as deep as they like, so these are walked with a stack of our own; each pair is
+    Chains of types in other files may be arbitrarily deep, so they are walked with an explicit stack. Each pair is
     walked once.
     """
 
     budget: Budget
-    known: dict[tuple[str, str], list[Difference]] = field(default_factory=dict)
-    entered: set[tuple[str, str]] = field(default_factory=set)
+    compared: dict[tuple[str, str], list[Difference]] = field(default_factory=dict)
+    in_progress: set[tuple[str, str]] = field(default_factory=set)
     repeated: int = 0
 
     def run(self, walk: Walk) -> list[Difference]:
-        found: list[Difference] = []
-        stack: list[tuple[Walk, list[Difference], tuple[str, str]]] = [(walk, found, ("", ""))]
-        answer: bool | None = None
+        root_differences: list[Difference] = []
+        stack: list[tuple[Walk, list[Difference], tuple[str, str]]] = [(walk, root_differences, ("", ""))]
+        reply: bool | None = None
         while stack:
             current, collected, key = stack[-1]
             try:
-                event = next(current) if answer is None else current.send(answer)
+                event = next(current) if reply is None else current.send(reply)
             except StopIteration:
                 stack.pop()
                 if stack:
-                    self.entered.discard(key)
-                    self.known[key] = collected
-                    answer = self.tell(stack[-1][1], collected)
+                    self.in_progress.discard(key)
+                    self.compared[key] = collected
+                    reply = self.report(stack[-1][1], collected)
                 continue
-            answer = None
+            reply = None
             if isinstance(event, Steps):
                 self.budget.spend(event.count)
                 continue
@@ -114,23 +114,23 @@ class _Comparison:
                 collected.append(event)
                 continue
             pair = _key(event)
-            self.budget.spend(_STEPS_A_FIELD + len(self.known.get(pair, ())) // _REPEATED_A_STEP)
-            if pair in self.known:
-                self.repeated += len(self.known[pair])
-                answer = self.tell(collected, self.known[pair], silent=self.repeated > MAX_REPEATED)
-            elif pair in self.entered:
-                answer = False  # the pair is being compared further up, where its differences are told
+            self.budget.spend(_STEPS_A_FIELD + len(self.compared.get(pair, ())) // _REPEATED_A_STEP)
+            if pair in self.compared:
+                self.repeated += len(self.compared[pair])
+                reply = self.report(collected, self.compared[pair], silent=self.repeated > MAX_REPEATED)
+            elif pair in self.in_progress:
+                reply = False  # the pair is being compared further up, which reports its differences
             elif _same_files(event, self.budget):
-                self.known[pair] = []
-                answer = False
+                self.compared[pair] = []
+                reply = False
             else:
-                self.entered.add(pair)
+                self.in_progress.add(pair)
                 stack.append((_imported(event), [], pair))
-        return found
+        return root_differences
 
     @staticmethod
-    def tell(collected: list[Difference], more: list[Difference], *, silent: bool = False) -> bool:
-        """Put what was found in an imported message where its field is; True if any of it breaks a reader."""
+    def report(collected: list[Difference], more: list[Difference], *, silent: bool = False) -> bool:
+        """Add an imported message's differences to those of a field's message; True if any of them breaks a reader."""
         if not silent:
             collected.extend(more)
         return any(difference.rule.allowed is NEVER for difference in more)
@@ -156,7 +156,7 @@ def _files(reader: Program, writer: Program) -> Walk:
 
 
 def _imported(content: Content) -> Walk:
-    """The walk through a message of another file, whose path begins anew at its file."""
+    """The walk through a message of another file; its path starts at that file."""
     writer, reader = content.writer.symbol, content.reader.symbol
     if writer is None or reader is None:
         return
@@ -179,14 +179,14 @@ def _place(program: Program, unit: Unit, full_name: str) -> Place:
 
 
 def _nested(outer: DeclaredPair) -> Walk:
-    """The messages and enums inside of a pair of messages, or of files."""
+    """The messages and enums within a pair of messages or files."""
     old, new = outer.writer, outer.reader
     if not isinstance(old, Message) or not isinstance(new, Message):
         return
     declarations = len(old.messages) + len(new.messages) + len(old.enums) + len(new.enums)
     yield Steps(_STEPS_A_DECLARATION * declarations)
-    old_messages = {each.name: (index, each) for index, each in enumerate(old.messages)}
-    new_messages = {each.name: (index, each) for index, each in enumerate(new.messages)}
+    old_messages = {nested.name: (index, nested) for index, nested in enumerate(old.messages)}
+    new_messages = {nested.name: (index, nested) for index, nested in enumerate(new.messages)}
     for name in union_order(old_messages, new_messages):
         old_index, old_message = old_messages.get(name, (0, None))
         new_index, new_message = new_messages.get(name, (0, None))
@@ -196,8 +196,8 @@ def _nested(outer: DeclaredPair) -> Walk:
             if old_index == new_index:
                 continue
         yield from judge("message", pair, *_pointers(pair))
-    old_enums = {each.name: each for each in old.enums}
-    new_enums = {each.name: each for each in new.enums}
+    old_enums = {enum.name: enum for enum in old.enums}
+    new_enums = {enum.name: enum for enum in new.enums}
     for name in union_order(old_enums, new_enums):
         pair = _declared(outer, name, old_enums.get(name), new_enums.get(name))
         if name in old_enums and name in new_enums:
@@ -219,7 +219,7 @@ def _declared(
 
 
 def _pointers(pair: DeclaredPair) -> tuple[Pointer | None, Pointer | None]:
-    """Where the reader has the declaration and where the writer has it, or the place it is missing in."""
+    """The declaration's places in the reader and in the writer; None if it is missing."""
     return (
         pair.reader_place.pointer if pair.reader is not None else None,
         pair.writer_place.pointer if pair.writer is not None else None,
@@ -232,8 +232,8 @@ def _constants(pair: DeclaredPair) -> Iterator[Difference | Steps]:
     if pair.writer.constants == pair.reader.constants:
         return
     yield Steps(_STEPS_A_FIELD * (len(pair.writer.constants) + len(pair.reader.constants)))
-    old: dict[int, Constant] = {each.number: each for each in pair.writer.constants}
-    new: dict[int, Constant] = {each.number: each for each in pair.reader.constants}
+    old: dict[int, Constant] = {constant.number: constant for constant in pair.writer.constants}
+    new: dict[int, Constant] = {constant.number: constant for constant in pair.reader.constants}
     for number in union_order(old, new):
         constants = ConstantPair(
             (*pair.path, str(number)), old.get(number), new.get(number), pair.writer_place, pair.reader_place
@@ -247,7 +247,7 @@ def _constants(pair: DeclaredPair) -> Iterator[Difference | Steps]:
 
 
 def _message(pair: DeclaredPair) -> Walk:
-    """Two messages of one name: their oneofs, their fields by number, and what is nested in them."""
+    """Two messages with the same name: their oneofs, their fields by number, and their nested declarations."""
     if not isinstance(pair.writer, Message) or not isinstance(pair.reader, Message):
         return
     old, new = members(pair.writer), members(pair.reader)
@@ -264,7 +264,7 @@ def _message(pair: DeclaredPair) -> Walk:
 
 
 def _is_same(pair: DeclaredPair, number: int, old: Members, new: Members) -> bool:
-    """True for two fields that no judge can tell apart; most fields of most versions are such."""
+    """Whether no judge can tell two fields apart; this holds for most fields of most versions."""
     before, after = old.by_number.get(number), new.by_number.get(number)
     if before is None or after is None or old.oneof_of.get(number) != new.oneof_of.get(number):
         return False
@@ -291,7 +291,7 @@ def _oneof(kind: str, pair: DeclaredPair, name: str, old: Members, new: Members)
 
 
 def _field(pair: DeclaredPair, number: int, old: Members, new: Members) -> Walk:
-    # a field is told where the reader has it, or, where it has it no longer, where the writer had it
+    # the path is the field's path in the reader, or in the writer if the reader lacks the field
     oneof = new.oneof_of.get(number) if number in new.by_number else old.oneof_of.get(number)
     path = (*pair.path, *([oneof] if oneof is not None else []), str(number))
     fields = FieldPair(
@@ -309,7 +309,7 @@ def _field(pair: DeclaredPair, number: int, old: Members, new: Members) -> Walk:
     writer_at = pair.writer_place.at(number) if number in old.by_number else pair.writer_place.pointer
     if fields.reader is None:
         if fields.writer_oneof is not None and fields.writer_oneof not in new.oneofs:
-            # Whether the reader has another member of the oneof is looked for among all of them.
+            # The judge searches all members of the oneof for one that the reader still has.
             yield Steps(len(old.oneofs[fields.writer_oneof].fields) // _MEMBERS_A_STEP)
         yield from judge("field removed", fields, reader_at, writer_at)
         return
@@ -353,9 +353,9 @@ def _types(pair: TypePair) -> Walk:
 
 
 def _may_differ(writer: FieldType, reader: FieldType) -> bool:
-    """True for two messages of one name whose content nobody compares unless we do.
+    """Whether two messages with the same name must be compared because of this field.
 
-    Those of the schemas themselves are compared where they are declared.
+    Messages of the schemas themselves are compared at their declarations.
     """
     old, new = writer.symbol, reader.symbol
     if old is None or new is None or writer.local_name != reader.local_name:
@@ -370,7 +370,7 @@ def _is_builtin(unit: Unit) -> bool:
 
 
 def _same_files(content: Content, budget: Budget) -> bool:
-    """True for types of files that are the same, and that import the same."""
+    """Whether the types' files are equal, and all files that they import too."""
     old, new = content.writer.symbol, content.reader.symbol
     if old is None or new is None:
         return False
@@ -398,6 +398,6 @@ def _same_files(content: Content, budget: Budget) -> bool:
 
 
 def message(difference: Difference, reader: str, writer: str) -> str:
-    """The reference's message for a difference, given the words for the two schemas."""
+    """The reference's message for a difference; `reader` and `writer` name the two schemas."""
     description = difference.fill(difference.rule.description, reader, writer)
     return f'{{errorType:"{difference.rule.name}", description:"{description}"}}'

@@ -1,4 +1,4 @@
-"""The order in which Java walks a hash set: the reference's messages come in it."""
+"""The iteration order of Java's hash sets, in which the reference lists its messages."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _SMALLEST = 16
 
 
 def union_order(first: Iterable[_Key], second: Iterable[_Key]) -> list[_Key]:
-    """The keys of two hash maps in the order of the hash set that holds both.
+    """The keys of two hash maps in the iteration order of the hash set that holds both.
 
     Args:
-        first: The keys of the map that the set is made from, in the order they were put in.
-        second: Those of the map that is added to it.
+        first: The keys of the map that the set is created from, in insertion order.
+        second: The keys of the map that is added to the set.
     """
     return list(_union_order(tuple(first), tuple(second)))
 
 
 @lru_cache(maxsize=1024)
 def _union_order(first: tuple[_Key, ...], second: tuple[_Key, ...]) -> tuple[_Key, ...]:
-    # versions of a schema declare mostly the same names, so the same question comes often
+    # versions of a schema mostly declare the same names, so calls often repeat
     start: list[_Key] = _map_order(first)
     keys = list(dict.fromkeys([*start, *_map_order(second)]))
     capacity = _power_of_two(max(int(len(start) / 0.75) + 1, _SMALLEST))
@@ -38,7 +38,7 @@ def _by_bucket(keys: Sequence[_Key], capacity: int) -> list[_Key]:
     def bucket(key: _Key) -> int:
         return _spread(key) & (capacity - 1)
 
-    # a bucket keeps the order of insertion, and splits keep it too
+    # a bucket keeps the insertion order, also when it is split
     return sorted(keys, key=bucket)
 
 
@@ -59,6 +59,6 @@ def _spread(key: str | int) -> int:
 
 def _string_hash(text: str) -> int:
     code = 0
-    for character in text:  # names are ASCII, so one unit each
+    for character in text:  # names are ASCII, so a character is one UTF-16 unit
         code = (31 * code + ord(character)) & 0xFFFFFFFF
     return code

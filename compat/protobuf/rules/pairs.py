@@ -1,4 +1,4 @@
-"""What two schemas have at the same place: the values that the judges judge."""
+"""The pairs that the judges compare: what two schemas declare at the same place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from compat.schema import Pointer
 
 SCALAR, MESSAGE, MAP = "SCALAR", "MESSAGE", "MAP"
 
-#: Types that are encoded alike, so that one may replace another.
+#: Groups of types with the same encoding; a type may replace another one of its group.
 GROUPS = (
     ("int32", "int64", "uint32", "uint64", "bool", "enum"),
     ("sint32", "sint64"),
@@ -26,9 +26,9 @@ _GROUP_OF = {name: group for group in GROUPS for name in group}
 
 
 class Place(NamedTuple):
-    """Where in a schema something is written: the program, the file, the names around it, and the way to it.
+    """A place in a schema: the program, the file, the enclosing names, and the pointer.
 
-    `pointer` is None in files other than the schema's own: positions there are not in its text.
+    `pointer` is None in files other than the schema's own, because positions refer to the schema's own text.
     """
 
     program: Program
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     pointer: Pointer | None
 
     def inside(self, name: str) -> Place:
-        """The place inside of a message or enum of this name."""
+        """The place within a message or enum with this name."""
         scope = f"{self.scope}.{name}" if self.scope else name
         return Place(self.program, self.unit, scope, self.at(name))
 
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class FieldType(NamedTuple):
-    """The type of a field as the rules see it."""
+    """The type of a field, as the rules need it."""
 
     name: str
     place: Place
@@ -56,7 +56,7 @@ class FieldType(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """SCALAR (enums too), MESSAGE or MAP."""
+        """SCALAR (also for enums), MESSAGE or MAP."""
         if self.map is not None:
             return MAP
         is_enum = self.symbol is not None and self.symbol.kind == ENUM
@@ -64,24 +64,24 @@ class FieldType(NamedTuple):
 
     @property
     def group(self) -> tuple[str, ...]:
-        """For scalars, the types that are encoded alike."""
+        """For scalars, the types with the same encoding."""
         return _GROUP_OF.get(self.name, GROUPS[0])
 
     @property
     def local_name(self) -> str | None:
-        """For messages, the full name without the package; None where the name leads nowhere."""
+        """For messages, the full name without the package; None if the name cannot be resolved."""
         return None if self.symbol is None else self.symbol.full_name.removeprefix(self.symbol.unit.prefix)
 
     @property
     def part_place(self) -> Place:
-        """Where the names of a map's key and value are written."""
+        """The place at which the names of a map's key and value are resolved."""
         if self.symbol is None:
             return self.place
         return Place(self.place.program, self.symbol.unit, self.symbol.full_name, None)
 
 
 def field_type(name: str | MapType, place: Place) -> FieldType:
-    """The type that a name written at a place means; messages marked as map entries are maps."""
+    """The type that a name refers to at a place; messages marked as map entries are maps."""
     if isinstance(name, MapType):
         return FieldType(str(name), place, None, name)
     symbol = None if name in SCALAR_TYPES else place.program.resolve_type(place.unit, name, place.scope)
@@ -100,7 +100,7 @@ class FilePair:
 
 
 class DeclaredPair(NamedTuple):
-    """Two messages or two enums of one name, one of which may be missing; `*_index` is the place among their like."""
+    """Two messages or two enums with the same name; one may be missing. `*_index` is the index among messages."""
 
     path: tuple[str, ...]
     name: str
@@ -114,7 +114,7 @@ class DeclaredPair(NamedTuple):
 
 @dataclass(frozen=True)
 class ConstantPair:
-    """Two enum values of one number."""
+    """Two enum values with the same number; one may be missing."""
 
     path: tuple[str, ...]
     writer: Constant | None
@@ -124,7 +124,7 @@ class ConstantPair:
 
 
 class Members(NamedTuple):
-    """The fields of a message by number, and the oneof that each is in."""
+    """The fields of a message by number, and the names of their oneofs."""
 
     by_number: dict[int, Field]
     oneof_of: dict[int, str]
@@ -132,19 +132,19 @@ class Members(NamedTuple):
 
 
 def members(message: Message) -> Members:
-    """The fields of a message, in oneofs or not; groups take no part."""
-    by_number = {each.number: each for each in message.fields}
+    """The fields of a message, including those in oneofs; groups are ignored."""
+    by_number = {field.number: field for field in message.fields}
     oneof_of: dict[int, str] = {}
     for oneof in message.oneofs:
-        for each in oneof.fields:
-            by_number[each.number] = each
-            oneof_of[each.number] = oneof.name
+        for member in oneof.fields:
+            by_number[member.number] = member
+            oneof_of[member.number] = oneof.name
     return Members(by_number, oneof_of, {oneof.name: oneof for oneof in message.oneofs})
 
 
 @dataclass(frozen=True)
 class OneofPair:
-    """Two oneofs of one name, one of which may be missing, with the messages' members."""
+    """Two oneofs with the same name, with the members of their messages; one may be missing."""
 
     path: tuple[str, ...]
     name: str
@@ -155,9 +155,9 @@ class OneofPair:
 
 
 class FieldPair(NamedTuple):
-    """Two fields of one number, one of which may be missing, each with the oneof it is in.
+    """Two fields with the same number, each with its oneof; one may be missing.
 
-    The path is that of the field where the reader has it, or else where the writer had it.
+    The path is the field's path in the reader, or in the writer if the reader lacks the field.
     """
 
     path: tuple[str, ...]
@@ -181,7 +181,7 @@ class TypePair:
         number: The field's number.
         writer: The writer's type.
         reader: The reader's type.
-        writer_label: The writer's label; None where it has none, or for the parts of a map.
+        writer_label: The writer's label; None if it has none, or for the parts of a map.
         reader_label: The reader's label.
         writer_place: The message of the writer's field.
         reader_place: The message of the reader's field.

@@ -1,4 +1,4 @@
-"""What protoc refuses in a file and the reference accepts: noted while the file is linked, and passed over."""
+"""Collects what protoc refuses in a file and the reference accepts, while the file is linked."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from compat.protobuf.program.parsed import Program, Symbol, Unit
 
-#: An import that leads nowhere, of a file from which no type is used.
+#: An unresolved import of a file from which no type is used.
 DANGLING_REFERENCE = "DANGLING_REFERENCE"
-#: A name of a file that is not imported.
+#: A name from a file that is not imported.
 MISSING_IMPORT = "MISSING_IMPORT"
 #: A full name that an enclosing package hides.
 MISSING_DOT = "MISSING_DOT"
@@ -17,7 +17,7 @@ UNDECLARED_OPTION = "UNDECLARED_OPTION"
 
 
 class Remark(NamedTuple):
-    """One thing that protoc refuses: its kind, what it is, what to do, and the token that it is at."""
+    """A remark: its kind, what protoc refuses, what to do, and the token at fault."""
 
     unit: Unit
     rule: str
@@ -27,7 +27,7 @@ class Remark(NamedTuple):
 
 
 class Remarks:
-    """The remarks about one file, and the files that it uses and does not import."""
+    """The remarks about one file, and the files that it uses without importing them."""
 
     def __init__(self, program: Program, unit: Unit) -> None:
         self._program = program
@@ -36,24 +36,24 @@ class Remarks:
         self.unimported: dict[str, Unit] = {}
 
     def note_imports(self) -> None:
-        """Note the imports that lead nowhere."""
+        """Note the imports that cannot be resolved."""
         for missing in self._program.missing.get(self._unit.path, ()):
             remedy = "Take the import out, or give it a reference."
             self._add(DANGLING_REFERENCE, missing_import(missing.path), remedy, missing.at)
 
     def note_option(self, name: str, at: int) -> None:
-        """Note a custom option that nothing declares."""
+        """Note a custom option that no file declares."""
         remedy = "Import the file that declares the option, and give it a reference."
         self._add(UNDECLARED_OPTION, f'nothing declares the option "({name})"', remedy, at)
 
     def note_name(self, name: str, scope: str, symbol: Symbol, at: int) -> None:
-        """Note a name that protoc would not resolve, if this is one.
+        """Note a name that protoc would not resolve, if this is such a name.
 
         Args:
             name: The name as written.
-            scope: The full name of what it is written in.
-            symbol: What it stands for.
-            at: The token that it is at.
+            scope: The full name of the enclosing declaration.
+            symbol: The declaration that the name refers to.
+            at: The token of the name.
         """
         lenient = self._program.lenient
         if not lenient or (self._unit.path, name, scope) not in lenient:
@@ -72,5 +72,5 @@ class Remarks:
 
 
 def missing_import(path: str) -> str:
-    """The sentence about an import that leads nowhere."""
+    """The sentence about an import that cannot be resolved."""
     return f'the import "{path}" was not found: no reference has this name'

@@ -1,6 +1,6 @@
-"""The kinds of difference between two Protobuf schemas, as the reference names and words them.
+"""The kinds of differences between two Protobuf schemas, with the reference's names and words.
 
-The judges that find them are in `judges`.
+The judges that report them are in `judges`.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ FIELD_STRING_OR_BYTES_LABEL_CHANGED = Rule(
 REQUIRED_FIELD_ADDED = Rule(
     "REQUIRED_FIELD_ADDED",
     NEVER,
-    # two blanks, as the reference has them
+    # two blanks, as in the reference
     description="A required field  at path '{path}' in the {reader} schema is missing in the {writer} schema",
     change="The {reader} schema requires the field {name}, which the {writer} schema does not have.",
     harm="A reader refuses every message, since none has the field.",

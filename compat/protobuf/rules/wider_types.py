@@ -1,4 +1,4 @@
-"""Whether a reader's field holds whatever was written in the writer's, told from their types alone."""
+"""Decides from the types alone whether a reader's field holds every value of the writer's field."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compat.protobuf.witness.data import Field, is_map, is_required
 
 _STEPS_A_FIELD = 2
 _INT32 = (FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_INT64)
-#: Writer's type -> other types that are encoded alike and hold all its values.
+#: For each type of a writer, the other types with the same encoding that hold all of its values.
 _WIDER = {
     FieldDescriptor.TYPE_BOOL: (*_INT32, FieldDescriptor.TYPE_UINT32, FieldDescriptor.TYPE_UINT64),
     FieldDescriptor.TYPE_ENUM: _INT32,
@@ -24,15 +24,15 @@ _WIDER = {
 
 
 def holds_all(writer: Field, reader: Field, budget: Budget) -> bool:
-    """True if a reader's type is the writer's but for names, or a wider one, all the way down.
+    """Whether a reader's type equals the writer's except for names, or is wider, including all nested types.
 
-    The labels of the two fields themselves are not looked at.
+    The labels of the two fields themselves are ignored.
 
     Raises:
         TooMuchWork: The budget is spent.
     """
     todo: list[tuple[Any, Any]] = [(writer, reader)]
-    met: set[tuple[str, str]] = set()
+    visited: set[tuple[str, str]] = set()
     while todo:
         one, other = todo.pop()
         budget.spend(_STEPS_A_FIELD)
@@ -47,9 +47,9 @@ def holds_all(writer: Field, reader: Field, budget: Budget) -> bool:
         if one.message_type is None:
             continue
         key = (one.message_type.full_name, other.message_type.full_name)
-        if key in met:
+        if key in visited:
             continue
-        met.add(key)
+        visited.add(key)
         fields, others = one.message_type.fields_by_number, other.message_type.fields_by_number
         if set(fields) != set(others) or _oneofs(one.message_type) != _oneofs(other.message_type):
             return False
