@@ -1,4 +1,4 @@
-"""Small messages of the runtime's classes: nothing set but what is required, and one chosen field."""
+"""Builds small messages with the runtime's classes: only required fields and one chosen field are set."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from compat.protobuf.descriptor.undescribe import is_repeated
 
 Field = Any  # FieldDescriptor; its attributes differ between versions of the runtime
 
-#: Deepest nesting of messages that are required, and of those that values are tried in.
+#: The deepest nesting of required messages, and of messages in which values are tried.
 _DEEPEST = 8
 _DEEPEST_VALUES = 2
-#: Most messages that are filled for one.
+#: The most messages that are filled for one message.
 _MOST_FILLED = 500
-#: Values of a kind that are tried, the plainest first, and of each field of a message in turn.
+#: How many values are tried for a field, for an inner field, and how many fields of an inner message.
 _MOST_VALUES = 12
 _MOST_INNER = 4
 _MOST_FIELDS = 200
@@ -48,23 +48,23 @@ _VALUES: Mapping[int, tuple[Any, ...]] = {
 
 
 class NoData(LookupError):
-    """A message that contains itself without end."""
+    """The message cannot be built, because it contains itself without end."""
 
 
 def fill(message: Message) -> None:
-    """Set the required fields of a message, and those within them.
+    """Set the required fields of a message, also in nested messages.
 
     Raises:
-        NoData: It can never be whole, or only if it is very large.
+        NoData: It can never be complete, or would be too large.
     """
     todo: list[tuple[Message, int]] = [(message, 0)]
     filled = 0
     while todo:
-        place, depth = todo.pop()
+        current, depth = todo.pop()
         filled += 1
         if depth > _DEEPEST or filled > _MOST_FILLED:
-            raise NoData(place.DESCRIPTOR.full_name)
-        todo += [(inner, depth + 1) for inner in _fill_one(place)]
+            raise NoData(current.DESCRIPTOR.full_name)
+        todo += [(inner, depth + 1) for inner in _fill_one(current)]
 
 
 def _fill_one(message: Message) -> Iterator[Message]:
@@ -81,21 +81,21 @@ def _fill_one(message: Message) -> Iterator[Message]:
 
 
 def is_required(field: Field) -> bool:
-    """True for a field that every message must have."""
+    """Whether every message must have the field."""
     return bool(field.is_required) if hasattr(field, "is_required") else field.label == field.LABEL_REQUIRED
 
 
 def is_map(field: Field) -> bool:
-    """True for a map."""
+    """Whether the field is a map."""
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
 def settings(field: Field, depth: int = 0) -> Iterator[Callable[[Message], None]]:
-    """Functions that each set a field of a message to another value, the plainest first.
+    """Functions that set a field of a message to one value each, the simplest first.
 
     Args:
         field: The field.
-        depth: How many messages are around the field's that values are tried in.
+        depth: How deeply the field's message is nested in the message that is built.
     """
     if is_map(field):
         key, value = field.message_type.fields
@@ -104,15 +104,15 @@ def settings(field: Field, depth: int = 0) -> Iterator[Callable[[Message], None]
                 yield partial(_put, field=field, key=of_key, value=of_value)
     elif is_repeated(field):
         values = list(islice(_values(field, depth), _MOST_VALUES))
-        for listed in [*([value] for value in values), values[:2]]:
-            yield partial(_extend, field=field, values=listed)
+        for elements in [*([value] for value in values), values[:2]]:
+            yield partial(_extend, field=field, values=elements)
     else:
         for value in islice(_values(field, depth), _MOST_VALUES if field.message_type is None else _MOST_FIELDS):
             yield partial(_set, field=field, value=value)
 
 
 def _values(field: Field, depth: int) -> Iterator[Any]:
-    """Values of a field, one at a time; of a message, functions that fill it in."""
+    """Values of a field; for a field of message type, functions that fill the message."""
     if field.enum_type is not None:
         yield from sorted((value.number for value in field.enum_type.values), key=lambda number: (number == 0, number))
     elif field.message_type is None:

@@ -1,4 +1,4 @@
-"""A schema's text to its tree, whether it is `.proto` text or a descriptor in base64."""
+"""Reads a schema's text, which is `.proto` text or a descriptor in base64."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/\s]++={0,2}\s*+", re.ASCII)
 
 
 def read(text: str) -> tuple[File, bool]:
-    """The tree of a schema's text, and whether it was `.proto` text and not a descriptor in base64.
+    """The tree of a schema's text, and whether the text is `.proto` text (else it is a descriptor in base64).
 
     Raises:
-        InvalidSchema: It is neither.
+        InvalidSchema: The text is neither.
     """
     descriptor = _descriptor(text)
     return (parse_file(text), True) if descriptor is None else (from_descriptor(descriptor), False)
 
 
 def decode(text: str) -> bytes | None:
-    """The bytes of a text in base64, or None if it is not in base64."""
+    """The bytes of a base64 text; None if it is not base64."""
     if not _BASE64.fullmatch(text):
         return None
     try:

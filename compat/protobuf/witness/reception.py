@@ -1,4 +1,4 @@
-"""What a reader's class makes of a message that a writer's class serialized."""
+"""Describes what a reader's class makes of a message that a writer's class serialized."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from compat.json import json_text
 from compat.protobuf.descriptor.undescribe import is_repeated
 from compat.protobuf.witness.data import Field, is_map
 
-#: Longest value that is told.
+#: The longest value that is shown.
 _LONGEST = 80
 
 
 def effect(written: Message, read: Any, data: bytes, numbers: tuple[int, ...]) -> str | None:
-    """What a reader loses, misreads or refuses, in a sentence.
+    """One sentence: what the reader loses, misreads or refuses.
 
     Args:
         written: The writer's message.
         read: An empty message of the reader's class.
         data: The serialized message.
-        numbers: The fields that are looked at.
+        numbers: The numbers of the fields to compare.
 
     Returns:
-        None if the reader gets what was written in these fields.
+        None if the reader gets the written values of these fields.
     """
     try:
         read.ParseFromString(data)
@@ -56,12 +56,12 @@ def _is_set(message: Message, field: Field) -> bool:
 
 
 def _is_default(value: Any) -> bool:
-    # An empty message is a value: that it is there can be told.
+    # An empty message counts as a value, because its presence can be detected.
     return value in (0, b"", [], [0], [b""])
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two values are equal; a single value is the same as a list of one."""
+    """Whether two values are equal; a single value equals a list of one element."""
     if isinstance(one, list) or isinstance(other, list):
         ones, others = (value if isinstance(value, list) else [value] for value in (one, other))
         return len(ones) == len(others) and all(map(_is_same, ones, others))
@@ -73,8 +73,8 @@ def _is_same(one: Any, other: Any) -> bool:
 def value_of(message: Message, field: Field) -> Any:
     """A field's value in a form that does not depend on the schema.
 
-    Numbers, booleans and enum values are numbers, texts and bytes are bytes, messages are objects of their set fields
-    by number.
+    Numbers, booleans and enum values become numbers, strings and bytes become bytes, and messages become dicts of
+    their set fields by number.
     """
     value = getattr(message, field.name)
     if is_map(field):
@@ -104,12 +104,12 @@ def _shown(message: Message, field: Field) -> str:
 
 
 def json_of(message: Message) -> dict[str, Any]:
-    """A message in Protobuf's JSON form, with the names of the schema.
+    """A message in Protobuf's JSON form, with the field names of the schema.
 
     Raises:
-        ValueError: It has none.
+        ValueError: The message has no JSON form.
     """
-    # Imported here: only those who ask for data need it.
+    # Imported here because only callers who want data need it.
     from google.protobuf.json_format import Error, MessageToDict  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""Messages that show an incompatibility of Protobuf schemas: written and read by the runtime's own classes."""
+"""Finds messages that show an incompatibility, written and read by the runtime's classes."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ _SAME_BYTES = (
 def witness(
     difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
 ) -> Witness | None:
-    """The smallest message that the reader refuses, loses or reads as another value; see SchemaFormat."""
+    """The first such message that the search finds; see SchemaFormat."""
     assert isinstance(difference, ProtobufDifference)
     assert isinstance(reader, ProtobufSchema)
     assert isinstance(writer, ProtobufSchema)
     try:
         return _FINDERS[difference.rule.name](difference.pair, Trial(reader, writer, budget or Budget()))
     except (TooMuchWork, InvalidSchema, NoData, KeyError):
-        # What is stored may be a schema that the runtime does not take.
+        # The stored text may be a schema that the runtime refuses.
         return None
 
 
 def _in_field(pair: FieldPair, trial: Trial) -> Witness | None:
-    number = (pair.writer or pair.reader).number  # type: ignore[union-attr]  # one of them is there
+    number = (pair.writer or pair.reader).number  # type: ignore[union-attr]  # at least one exists
     return trial.find(one_field(trial.written(pair.writer_place.scope), number), pair.reader_place.scope)
 
 
 def _in_type(pair: TypePair, trial: Trial) -> Witness | None:
     name, other = pair.writer_place.scope, pair.reader_place.scope
-    shown = trial.find(one_field(trial.written(name), pair.number), other)
-    if shown is not None:
-        return shown
+    proof = trial.find(one_field(trial.written(name), pair.number), other)
+    if proof is not None:
+        return proof
     before, after = (
         message.DESCRIPTOR.fields_by_number[pair.number] for message in (trial.written(name), trial.read(other))
     )
@@ -75,7 +75,7 @@ def _empty(pair: FieldPair, trial: Trial) -> Witness | None:
 
 
 def _two_of_a_oneof(pair: OneofPair, trial: Trial) -> Witness | None:
-    """Two fields of the reader's oneof that the writer has apart."""
+    """Two fields of the reader's oneof that are separate in the writer's schema."""
     name = pair.writer_place.scope
     numbers = [field.number for field in pair.reader.oneofs[pair.name].fields if field.number in pair.writer.by_number]
 
@@ -84,7 +84,7 @@ def _two_of_a_oneof(pair: OneofPair, trial: Trial) -> Witness | None:
             message = trial.written(name)
             for number in (one, other):
                 next(settings(message.DESCRIPTOR.fields_by_number[number]))(message)
-            # Members of one oneof exclude each other in the writer's message too.
+            # They may be members of one oneof in the writer's schema too, and then only the second one is set.
             if all(
                 message.HasField(message.DESCRIPTOR.fields_by_number[number].name)
                 for number in (one, other)
@@ -96,11 +96,11 @@ def _two_of_a_oneof(pair: OneofPair, trial: Trial) -> Witness | None:
 
 
 def _no_type(pair: DeclaredPair, trial: Trial) -> Witness:
-    """A message that the reader's file has no type for."""
+    """A message for which the reader's file has no type."""
     message = trial.written(pair.writer_place.scope)
     fill(message)
-    shown = f"The reader's file has no message {pair.name}: it cannot read a record of that type."
-    return Witness(shown, json_text.dumps(json_of(message)), message.SerializeToString(deterministic=True))
+    sentence = f"The reader's file has no message {pair.name}: it cannot read a record of that type."
+    return Witness(sentence, json_text.dumps(json_of(message)), message.SerializeToString(deterministic=True))
 
 
 def _same_bytes(_pair: Any, _trial: Trial) -> Witness:

@@ -1,4 +1,4 @@
-"""Messages written with one schema's classes and read with another's."""
+"""Writes messages with one schema's classes and reads them with another's."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.witness.data import NoData, fill, settings
 from compat.protobuf.witness.reception import effect, json_of
 
-#: Messages that are tried for a difference, and the steps of one; how much of the schemas' text takes a step.
+#: How many messages are tried for a difference, the steps for each, and how many characters of text cost one step.
 _MOST_TRIED = 400
 _STEPS_A_TRY = 60
 _CHARACTERS_A_STEP = 40
 
-#: A message with some fields set, and the fields that are looked at when it is read.
+#: A message with some fields set, and the numbers of the fields to compare after reading it.
 Candidate = tuple[Message, tuple[int, ...]]
 
 
 class Trial:
-    """The classes of two schemas, with which messages are written and read."""
+    """The classes of two schemas, for writing and reading messages."""
 
     def __init__(self, reader: ProtobufSchema, writer: ProtobufSchema, budget: Budget) -> None:
         """Link the schemas.
 
         Raises:
-            TooMuchWork: They are too long.
+            TooMuchWork: The schemas are too long.
             InvalidSchema: One of them does not link.
         """
         self.budget = budget
@@ -41,35 +41,35 @@ class Trial:
         self._reader, self._writer = reader.linked.pool, writer.linked.pool
 
     def written(self, name: str) -> Message:
-        """An empty message of the writer's; raises KeyError if it has none of this name."""
+        """An empty message of the writer; raises KeyError if the writer has no message with this name."""
         return message_factory.GetMessageClass(self._writer.FindMessageTypeByName(name))()
 
     def read(self, name: str) -> Message:
-        """The same of the reader's."""
+        """An empty message of the reader; raises KeyError as `written` does."""
         return message_factory.GetMessageClass(self._reader.FindMessageTypeByName(name))()
 
     def find(self, candidates: Iterator[Candidate], reader_name: str) -> Witness | None:
-        """The first message that the reader does not get as it was written."""
+        """The first message that the reader does not read as it was written."""
         for message, numbers in islice(candidates, _MOST_TRIED):
             self.budget.spend(_STEPS_A_TRY)
             try:
                 fill(message)
                 data = message.SerializeToString(deterministic=True)
                 text = json_text.dumps(json_of(message))
-                shown = effect(message, self.read(reader_name), data, numbers)
+                sentence = effect(message, self.read(reader_name), data, numbers)
             except (NoData, ValueError, TypeError):
                 continue
-            if shown is not None:
-                return Witness(shown, text, data)
+            if sentence is not None:
+                return Witness(sentence, text, data)
         return None
 
 
 def one_field(empty: Message, number: int) -> Iterator[Candidate]:
-    """Messages with one field, in all its kinds of values.
+    """Messages with one field set, for all kinds of its values.
 
     Args:
-        empty: A message of the class.
-        number: The field's.
+        empty: An empty message of the class.
+        number: The number of the field.
 
     Raises:
         KeyError: The message has no such field.
