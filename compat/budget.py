@@ -61,7 +61,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether all steps are spent or the deadline has passed."""
+        """Whether the work exceeded its steps or its deadline."""
         return self.steps_left < 0 or (self._deadline is not None and monotonic() > self._deadline)
 
     def _look(self) -> None:

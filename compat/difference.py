@@ -157,8 +157,8 @@ class SchemaFormat:
         edited: Parses another text with a schema's references, with `strict`; raises InvalidSchema.
         spells_out: Whether the first schema, which has no references, is the second with its references spelled out;
             the flag normalizes both. None if schemas of the type cannot spell references out.
-        warnings: Lists what a new schema may contain although the type's own tools refuse it; None if there are no
-            such things.
+        warnings: Lists parts of a new schema that are accepted although the type's own tools refuse them; None if
+            the type has no such parts.
     """
 
     name: str

@@ -190,8 +190,8 @@ def check(
                 if not every_version:
                     break
     if messages:
-        shown = str(validate_fields).lower()
-        messages.append(f"{{validateFields: '{shown}', compatibility: '{level.name}'}}")
+        flag = str(validate_fields).lower()
+        messages.append(f"{{validateFields: '{flag}', compatibility: '{level.name}'}}")
     return Verdict(tuple(messages), tuple(findings), newest=newest)
 
 

@@ -99,7 +99,7 @@ def cautions(
         for difference in (*_promoted(pair, reader, writer, trial, sizes), *_moved(pair, reader, writer)):
             place = (difference.rule.name, difference.reader_at, difference.writer_at)
             by_place.setdefault(place, difference)
-    # If another caution applies, a refused datum would show nothing new.
+    # If a break is already reported, a refused datum would show nothing new.
     searched = _refused(reader, writer, trial, sizes) if is_compatible and not by_place else ()
     return [*by_place.values(), *searched]
 

@@ -49,7 +49,7 @@ _COPIED_A_STEP = 16
 #: A reader's union is searched by name from this many branches on.
 _LARGE_UNION = 8
 
-#: The most fields or symbols of a type for a plain comparison at each use; larger types keep their first verdict.
+#: A type with more fields or symbols is not compared plainly at each use; its first verdict is kept.
 _PLAIN_SIZE = 32
 
 _Differences = list[Difference]

@@ -172,10 +172,10 @@ class Parser:
         for member in members:
             new = self._field(member, space)
             if new.name in fields:
-                shown = f"{new.name} type:{type_name(new.type)} pos:{len(fields)}"
+                new_text = f"{new.name} type:{type_name(new.type)} pos:{len(fields)}"
                 old = fields[new.name]
-                place = f"{old.name} type:{type_name(old.type)} pos:{list(fields).index(new.name)}"
-                raise Refused(f"Duplicate field {new.name} in record {name.full}: {shown} and {place}.", member)
+                old_text = f"{old.name} type:{type_name(old.type)} pos:{list(fields).index(new.name)}"
+                raise Refused(f"Duplicate field {new.name} in record {name.full}: {new_text} and {old_text}.", member)
             fields[new.name] = new
         record.complete(fields)
         return self._define(record, value)

@@ -52,7 +52,7 @@ def json_key(value: Any) -> str:
 class ValueKeys:
     """Short keys for the parts of one JSON value; parts with the same `json_key` have the same key.
 
-    Each part is read once, however deeply parts with keys nest.
+    Each part is read once, even if its key and those of the parts around it are requested.
     """
 
     def __init__(self) -> None:

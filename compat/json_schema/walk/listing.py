@@ -48,7 +48,7 @@ class _Place:
     would take memory proportional to the square of its length.
     """
 
-    around: _Place | None = None
+    parent: _Place | None = None
     path: tuple[str, ...] = ()
     route: Route = ()
     depth: int = 0
@@ -62,8 +62,8 @@ class _Place:
 
     def of(self, change: Change) -> Change:
         places = [self]
-        while (around := places[-1].around) is not None:
-            places.append(around)
+        while (parent := places[-1].parent) is not None:
+            places.append(parent)
         places.reverse()
         return replace(
             change,

@@ -17,7 +17,7 @@ _MOST_TRIED = 4_000
 def witness(
     difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
 ) -> Witness | None:
-    """The smallest such document that the search finds for a difference; see SchemaFormat."""
+    """A small document that the writer's schema accepts and the reader's refuses; see SchemaFormat."""
     assert isinstance(difference, JsonDifference)
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)

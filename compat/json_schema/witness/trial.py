@@ -61,7 +61,7 @@ class Trial:
         return self._accepts.is_valid(document) and not self._reads.is_valid(document)
 
     def search(self, route: Route, hints: tuple[Pointer | None, Pointer | None], most: int) -> Refusal | None:
-        """The smallest breaking document that the search finds.
+        """A document that breaks, shrunk as far as possible; None if the search finds none.
 
         Args:
             route: The route to the value at which the break is expected.

@@ -160,13 +160,13 @@ class _Describer:
         optional = {field.name for field in message.fields if field.label == "optional"}
         if not optional:
             return
-        taken = {field.name for field in descriptor.field} | {oneof.name for oneof in descriptor.oneof_decl}
+        used_names = {field.name for field in descriptor.field} | {oneof.name for oneof in descriptor.oneof_decl}
         for field in descriptor.field:
             if field.name in optional:
                 name = field.name if field.name.startswith("_") else f"_{field.name}"
-                while name in taken:
+                while name in used_names:
                     name = f"X{name}"
-                taken.add(name)
+                used_names.add(name)
                 field.proto3_optional = True
                 field.oneof_index = len(descriptor.oneof_decl)
                 descriptor.oneof_decl.add(name=name)

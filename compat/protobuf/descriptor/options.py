@@ -55,12 +55,12 @@ class Options:
         """
         if not options:
             return
-        taken: set[tuple[NamePart, ...]] = set()
+        names_set: set[tuple[NamePart, ...]] = set()
         for option in options:
             if _names_extensions(option):
                 self.custom.append((holder, option, scope))
             else:
-                _Assignment(self, option, scope, None, taken).assign(holder.options)
+                _Assignment(self, option, scope, None, names_set).assign(holder.options)
                 if option.name[0].name == "features":
                     self.check_features(holder, option)
 
@@ -101,9 +101,9 @@ class Options:
                 self.unit.fail(f'the option "{_spell(options[0][0].name)}" is unknown', options[0][0].at)
             message: Any = message_factory.GetMessageClass(descriptor)()
             message.ParseFromString(holder.options.SerializeToString())
-            taken: set[tuple[NamePart, ...]] = set()
+            names_set: set[tuple[NamePart, ...]] = set()
             for option, scope in options:
-                _Assignment(self, option, scope, pool, taken).assign(message)
+                _Assignment(self, option, scope, pool, names_set).assign(message)
             holder.options.ParseFromString(message.SerializeToString(deterministic=True))
 
 
@@ -139,14 +139,14 @@ class _Assignment:
         option: Option,
         scope: str,
         pool: DescriptorPool | None,
-        taken: set[tuple[NamePart, ...]],
+        names_set: set[tuple[NamePart, ...]],
     ) -> None:
         self.owner = owner
         self.option = option
         self.scope = scope
         self.pool = pool
         #: The names that are set already, and their prefixes.
-        self.taken = taken
+        self.names_set = names_set
 
     def fail(self, message: str) -> NoReturn:
         self.owner.unit.fail(message, self.option.at)
@@ -160,9 +160,9 @@ class _Assignment:
                 self.fail(f'"{_spell(name[:length])}" is not a single message, so it has no parts to set')
             message = self.slot(message, field)
         field = self.field(message.DESCRIPTOR, name[-1])
-        if not is_repeated(field) and (_has(message, field) or name in self.taken):
+        if not is_repeated(field) and (_has(message, field) or name in self.names_set):
             self.fail(f'the option "{_spell(name)}" is already set')
-        self.taken.update(name[:length] for length in range(1, len(name) + (not is_repeated(field))))
+        self.names_set.update(name[:length] for length in range(1, len(name) + (not is_repeated(field))))
         if isinstance(self.option.value, Aggregate) != (field.message_type is not None):
             expected = "{ a message in text format }" if field.message_type is not None else "a plain value"
             self.fail(f'the value of the option "{_spell(name)}" must be {expected}')

@@ -31,13 +31,13 @@ class Cursor:
         """Raise a syntax error at a token, by default the next one."""
         raise syntax_error(self.text, self.i if at is None else at, message)
 
-    def expected(self, what: str) -> NoReturn:
+    def expected(self, noun: str) -> NoReturn:
         """Raise an error that names what was expected and the next token."""
         lexeme = self.tokens[self.i]
         if lexeme.startswith("/*"):
             self.fail("the comment is never closed, or another one begins inside of it")
         actual = f"found {_shorten(lexeme)}" if lexeme else "the text ends"
-        self.fail(f"expected {what}, but {actual}")
+        self.fail(f"expected {noun}, but {actual}")
 
     def expect(self, symbol: str) -> None:
         """Read this symbol."""
@@ -52,25 +52,25 @@ class Cursor:
             return True
         return False
 
-    def name(self, what: str) -> str:
+    def name(self, noun: str) -> str:
         """Read an identifier without dots."""
         lexeme = self.tokens[self.i]
         if not lexeme.isidentifier():
-            self.expected(what)
+            self.expected(noun)
         if len(lexeme) > MAX_NAME:
             self.fail(f"a name is longer than {MAX_NAME} characters")
         self.i += 1
         return lexeme
 
-    def dotted(self, what: str) -> str:
+    def dotted(self, noun: str) -> str:
         """Read a name of parts joined by dots; white space around dots and a leading dot are allowed."""
         lexeme = self.tokens[self.i]
         first = lexeme[1:2] if lexeme[:1] == "." else lexeme[:1]
         if lexeme == "." and self.tokens[self.i + 1][:1] != ".":
             self.i += 1
-            return "." + self.dotted(what)
+            return "." + self.dotted(noun)
         if not first.isidentifier():
-            self.expected(what)
+            self.expected(noun)
         self.i += 1
         name = lexeme
         while True:
@@ -89,16 +89,16 @@ class Cursor:
                 return name
             self.i += 1
 
-    def integer(self, what: str) -> int:
+    def integer(self, noun: str) -> int:
         """Read an unsigned integer: decimal, hexadecimal or octal."""
         lexeme = self.tokens[self.i]
         value = parse_integer(lexeme)
         if value is None:
-            self.expected(what)
+            self.expected(noun)
         self.i += 1
         return value
 
-    def string(self, what: str) -> bytes:
+    def string(self, noun: str) -> bytes:
         """Read a string literal: one quoted part, or several in a row."""
         parts = []
         while self.tokens[self.i][:1] in {'"', "'"}:
@@ -108,16 +108,16 @@ class Cursor:
             parts.append(value)
             self.i += 1
         if not parts:
-            self.expected(what)
+            self.expected(noun)
         return b"".join(parts)
 
-    def text_string(self, what: str) -> str:
+    def text_string(self, noun: str) -> str:
         """Read a string literal that must be valid UTF-8."""
         at = self.i
         try:
-            return self.string(what).decode()
+            return self.string(noun).decode()
         except UnicodeDecodeError:
-            self.fail(f"{what} is not valid UTF-8", at)
+            self.fail(f"{noun} is not valid UTF-8", at)
 
 
 def parse_integer(lexeme: str) -> int | None:

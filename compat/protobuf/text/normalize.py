@@ -236,8 +236,8 @@ def _merge(parts: Sequence[tuple[Aggregate, int]]) -> Aggregate:
     """Merge several values of the same message type.
 
     Args:
-        parts: The values in order. The number is how many levels of a value come from the dots of its option's name: a
-            message at such a level is not a list element.
+        parts: The values in order, each with the number of its levels that were written as dots in the option's name;
+            messages at those levels are not list elements.
     """
     by_key: dict[str, list[tuple[Value, int]]] = {}
     for part, levels in parts:

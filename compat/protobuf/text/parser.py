@@ -328,14 +328,14 @@ class _Parser:
         cursor.expect(";")
         return Constant(name, number, options, at)
 
-    def signed(self, what: str) -> int:
+    def signed(self, noun: str) -> int:
         """Read a 32-bit integer that may have a minus sign."""
         cursor = self.cursor
         at = cursor.i
         sign = -1 if cursor.take("-") else 1
-        value = sign * cursor.integer(what)
+        value = sign * cursor.integer(noun)
         if not -MAX_ENUM_NUMBER - 1 <= value <= MAX_ENUM_NUMBER:
-            cursor.fail(f"{what} is out of the range of 32 bits", at)
+            cursor.fail(f"{noun} is out of the range of 32 bits", at)
         return value
 
     def reserved(self, maximum: int = MAX_FIELD_NUMBER, *, signed: bool = False) -> Reserved:
@@ -429,11 +429,11 @@ class _Parser:
             cursor.expect(";")
         return Method(name, input_, output, client_streaming, server_streaming, tuple(options), at)
 
-    def method_type(self, what: str) -> tuple[bool, str]:
+    def method_type(self, noun: str) -> tuple[bool, str]:
         cursor = self.cursor
         cursor.expect("(")
         streaming = cursor.take("stream")
-        name = cursor.dotted(what)
+        name = cursor.dotted(noun)
         if not streaming and name.startswith("stream."):
             # like protoc, read the word as the keyword and continue at the dot
             streaming, name = True, name.removeprefix("stream")

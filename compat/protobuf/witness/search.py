@@ -27,7 +27,7 @@ _SAME_BYTES = (
 def witness(
     difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
 ) -> Witness | None:
-    """The first such message that the search finds; see SchemaFormat."""
+    """A small message that the reader refuses, loses or reads as another value; see SchemaFormat."""
     assert isinstance(difference, ProtobufDifference)
     assert isinstance(reader, ProtobufSchema)
     assert isinstance(writer, ProtobufSchema)

@@ -49,7 +49,7 @@ class Trial:
         return message_factory.GetMessageClass(self._reader.FindMessageTypeByName(name))()
 
     def find(self, candidates: Iterator[Candidate], reader_name: str) -> Witness | None:
-        """The first message that the reader does not read as it was written."""
+        """A witness with the first message that the reader does not read as it was written; None if there is none."""
         for message, numbers in islice(candidates, _MOST_TRIED):
             self.budget.spend(_STEPS_A_TRY)
             try:
