@@ -80,6 +80,7 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if owned:
             await asyncio.to_thread(node.start)
+            put_rules_in_force(settings, node, guard)
         posting = asyncio.create_task(webhooks.run()) if settings.webhook_urls else None
         try:
             yield
@@ -137,6 +138,23 @@ def guard_of(settings: RegistrySettings) -> Guard | None:
     return open_guard(settings, realm="SchemaRegistry", audience=settings.group_id)
 
 
+def put_rules_in_force(settings: RegistrySettings, node: Node, guard: Guard | None) -> None:
+    """Decide by the rules in the log from now on, if the settings want that; the log has been read.
+
+    Raises:
+        Failure: A rule in the log cannot be read, which may be a denial, or nobody could do anything.
+    """
+    if guard is None or guard.authorizer is None or not settings.keeps_rules:
+        return
+    for text in sorted(node.view.broken_rules.values()):
+        raise Failure(
+            f"an access rule in the log cannot be read ({text}), and it may be a denial: write a tombstone for its key,"
+            " or use magicbyte.acl.store=file:"
+        )
+    guard.authorizer.follow(node.view)
+    guard.authorizer.require_use("the log")
+
+
 def terms_of(settings: RegistrySettings) -> Terms:
     """The terms of decisions, from the settings."""
     codes = {409: errors.INCOMPATIBLE_SCHEMA, 40901: errors.INCOMPATIBLE_SCHEMA_8}
@@ -175,6 +193,7 @@ def serve(properties: Mapping[str, str]) -> int:
     end_process_with_threads()
     try:
         node.start()
+        put_rules_in_force(settings, node, guard)
         code = serve_http(
             create_app(settings, node, stopping=stopping, guard=guard),
             listeners,

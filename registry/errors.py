@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from magicbyte.kit.errors import ErrorKind
+from magicbyte.kit.errors import ApiError, ErrorKind
 
 SUBJECT_NOT_FOUND = ErrorKind(40401, "Subject '{subject}' not found.")
 VERSION_NOT_FOUND = ErrorKind(40402, "Version {version} not found.")
@@ -21,7 +21,14 @@ VERSION_NOT_SOFT_DELETED = ErrorKind(
 SUBJECT_CONFIG_NOT_FOUND = ErrorKind(40408, "Subject '{subject}' does not have subject-level compatibility configured")
 SUBJECT_MODE_NOT_FOUND = ErrorKind(40409, "Subject '{subject}' does not have subject-level mode configured")
 
-DENIED = ErrorKind(40301, "User is denied operation {operation} on {resource}")
+DENIED = ErrorKind(40301, "User is denied operation {operation} on {type}: {name}")
+
+
+def denied(operation: str, resource_type: str, name: str) -> ApiError:
+    """Return the refusal of an operation: `DESCRIBE_CONFIGS` on a `SUBJECT` is `DescribeConfigs on Subject`."""
+    operation, resource_type = (word.title().replace("_", "") for word in (operation, resource_type))
+    return DENIED(operation=operation, type=resource_type, name=name)
+
 
 INCOMPATIBLE_SCHEMA = ErrorKind(
     409, 'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: {details}'
@@ -79,6 +86,7 @@ TOO_LARGE_TO_COMPARE = ErrorKind(
 )
 INVALID_RULE_SET = ErrorKind(42210, "{detail}")
 CONTEXT_NOT_EMPTY = ErrorKind(42211, "The specified context '{context}' is not empty.")
+LAST_RULE = ErrorKind(42212, "No access rule would be left; only a super user may remove the last one.")
 IDS_EXHAUSTED = ErrorKind(
     42230,
     "Context '{context}' has no schema id left: {last}, the largest one, has been given. "

@@ -13,6 +13,7 @@ from magicbyte.http.server import Listener, parse_listener
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import with_prefix
 from magicbyte.kit.settings import SettingsError
+from magicbyte.security.settings import LOG
 
 log = logging.getLogger("magicbyte.registry.settings")
 
@@ -220,6 +221,16 @@ class RegistrySettings(HttpSettings):
         if value is None:
             return None
         return ",".join(server.strip().rpartition("://")[2] for server in value.split(",") if server.strip())
+
+    @property
+    def rule_store(self) -> str:
+        """Where rules are; without a setting, in the log."""
+        return super().rule_store or (LOG if self.has_rules else "")
+
+    @property
+    def keeps_rules(self) -> bool:
+        """Whether the log has the rules that are in force."""
+        return self.rule_store == LOG
 
     @property
     def host_names(self) -> list[str]:

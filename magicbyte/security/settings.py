@@ -22,9 +22,11 @@ _NOT_KEPT = {
     "magicbyte.audit.output": "there is no audit log yet",
     "magicbyte.audit.events": "there is no audit log yet",
     "magicbyte.audit.on.failure": "there is no audit log yet",
-    "magicbyte.kit.kafka.identity": "the proxy always asks Kafka under its own name",
+    "magicbyte.kafka.identity": "the proxy always asks Kafka under its own name",
     "confluent.rest.auth.propagate.method": "the proxy always asks Kafka under its own name",
 }
+#: The store of rules in the registry's log.
+LOG = "log"
 _HARMLESS = frozenset(("", "false", "none", "own"))
 
 
@@ -47,8 +49,8 @@ def _principals(value: Any) -> frozenset[str]:
 def _store(value: str) -> str:
     if value and not value.removeprefix("file:").strip():
         raise ValueError("write file: and a path")
-    if value and not value.startswith("file:"):
-        raise ValueError(f"{value} is not kept here; write file: and the path of a file of rules")
+    if value and value != LOG and not value.startswith("file:"):
+        raise ValueError(f"{value} is no store; write {LOG}, or file: and the path of a file of rules")
     return value
 
 
@@ -57,12 +59,17 @@ class SecuritySettings(TlsSettings, SignInSettings):
 
     authorization: Literal["acl", "none"] = Field("acl", alias="magicbyte.authorization")
     super_users: Annotated[frozenset[str], BeforeValidator(_principals)] = Field(frozenset(), alias="super.users")
-    #: file: and the path of a file of rules.
+    #: Where rules are: log, or file: and the path of a file; empty for the server's default.
     acl_store: Annotated[str, AfterValidator(_store)] = Field("", alias="magicbyte.acl.store")
     instance_secret: Annotated[Secret | None, BeforeValidator(_long_enough)] = Field(
         None, alias="magicbyte.inter.instance.secret"
     )
     previous_instance_secret: OptionalSecret = Field(None, alias="magicbyte.inter.instance.secret.previous")
+
+    @property
+    def rule_store(self) -> str:
+        """Where rules are: `log`, or `file:` and a path; empty if there are none."""
+        return self.acl_store if self.has_rules else ""
 
     @property
     def has_rules(self) -> bool:
@@ -93,10 +100,10 @@ class SecuritySettings(TlsSettings, SignInSettings):
         """
         self.check_tls(set(listeners))
         self.check_sign_in(listeners, asks_for_certificates=self.demanded_certificates != "NONE")
-        if self.has_rules and not self.acl_store:
+        if self.has_rules and not self.rule_store:
             raise SettingsError(
-                "magicbyte.acl.store: set file: and the path of a file of rules, or magicbyte.authorization=none, so"
-                " that everybody who signs in may do everything"
+                "magicbyte.acl.store: set file: and the path of a file of rules, log for the rules in the registry's"
+                " log, or magicbyte.authorization=none, so that everybody who signs in may do everything"
             )
         if not self.has_rules and (self.acl_store or self.super_users):
             name = "magicbyte.acl.store" if self.acl_store else "super.users"

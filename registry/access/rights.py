@@ -10,6 +10,7 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
 from registry import errors
+from registry.decide.access_rules import Author
 from registry.state.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -21,22 +22,15 @@ from registry.state.model import (
 )
 from registry.state.resolve import missing_reference
 
-#: The operations in the words of refusals.
-_WORDS = {
-    "READ": "Read",
-    "WRITE": "Write",
-    "DELETE": "Delete",
-    "ALTER": "Alter",
-    "DESCRIBE": "Describe",
-    "DESCRIBE_CONFIGS": "DescribeConfigs",
-    "ALTER_CONFIGS": "AlterConfigs",
-}
 _GLOBAL_SETTINGS = str(SubjectName(GLOBAL_CONTEXT, ""))
 _NOT_AUTHORIZED = "Not authorized"
 
 
 class Rights:
-    """One principal's rights, by the rules that are in force at each question."""
+    """One principal's rights, by the rules that are in force when the request comes.
+
+    Several decisions on one request are by the same rules; answers that last ask for the rights `now`.
+    """
 
     def __init__(self, authorizer: Authorizer, group_id: str, principal: Principal, address: str) -> None:
         """Ask for one principal.
@@ -48,14 +42,24 @@ class Rights:
             address: From where.
         """
         self._authorizer = authorizer
+        self._rules = authorizer.rules
         self._group_id = group_id
         self._principal = principal
         self._address = address
 
+    def now(self) -> Rights:
+        """Return the rights by the rules that are in force now."""
+        return Rights(self._authorizer, self._group_id, self._principal, self._address)
+
+    @property
+    def author(self) -> Author:
+        """Who asks, as the author of changes of the rules."""
+        return Author(self._principal, self._address, self._rules.is_super_user(self._principal))
+
     def may(self, operation: str, subject: str | None) -> bool:
         """Tell whether an operation on a subject, or a context's settings, is allowed; None: on the registry."""
         resource_type, name = self._resource(subject)
-        return self._authorizer.rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
+        return self._rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
     def require(self, operations: Sequence[str], subject: str | None, asked: str | None = None) -> None:
         """Require any one of some operations on a subject, or a context's settings; None: on the registry.
@@ -70,13 +74,13 @@ class Rights:
         """
         resource_type, name = self._resource(subject)
         for operation in operations:
-            decision = self._authorizer.decide(self._principal, self._address, operation, resource_type, name)
+            decision = self._authorizer.decide_by(
+                self._rules, self._principal, self._address, operation, resource_type, name
+            )
             if decision.is_allowed:
                 return
-        shown = (
-            f"Registry: {name}" if resource_type == "REGISTRY" else f"Subject: {subject if asked is None else asked}"
-        )
-        raise errors.DENIED(operation=_WORDS[operations[0]], resource=shown)
+        shown = name if resource_type == "REGISTRY" or subject is None else subject if asked is None else asked
+        raise errors.denied(operations[0], resource_type, shown)
 
     def require_references(self, subject: str, references: Iterable[Reference], schema_type: str) -> None:
         """Require that the targets of references may be read: those that may not look as if they were missing.

@@ -97,6 +97,15 @@ def _posted(view: View, _key: Key) -> bytes | None:
     return None if mark is None else records.encode_posted(mark.node, mark.offset)
 
 
+def _rule(view: View, key: Key) -> bytes | None:
+    origin = None if key.rule is None else view.rule_origin(key.rule)
+    return None if origin is None else records.encode_rule(origin)
+
+
+def _rule_set(_view: View, _key: Key) -> bytes | None:
+    return records.encode_rule_set(is_open=False)
+
+
 def _nothing(_view: View, _key: Key) -> bytes | None:
     return None
 
@@ -116,4 +125,6 @@ _VALUES = {
     records.NOOP: _nothing,
     records.SETTLED: _settled,
     records.POSTED: _posted,
+    records.RULE: _rule,
+    records.RULE_SET: _rule_set,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from registry.decide.access_rules import decide_add_rules, decide_remove_rules, decide_replace_rules
 from registry.decide.bulk_import import Line, Report, decide_load
 from registry.decide.configure import (
     decide_delete_config,
@@ -27,6 +28,7 @@ __all__ = [
     "Tagging",
     "Terms",
     "Unanswered",
+    "decide_add_rules",
     "decide_delete_config",
     "decide_delete_context",
     "decide_delete_mode",
@@ -36,6 +38,8 @@ __all__ = [
     "decide_put_config",
     "decide_put_mode",
     "decide_register",
+    "decide_remove_rules",
+    "decide_replace_rules",
     "decide_tag",
     "decide_undelete",
 ]

@@ -50,10 +50,10 @@ class RegistryAccess:
         row = found.row
         if row.needs_sign_in_at_most or row.path in self._guard.skipped_paths:
             return Decision.ALLOWED
+        # The state first: what is decided by an older one must not count as decided by this one.
+        state = self.state()
         address = self._guard.client_address(scope)
         rights = scope[RIGHTS] = Rights(self._authorizer, self._group_id, principal, address)
-        # The rules first: a decision by older ones must not count as one by these.
-        state = self.state()
         key = (principal.name, principal.groups, row, scope["raw_path"])
         known = self._allowed.get(key)
         if known is not None and known[0] == state:

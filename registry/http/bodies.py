@@ -27,6 +27,18 @@ async def body_of(request: Request) -> dict[str, Any]:
     Raises:
         ApiError: 400 where it is not JSON or no object, 422 where it is empty or null.
     """
+    value = await json_of(request)
+    if not isinstance(value, dict):
+        raise MALFORMED_BODY(detail=f"the body must be a JSON object, not {_kind(value)}")
+    return value
+
+
+async def json_of(request: Request) -> Any:
+    """The body's JSON value.
+
+    Raises:
+        ApiError: 400 if it is not JSON, 422 if it is empty or null.
+    """
     raw = await request.body()
     charset = charset_of(header(request.scope, b"content-type"))
     try:
@@ -41,8 +53,6 @@ async def body_of(request: Request) -> dict[str, Any]:
         raise MALFORMED_BODY(detail=f"the body is not JSON: {error}") from None
     if value is None:
         raise errors.MISSING_BODY(detail="The request body may not be null")
-    if not isinstance(value, dict):
-        raise MALFORMED_BODY(detail=f"the body must be a JSON object, not {_kind(value)}")
     return value
 
 

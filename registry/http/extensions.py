@@ -80,7 +80,8 @@ async def follow_changes(request: Request) -> Response:
 
 def _may_see(rights: Rights, change: Change) -> bool:
     """Whether somebody may see a change now: of settings, or of a subject's schemas."""
-    return rights.may("DESCRIBE_CONFIGS" if change.kind.startswith(("config.", "mode.")) else "READ", change.subject)
+    operation = "DESCRIBE_CONFIGS" if change.kind.startswith(("config.", "mode.")) else "READ"
+    return rights.now().may(operation, change.subject)
 
 
 async def _events(

@@ -6,7 +6,7 @@ from functools import partial
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
 from magicbyte.http.routing.rows import BodyLimit, Row
-from registry.http import compatibility, extensions, schemas, server, settings, subjects, transfer
+from registry.http import access_rules, compatibility, extensions, schemas, server, settings, subjects, transfer
 from registry.http.answers import negotiated, negotiated_lines, unnegotiated
 from registry.http.request import RegistryRow
 from registry.service import WriteTexts
@@ -23,7 +23,7 @@ _LIST, _LIST_READABLE = _SUBJECT(Operation.DESCRIBE, filters=True), _SUBJECT(Ope
 _IMPORT = _SUBJECT(Operation.WRITE, filters=True, also=_SUBJECT(Operation.ALTER_CONFIGS, filters=True))
 _READ_SETTINGS, _CHANGE_SETTINGS = _SUBJECT(Operation.DESCRIBE_CONFIGS), _SUBJECT(Operation.ALTER_CONFIGS)
 _READ_DEFAULTS, _CHANGE_DEFAULTS = _REGISTRY(Operation.DESCRIBE_CONFIGS), _REGISTRY(Operation.ALTER_CONFIGS)
-_DESCRIBE_REGISTRY = _REGISTRY(Operation.DESCRIBE)
+_DESCRIBE_REGISTRY, _CHANGE_RULES = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Operation.ALTER)
 
 
 def _schemas(name: str, writing: str, forwarded: str = "register schema", *, is_repeatable: bool = True) -> WriteTexts:
@@ -50,6 +50,9 @@ _DELETE_VERSION = _schemas(
 )
 _DELETE_CONTEXT = _schemas("Delete context", "Delete context", "delete subject", is_repeatable=False)
 _IMPORTING = _schemas("Import", "Import")
+_ADD_RULES = _schemas("Add rules", "Add rules", "add rules")
+_REMOVE_RULES = _schemas("Remove rules", "Remove rules", "remove rules", is_repeatable=False)
+_REPLACE_RULES = _schemas("Replace rules", "Replace rules", "replace rules", is_repeatable=False)
 
 _read = partial(Row, "GET", media_types=negotiated)
 _remembered = partial(Row, "GET", media_types=negotiated, is_remembered=True)
@@ -119,6 +122,10 @@ ROWS: tuple[Row, ...] = (
         has_deadline=False,
         write=_IMPORTING,
     ),
+    _read("/security/acls", "listRules", _DESCRIBE_REGISTRY, access_rules.list_rules),
+    _post("/security/acls", "addRules", _CHANGE_RULES, access_rules.add_rules, write=_ADD_RULES),
+    _put("/security/acls", "replaceRules", _CHANGE_RULES, access_rules.replace_rules, write=_REPLACE_RULES),
+    _delete("/security/acls", "removeRules", _CHANGE_RULES, access_rules.remove_rules, write=_REMOVE_RULES),
     _read("/", "root", SIGNED_IN, server.root),
     _ask("/", "postRoot", SIGNED_IN, server.post_root),
     _read("/v1/metadata/id", "getClusterId", SIGNED_IN, server.cluster_id),

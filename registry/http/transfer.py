@@ -101,6 +101,7 @@ def _allowed(
     """The lines that may be written, and the numbers of the others with the reason."""
     if rights is None:
         return lines, []
+    rights = rights.now()
     reasons = [(number, rights.refusal_of_line(line, context)) for number, line in lines]
     refused = [(number, reason) for number, reason in reasons if reason is not None]
     numbers = {number for number, _ in refused}

@@ -250,6 +250,14 @@ READONLY_OVERRIDE = MODES["READONLY_OVERRIDE"]
 
 
 @dataclass(frozen=True, slots=True)
+class RuleOrigin:
+    """Who made an access rule, and when, in ms since the epoch; empty and 0 if its record does not say."""
+
+    author: str = ""
+    timestamp: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Posted:
     """A mark of posted changes: the node, the offset it has posted up to, and the mark's own offset in the log."""
 

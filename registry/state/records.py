@@ -10,10 +10,12 @@ import orjson
 from msgspec.structs import replace
 
 from compat.schema import AVRO, Reference
+from magicbyte.security.rights.rule import Rule, RuleError
+from magicbyte.security.rights.rule_json import rule_from_json, rule_to_json
 from registry.log.port import Record
 from registry.state.contract import Metadata, RuleSet
 from registry.state.json_text import load_json
-from registry.state.model import MAX_VERSION, Config, Content, Kept, Version, in_bounds, kept_form
+from registry.state.model import MAX_VERSION, Config, Content, Kept, RuleOrigin, Version, in_bounds, kept_form
 
 SCHEMA = "SCHEMA"
 CONFIG = "CONFIG"
@@ -29,14 +31,19 @@ ID_MARK = "MAGICBYTE_ID_MARK"
 SETTLED = "MAGICBYTE_SETTLED"
 #: Up to where changes were posted to webhooks, and by which node; another goes on from there.
 POSTED = "MAGICBYTE_POSTED"
+#: An access rule: the key is the rule, and a tombstone removes it. The reference passes such records over, too.
+RULE = "MAGICBYTE_ACL"
+#: Written before and after access rules that are changed together; readers put them in force when it is closed.
+RULE_SET = "MAGICBYTE_ACL_SET"
 
 
 class Key(NamedTuple):
-    """A record's key: its type, and the subject, version or context that it is about."""
+    """A record's key: its type, and the subject, version, context or access rule that it is about."""
 
     keytype: str
     subject: str | None = None
     version: int | None = None
+    rule: Rule | None = None
 
 
 class Undecodable(ValueError):
@@ -77,6 +84,8 @@ _SHAPES = {
     ID_MARK: _Shape("context"),
     SETTLED: _Shape(None, needs_about=False),
     POSTED: _Shape(None, needs_about=False),
+    RULE: _Shape(None, needs_about=False),
+    RULE_SET: _Shape(None, needs_about=False),
 }
 
 
@@ -90,6 +99,8 @@ def encode_key(key: Key) -> bytes:
         parts[shape.about] = key.subject
     if shape.versioned:
         parts["version"] = key.version
+    if key.rule is not None:
+        parts |= rule_to_json(key.rule)
     return orjson.dumps(parts | {"magic": shape.magic})
 
 
@@ -120,7 +131,14 @@ def decode_key(raw: bytes | None) -> Key:
     if shape.versioned and not in_bounds(version):
         raise OutOfBounds(f"subject {subject!r}", "version", version)
     # A subject stands in each of its versions: keep it once.
-    return Key(keytype, subject and sys.intern(subject), version)
+    return Key(keytype, subject and sys.intern(subject), version, _rule(parts) if keytype == RULE else None)
+
+
+def _rule(parts: dict[str, Any]) -> Rule:
+    try:
+        return rule_from_json(parts)
+    except RuleError as error:
+        raise Undecodable(f"a {RULE} key is no access rule: {error}") from None
 
 
 def decode_value(raw: bytes) -> dict[str, Any]:
@@ -272,3 +290,19 @@ def encode_posted(node: str, offset: int) -> bytes:
 def encode_id_mark(context: str, highest_id: int) -> bytes:
     """The value of an id mark."""
     return orjson.dumps({"context": context, "maxId": highest_id})
+
+
+def encode_rule(origin: RuleOrigin) -> bytes:
+    """The value of an access rule's record."""
+    return orjson.dumps({"by": origin.author, "at": origin.timestamp})
+
+
+def decode_rule_origin(value: dict[str, Any]) -> RuleOrigin:
+    """Read the value of an access rule's record; other writers may leave parts out."""
+    author, time = value.get("by"), value.get("at")
+    return RuleOrigin(author if isinstance(author, str) else "", time if type(time) is int else 0)
+
+
+def encode_rule_set(*, is_open: bool) -> bytes:
+    """The value of a mark around access rules that are changed together."""
+    return orjson.dumps({"open": is_open})

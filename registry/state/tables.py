@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import overload
 
-from registry.state.model import Config, Version
+from magicbyte.security.rights.rule import Rule
+from registry.state.model import Config, RuleOrigin, Version
 from registry.state.overlay import Layer, Table, layer_over
 from registry.state.records import Key
 
@@ -82,4 +83,5 @@ class Tables:
         self.configs: Table[str | None, Config] = layer_over(base.configs if base else None)
         self.modes: Table[str | None, str] = layer_over(base.modes if base else None)
         self.contexts: Table[str, bool] = layer_over(base.contexts if base else None)
+        self.rules: Table[Rule, RuleOrigin] = layer_over(base.rules if base else None)
         self.raw_keys: Table[Key, tuple[bytes, ...]] = layer_over(base.raw_keys if base else None)

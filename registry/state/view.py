@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from magicbyte.security.rights.rule import Rule
 from registry.log.port import BEGINNING, LogEntry, Offset, Record
 from registry.state import records
 from registry.state.model import (
@@ -16,11 +17,13 @@ from registry.state.model import (
     MODES,
     Config,
     Posted,
+    RuleOrigin,
     Version,
     context_of,
     in_bounds,
     parse_subject,
 )
+from registry.state.overlay import Table
 from registry.state.records import Key, OutOfBounds, Undecodable
 from registry.state.versions import Versions
 
@@ -58,6 +61,12 @@ class View(Versions):
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
         #: The last mark of a node that posts changes; None where there is none.
         self.posted: Posted | None = base.posted if base else None
+        #: Where the log last changed the access rules.
+        self.rules_offset: Offset = base.rules_offset if base else BEGINNING
+        #: Access rules that are changed together, as far as they have come; None if no such change is under way.
+        self._rule_changes: list[tuple[Rule, RuleOrigin | None]] | None = None
+        #: The keys of records that should be access rules and cannot be read, and what is wrong with them.
+        self.broken_rules: dict[bytes, str] = {}
         #: The last entries that were applied, for those who follow the changes.
         self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)
         #: Records that could not be taken in, or not with the id that they claim, by reason.
@@ -88,6 +97,14 @@ class View(Versions):
     def mode(self, subject: str | None) -> str | None:
         """The mode set for a subject or context; None asks for the global one."""
         return self.tables.modes.get(subject)
+
+    def rules(self) -> list[Rule]:
+        """The access rules, in no order."""
+        return list(self.tables.rules)
+
+    def rule_origin(self, rule: Rule) -> RuleOrigin | None:
+        """Who made an access rule and when; None if there is no such rule."""
+        return self.tables.rules.get(rule)
 
     def key_bytes(self, key: Key) -> bytes:
         """The key as its record in the log has it, else as a new record will.
@@ -132,6 +149,8 @@ class View(Versions):
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
             self._count(error.reason, entry, f"passed over ({error.reason}): {error}")
+            if _RULE_KEY in (entry.key or b""):
+                self._note_broken_rule(entry, error)
         except MemoryError:
             # This says nothing about the record, which may have been acknowledged.
             raise
@@ -252,6 +271,52 @@ class View(Versions):
             raise OutOfBounds(f"context {key.subject!r}", "maxId", highest)
         self._raise_highest_id(key.subject, highest)
 
+    def _apply_rule(self, key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
+        assert key.rule is not None
+        change = key.rule, None if value is None else records.decode_rule_origin(value)
+        if self._rule_changes is not None:
+            self._rule_changes.append(change)
+        else:
+            _change_rules(self.tables.rules, [change])
+            self.rules_offset = entry.offset
+        if entry.key is not None:
+            self.broken_rules.pop(entry.key, None)
+
+    def _apply_rule_set(self, _key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
+        """Begin a change of several access rules, or put it in force: readers see all of it or nothing."""
+        changes = self._rule_changes or []
+        if value is not None and value.get("open") is True:
+            self._rule_changes = changes
+            return
+        self._rule_changes = None
+        if not changes:
+            return
+        table = self.tables.rules
+        if isinstance(table, dict):
+            # Other threads may be reading the rules; they go on with the table as it was.
+            table = table.copy()
+        _change_rules(table, changes)
+        self.tables.rules, self.rules_offset = table, entry.offset
+
+    def _note_broken_rule(self, entry: LogEntry, error: Undecodable) -> None:
+        """Keep in mind that an access rule is not kept: it may be a denial."""
+        if entry.key is None or entry.value is None:
+            self.broken_rules.pop(entry.key or b"", None)
+        else:
+            self.broken_rules[entry.key] = f"offset {entry.offset}: {error}"
+
+
+#: What the key of an access rule's record holds, however wrong it is.
+_RULE_KEY = b'"%b"' % records.RULE.encode()
+
+
+def _change_rules(table: Table[Rule, RuleOrigin], changes: Iterable[tuple[Rule, RuleOrigin | None]]) -> None:
+    for rule, origin in changes:
+        if origin is None:
+            table.pop(rule, None)
+        else:
+            table[rule] = origin
+
 
 _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None]] = {
     records.SCHEMA: View._apply_schema,  # noqa: SLF001  the class's own table
@@ -263,6 +328,8 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
     records.SETTLED: View._apply_settled,  # noqa: SLF001
     records.ID_MARK: View._apply_id_mark,  # noqa: SLF001
     records.POSTED: View._apply_posted,  # noqa: SLF001
+    records.RULE: View._apply_rule,  # noqa: SLF001
+    records.RULE_SET: View._apply_rule_set,  # noqa: SLF001
 }
 
 

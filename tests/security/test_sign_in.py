@@ -273,13 +273,13 @@ def listening(**given: str) -> dict[str, str]:
         (
             HttpSettings,
             listening(),
-            "magicbyte.acl.store: set file: and the path of a file of rules, or",
+            "magicbyte.acl.store: set file: and the path of a file of rules, log for the rules in the registry's log",
         ),
         (HttpSettings, {"super.users": "User:a"}, "super.users: without authentication.method, or with"),
         (
             HttpSettings,
-            listening(magicbyte__acl__store="log"),
-            "magicbyte.acl.store: Value error, log is not kept here; write file: and the path of a file of rules",
+            listening(magicbyte__acl__store="topic"),
+            "magicbyte.acl.store: Value error, topic is no store; write log, or file: and the path of a file of rules",
         ),
         (HttpSettings, {"allow.everyone.if.no.acl.found": "true"}, "allow.everyone.if.no.acl.found: what no rule"),
         (HttpSettings, {"magicbyte.audit.output": "stdout"}, "magicbyte.audit.output: there is no audit log yet"),

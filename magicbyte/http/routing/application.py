@@ -156,12 +156,16 @@ class Application:
         try:
             if principal is None:
                 principal, receive = await self._sign_in(found, scope, receive)
+            if row.is_remembered and remembered is not None and scope["method"] == row.method:
+                # The state first: what is decided by an older one must not be remembered as of this one.
+                slot = remembered.slot(principal, scope)
             decision = api.decide(principal, scope, found)
         except ApiError as error:
             principal, decision, denial = principal or ANONYMOUS, None, error
-        if row.is_remembered and decision is not None and remembered is not None and scope["method"] == row.method:
-            slot = remembered.slot(principal, scope)
-            if slot is not None and row.method != "GET":
+        if decision is None:
+            slot = None
+        if slot is not None and remembered is not None:
+            if row.method != "GET":
                 slot, receive = await remembered.with_body(slot, scope, receive)
             if slot is not None and (known := remembered.find(slot)) is not None:
                 await send(known.start)

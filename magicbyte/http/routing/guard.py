@@ -14,11 +14,11 @@ from magicbyte.http.routing.identity import BODY_DIGEST, IDENTITY, PEER, peer_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.errors import ApiError, ErrorKind
-from magicbyte.kit.failure import Failure
 from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
 from magicbyte.security.metrics import METRICS
 from magicbyte.security.principal import Principal, Refusal
 from magicbyte.security.rights.authorizer import Authorizer
+from magicbyte.security.settings import LOG
 from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.watch import Source
 
@@ -46,10 +46,11 @@ class Guard:
         #: Decides by rules; None if everybody who signs in may do everything.
         self.authorizer: Authorizer | None = None
         if settings.has_rules:
-            path = Path(settings.acl_store.removeprefix("file:"))
+            # The rules of a log are there when it has been read.
+            path = None if settings.rule_store == LOG else Path(settings.rule_store.removeprefix("file:"))
             self.authorizer = Authorizer(settings.super_users, path, METRICS.authorizations)
-            if not self.authorizer.rules.all and not settings.super_users:
-                raise Failure(f"{path} has no rule, and super.users is empty: nobody could do anything")
+            if path is not None:
+                self.authorizer.require_use(str(path))
         secret = settings.instance_secret
         #: Signs the identities of requests that are forwarded; None if there is no secret.
         self.signer = (

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
+from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import Rule
 from magicbyte.security.rights.rule_file import read_rule_file
 from magicbyte.security.rights.rules import Decision, Rules
 
 log = logging.getLogger("magicbyte.security")
+
+
+class RuleLog(Protocol):
+    """Keeps the rules, and says when they have changed."""
+
+    rules_offset: int
+
+    def rules(self) -> Iterable[Rule]:
+        """All rules; what they are at an offset is there before the offset says so."""
 
 
 class Authorizer:
@@ -38,11 +50,14 @@ class Authorizer:
         """
         self._super_users = super_users
         self._file = file
+        self._log: RuleLog | None = None
+        self._log_offset: int | None = None
+        self._replacing = threading.Lock()
         #: (resource type, operation, outcome) -> how often.
         self.counts: Counter[tuple[str, str, str]] = Counter() if counts is None else counts
         #: Grows with each change of the rules.
         self.epoch = 0
-        self.rules = Rules((), super_users)
+        self._rules = Rules((), super_users)
         if file is not None:
             self.reload()
 
@@ -50,6 +65,35 @@ class Authorizer:
     def paths(self) -> Sequence[Path]:
         """The files to watch."""
         return [] if self._file is None else [self._file]
+
+    @property
+    def rules(self) -> Rules:
+        """The rules in force; those of a log are taken when they have changed."""
+        rule_log = self._log
+        if rule_log is not None and rule_log.rules_offset != self._log_offset:
+            with self._replacing:
+                offset = rule_log.rules_offset
+                if offset != self._log_offset:
+                    # The offset first: what is read later is at least as new.
+                    self.replace(rule_log.rules())
+                    self._log_offset = offset
+        return self._rules
+
+    def follow(self, rule_log: RuleLog) -> None:
+        """Keep to the rules of a log from now on."""
+        self._log, self._log_offset = rule_log, None
+
+    def require_use(self, where: str) -> None:
+        """Refuse to start if nobody could do anything.
+
+        Args:
+            where: Where the rules are from.
+
+        Raises:
+            Failure: There is neither a rule nor a super user.
+        """
+        if not self.rules.all and not self._super_users:
+            raise Failure(f"{where} has no rule, and super.users is empty: nobody could do anything")
 
     def reload(self) -> None:
         """Read the file again.
@@ -62,11 +106,17 @@ class Authorizer:
 
     def replace(self, rules: Iterable[Rule]) -> None:
         """Put other rules in force; may be called from any thread."""
-        self.rules = Rules(rules, self._super_users)
+        self._rules = Rules(rules, self._super_users)
         self.epoch += 1
 
     def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
-        """Decide, and count the decision; see `Rules.decide`."""
-        decision = self.rules.decide(principal, address, operation, resource_type, name)
+        """Decide by the rules in force, and count the decision; see `Rules.decide`."""
+        return self.decide_by(self.rules, principal, address, operation, resource_type, name)
+
+    def decide_by(
+        self, rules: Rules, principal: Principal, address: str, operation: str, resource_type: str, name: str
+    ) -> Decision:
+        """Decide by rules that were in force, and count the decision."""
+        decision = rules.decide(principal, address, operation, resource_type, name)
         self.counts[resource_type, operation, "allowed" if decision.is_allowed else "denied"] += 1
         return decision

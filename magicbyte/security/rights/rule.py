@@ -27,6 +27,8 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE"),
 }
 ALL = "ALL"
+PATTERN_TYPES = ("LITERAL", "PREFIXED")
+PERMISSIONS = ("ALLOW", "DENY")
 #: Operation -> the operations whose permission includes it; a denial includes nothing, as in Kafka.
 IMPLIED_BY: dict[str, tuple[str, ...]] = {
     "DESCRIBE": ("READ", "WRITE", "DELETE", "ALTER"),
@@ -101,9 +103,9 @@ def make_rule(
     if operation != ALL and operation not in OPERATIONS[resource_type]:
         allowed = ", ".join((*OPERATIONS[resource_type], ALL))
         raise RuleError(f"operation {operation} means nothing on a {resource_type}; use {allowed}")
-    if pattern_type not in ("LITERAL", "PREFIXED"):
+    if pattern_type not in PATTERN_TYPES:
         raise RuleError(f"pattern type {pattern_type} must be LITERAL or PREFIXED")
-    if permission not in ("ALLOW", "DENY"):
+    if permission not in PERMISSIONS:
         raise RuleError(f"permission {permission} must be ALLOW or DENY")
     _check_text("principal", principal)
     _check_text("name", resource)

@@ -74,6 +74,10 @@ class Rules:
         self.has_hosts = any(rule.host != "*" for rule in self.all)
         self._remembered: dict[tuple[str, frozenset[str], str, str, str, str], Decision] = {}
 
+    def is_super_user(self, principal: Principal) -> bool:
+        """Tell whether no rule binds a principal."""
+        return bool({principal.name, *principal.groups} & self._super_users)
+
     def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
         """Decide whether a principal may do something; takes a microsecond if it was decided before.
 
@@ -94,8 +98,7 @@ class Rules:
         return decision
 
     def _decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
-        names = {principal.name, *principal.groups}
-        if names & self._super_users:
+        if self.is_super_user(principal):
             return _SUPER_USER
         everybody = () if principal.name == ANONYMOUS.name else (EVERYBODY,)
         asked = (principal.name, *sorted(principal.groups), *everybody)

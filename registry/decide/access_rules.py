@@ -1,0 +1,118 @@
+"""Changes of the access rules: each is in force as a whole, and gives nothing that its author does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from magicbyte.security.principal import Principal
+from magicbyte.security.rights.delegation import Holdings
+from magicbyte.security.rights.rule import Rule
+from registry import errors
+from registry.decide.decision import Decision, tombstone
+from registry.log.port import Record
+from registry.state import records
+from registry.state.model import RuleOrigin
+from registry.state.records import Key
+from registry.state.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who changes the rules.
+
+    Attributes:
+        principal: Their name and groups.
+        address: From where they ask.
+        is_super_user: No rule binds them.
+    """
+
+    principal: Principal
+    address: str
+    is_super_user: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """What a command comes to.
+
+    Attributes:
+        added: The rules that were not there before.
+        removed: The rules that are not there any more.
+    """
+
+    added: frozenset[Rule]
+    removed: frozenset[Rule]
+
+
+def decide_add_rules(view: View, now: int, *, rules: frozenset[Rule], author: Author) -> Decision[RuleChange]:
+    """Add rules; those that are there already stay as they are.
+
+    Raises:
+        ApiError: 40301.
+    """
+    return _decide(view, now, rules - frozenset(view.rules()), frozenset(), author)
+
+
+def decide_remove_rules(view: View, now: int, *, rules: frozenset[Rule], author: Author) -> Decision[RuleChange]:
+    """Remove rules; those that are not there are left out of the answer.
+
+    Raises:
+        ApiError: 40301, 42212.
+    """
+    return _decide(view, now, frozenset(), rules & frozenset(view.rules()), author)
+
+
+def decide_replace_rules(view: View, now: int, *, rules: frozenset[Rule], author: Author) -> Decision[RuleChange]:
+    """Put rules in the place of all that are there.
+
+    Raises:
+        ApiError: 40301, 42212.
+    """
+    present = frozenset(view.rules())
+    return _decide(view, now, rules - present, present - rules, author)
+
+
+def _decide(
+    view: View, now: int, added: frozenset[Rule], removed: frozenset[Rule], author: Author
+) -> Decision[RuleChange]:
+    _require_held(view, added, removed, author)
+    if removed and not added and not author.is_super_user and len(removed) == len(view.rules()):
+        raise errors.LAST_RULE()
+    origin = RuleOrigin(author.principal.name, now)
+    changes = [
+        Record(view.key_bytes(Key(records.RULE, rule=rule)), records.encode_rule(origin), now)
+        for rule in _sorted(added)
+    ]
+    for rule in _sorted(removed):
+        changes += tombstone(view, Key(records.RULE, rule=rule), now)
+    if len(added) + len(removed) > 1:
+        key = view.key_bytes(Key(records.RULE_SET))
+        opening, closing = (Record(key, records.encode_rule_set(is_open=is_open), now) for is_open in (True, False))
+        changes = [opening, *changes, closing]
+    return Decision(RuleChange(added, removed), tuple(changes))
+
+
+def _require_held(view: View, added: Collection[Rule], removed: Collection[Rule], author: Author) -> None:
+    """Refuse to give what the author does not hold, by a new permission or by the end of a denial.
+
+    Raises:
+        ApiError: 40301.
+    """
+    if author.is_super_user:
+        return
+    giving = [
+        *(rule for rule in _sorted(added) if rule.permission == "ALLOW"),
+        *(rule for rule in _sorted(removed) if rule.permission == "DENY"),
+    ]
+    if not giving:
+        return
+    holdings = Holdings(view.rules(), author.principal, author.address)
+    for rule in giving:
+        operation = holdings.lacks(rule)
+        if operation is not None:
+            raise errors.denied(operation, rule.resource_type, rule.resource)
+
+
+def _sorted(rules: Collection[Rule]) -> list[Rule]:
+    return sorted(rules, key=str)
