@@ -1,13 +1,10 @@
-"""Server settings from Confluent's property names: a file, environment variables and the command line."""
+"""Server settings by Confluent's property names, checked and typed."""
 
 from __future__ import annotations
 
 import difflib
 import logging
-import os
-import re
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,9 +13,6 @@ from magicbyte.kit.failure import Failure
 from magicbyte.kit.secret import hide_user_info, shown
 
 log = logging.getLogger("magicbyte.kit.settings")
-
-#: What Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; no setting of a user's.
-_SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
 
 
 class SettingsError(Failure, ValueError):
@@ -68,24 +62,3 @@ class ServerSettings(BaseModel):
             name = str(first["loc"][0]) if first["loc"] else "settings"
             raise SettingsError(f"{name}: {hide_user_info(first['msg'])} (was {shown(name, first['input'])})") from None
         return settings
-
-
-def properties_from_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> dict[str, str]:
-    """The properties set by variables with a prefix, by the rules of Confluent's images.
-
-    `_` stands for `.`, `__` for `-` and `___` for `_`; `NAME_FILE` gives the path of a file that holds the value.
-    What Kubernetes injects for a Service of the same name is passed over.
-    """
-    properties: dict[str, str] = {}
-    for name, value in os.environ.items() if environment is None else environment:
-        if not name.startswith(prefix) or (_SERVICE_LINK.fullmatch(name) and "://" in value):
-            continue
-        rest = name.removeprefix(prefix)
-        if _SERVICE_LINK.fullmatch(f"_{rest}") and "SERVICE" in rest:
-            continue
-        if rest.endswith("_FILE") and Path(value).is_file():
-            rest, value = rest.removesuffix("_FILE"), Path(value).read_text(encoding="utf-8").strip()  # noqa: PLW2901
-        parts = re.split(r"(_+)", rest.lower())
-        separators = {"_": ".", "__": "-", "___": "_"}
-        properties["".join(separators.get(part, part) for part in parts)] = value
-    return properties

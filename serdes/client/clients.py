@@ -158,6 +158,10 @@ class RegistryClient(BaseClient):
     put_mode = blocking(Endpoints.put_mode)
     delete_mode = blocking(Endpoints.delete_mode)
     associations = blocking(Endpoints.associations)
+    access_rules = blocking(Endpoints.access_rules)
+    add_access_rules = blocking(Endpoints.add_access_rules)
+    remove_access_rules = blocking(Endpoints.remove_access_rules)
+    replace_access_rules = blocking(Endpoints.replace_access_rules)
     server_version = blocking(Endpoints.server_version)
     dependencies = blocking(Endpoints.dependencies)
 
@@ -237,6 +241,10 @@ class AsyncRegistryClient(BaseClient):
     put_mode = awaitable(Endpoints.put_mode)
     delete_mode = awaitable(Endpoints.delete_mode)
     associations = awaitable(Endpoints.associations)
+    access_rules = awaitable(Endpoints.access_rules)
+    add_access_rules = awaitable(Endpoints.add_access_rules)
+    remove_access_rules = awaitable(Endpoints.remove_access_rules)
+    replace_access_rules = awaitable(Endpoints.replace_access_rules)
     server_version = awaitable(Endpoints.server_version)
     dependencies = awaitable(Endpoints.dependencies)
 

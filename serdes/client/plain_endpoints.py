@@ -18,6 +18,7 @@ class PlainEndpoints:
 
     def __init__(self, requester: Requester) -> None:
         self._call = requester.call
+        self._call_if_changed = requester.call_if_changed
 
     def versions(self, subject: str, *, deleted: bool = False, offset: int = 0, limit: int = -1) -> Flow[list[int]]:
         """The version numbers of a subject, ascending."""
@@ -159,6 +160,31 @@ class PlainEndpoints:
         """The registry's version and commit."""
         answer: dict[str, str] = yield from self._call("GET", "/v1/metadata/version")
         return answer
+
+    def access_rules(self, etag: str | None = None) -> Flow[tuple[list[dict[str, str]] | None, str | None]]:
+        """The access rules in the registry's log and their ETag; None for rules that are still those of `etag`."""
+        answer: tuple[list[dict[str, str]] | None, str | None] = yield from self._call_if_changed(_RULES, etag)
+        return answer
+
+    def add_access_rules(self, rules: Sequence[Mapping[str, str]]) -> Flow[list[dict[str, str]]]:
+        """Adds access rules at once, and gives their canonical form."""
+        answer: list[dict[str, str]] = yield from self._call("POST", _RULES, body=rules)
+        return answer
+
+    def remove_access_rules(self, rules: Sequence[Mapping[str, str]]) -> Flow[list[dict[str, str]]]:
+        """Removes access rules at once, and gives those that were there."""
+        answer: list[dict[str, str]] = yield from self._call("DELETE", _RULES, body=rules)
+        return answer
+
+    def replace_access_rules(
+        self, rules: Sequence[Mapping[str, str]], *, dry_run: bool = False
+    ) -> Flow[dict[str, list[dict[str, str]]]]:
+        """Puts access rules in the place of all, at once, and gives those `added` and `removed`."""
+        answer: dict[str, list[dict[str, str]]] = yield from self._call("PUT", _RULES, {"dryRun": dry_run}, rules)
+        return answer
+
+
+_RULES = "/security/acls"
 
 
 def _scoped(noun: str, subject: str | None) -> str:

@@ -103,18 +103,20 @@ class Requester:
             OAuthTokenError: the token endpoint gave no token.
         """
         content = None if body is None else orjson.dumps(body)
-        answer = yield from self._answer(method, path + _encode(query or {}), content)
-        if answer.status >= 400:
-            raise _error_of(answer)
-        if not answer.body:
-            return None
-        try:
-            return orjson.loads(answer.body)
-        except ValueError as error:
-            message = f"the answer to {method} {path} is not JSON: {answer.body[:200].decode(errors='replace')}"
-            raise RegistryError(answer.status, 50005, message) from error
+        answer = yield from self._answer(method, path + _encode(query or {}), content, {})
+        return _json_of(answer, method, path)
 
-    def _answer(self, method: str, target: str, content: bytes | None) -> Flow[Answer]:
+    def call_if_changed(self, path: str, etag: str | None) -> Flow[tuple[Any, str | None]]:
+        """The JSON of a GET's answer, and the answer's ETag; the JSON is None if nothing has changed since an ETag.
+
+        Raises:
+            RegistryError, RegistryUnavailable, OAuthTokenError: As for `call`.
+        """
+        headers = {} if etag is None else {"If-None-Match": etag}
+        answer = yield from self._answer("GET", path, None, headers)
+        return _json_of(answer, "GET", path), answer.headers.get("etag")
+
+    def _answer(self, method: str, target: str, content: bytes | None, headers: Mapping[str, str]) -> Flow[Answer]:
         attempts = 0
         reason = ""
         refusal: RegistryError | OAuthTokenError | None = None
@@ -125,7 +127,7 @@ class Requester:
                 attempts += 1
                 url = self.urls[index]
                 try:
-                    answer = yield from self._attempt(method, url + target, content)
+                    answer = yield from self._attempt(Send(method, url + target, headers, content))
                 except TransportFailure as failure:
                     reason, refusal = f"{url}: {failure}", None
                     continue
@@ -147,21 +149,21 @@ class Requester:
             raise refusal
         raise RegistryUnavailable(f"{method} {target}", self.urls, attempts, reason)
 
-    def _attempt(self, method: str, url: str, content: bytes | None) -> Flow[Answer]:
-        answer = yield from self._authorized(method, url, content, renew=False)
+    def _attempt(self, request: Send) -> Flow[Answer]:
+        answer = yield from self._authorized(request, renew=False)
         if answer.status == 401 and self.auth is not None and self.auth.renewable:
-            answer = yield from self._authorized(method, url, content, renew=True)
+            answer = yield from self._authorized(request, renew=True)
         return answer
 
-    def _authorized(self, method: str, url: str, content: bytes | None, *, renew: bool) -> Flow[Answer]:
-        headers = dict(self._headers)
-        if content is not None:
+    def _authorized(self, request: Send, *, renew: bool) -> Flow[Answer]:
+        headers = {**self._headers, **request.headers}
+        if request.body is not None:
             headers["Content-Type"] = MEDIA_TYPE
         if self.auth is not None:
             headers.update((yield from self.auth.headers(renew=renew)))
         if self._offset_token is not None:
             headers[OFFSET_HEADER] = self._offset_token
-        answer = yield from send(Send(method, url, headers, content))
+        answer = yield from send(Send(request.method, request.url, headers, request.body))
         token = answer.headers.get(OFFSET_HEADER)
         if token is not None and _TOKEN.fullmatch(token):
             self._remember(token)
@@ -177,6 +179,18 @@ class Requester:
         start = self._current
         for step in range(len(self.urls)):
             yield (start + step) % len(self.urls)
+
+
+def _json_of(answer: Answer, method: str, path: str) -> Any:
+    if answer.status >= 400:
+        raise _error_of(answer)
+    if not answer.body:
+        return None
+    try:
+        return orjson.loads(answer.body)
+    except ValueError as error:
+        message = f"the answer to {method} {path} is not JSON: {answer.body[:200].decode(errors='replace')}"
+        raise RegistryError(answer.status, 50005, message) from error
 
 
 def _is_newer(token: str, other: str) -> bool:

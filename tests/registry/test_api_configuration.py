@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from magicbyte.kit.environment import properties_from_environment
 from magicbyte.kit.logs import JsonFormatter
 from magicbyte.kit.properties_file import read_properties_file
-from magicbyte.kit.settings import SettingsError, properties_from_environment
+from magicbyte.kit.settings import SettingsError
 from registry.cluster.kafka_node import open_kafka_node
 from registry.http.metrics import VersionCounts
 from registry.log.port import LogEntry, LogError

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from magicbyte.cli.main import main
+from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.security.sign_in.users import load_users
+from magicbyte.testing import running_registry
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -133,6 +135,22 @@ def test_rules_are_added_asked_and_removed(run: Run, tmp_path: Path):
         "",
     )
     assert run(*check, "--operation", "READ", "--topic", "team.a")[1] == "READ denied: no rule allows it\n"
+    wanted = tmp_path / "wanted"
+    wanted.write_text("# comments stay here\nallow User:bob READ SUBJECT LITERAL *\n")
+    apply = ("acl", "apply", wanted, "--file", file)
+    changes = (
+        "+ allow User:bob READ SUBJECT LITERAL *\n"
+        "- allow User:alice READ SUBJECT PREFIXED team.\n"
+        "- allow User:alice WRITE SUBJECT PREFIXED team.\n"
+        "- deny User:* ALL SUBJECT LITERAL team.sealed from 10.0.0.0/8\n"
+    )
+    before = file.read_text()
+    assert run(*apply, "--dry-run") == (0, changes + "4 changes: nothing was changed (dry run)\n", "")
+    assert file.read_text() == before
+    assert run(*apply) == (0, changes + "4 changes\n", "")
+    assert file.read_text() == "allow User:bob READ SUBJECT LITERAL *\n"
+    assert run(*apply) == (0, "the rules are as the file says\n", "")
+    file.write_text(before)
     remove = ("acl", "remove", "--file", file, "--allow", "User:alice", "--subject", "team.", "--prefixed")
     assert run(*remove, "--operation", "WRITE")[0] == 0
     code, _, err = run(*remove, "--operation", "WRITE")
@@ -140,3 +158,112 @@ def test_rules_are_added_asked_and_removed(run: Run, tmp_path: Path):
         1,
         f"magicbyte: {file} has no rule allow User:alice WRITE SUBJECT PREFIXED team.\n",
     )
+
+
+URL = "--schema-registry-url"
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a registry with rules in its log, a super user and somebody without rights."""
+    users = tmp_path_factory.mktemp("registry") / "users"
+    users.write_text("".join(f"{name}:{hash_key('mbs_planted-' + name)}\n" for name in ("admin", "nobody")))
+    users.chmod(0o600)
+    properties = {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "super.users": "User:admin",
+        "magicbyte.authentication.failure.ms": "0",
+    }
+    with running_registry(properties=properties) as server:
+        yield server.url
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Callable[[str], Path]:
+    """Makes a client's properties file, with a password that stands in another file."""
+
+    def client(name: str) -> Path:
+        (tmp_path / "passwords").write_text(f"password=mbs_planted-{name}\n")
+        path = tmp_path / f"{name}.properties"
+        path.write_text(f"schema.registry.basic.auth.user.info={name}:${{file:{tmp_path}/passwords:password}}\n")
+        return path
+
+    return client
+
+
+def test_rules_of_a_registry_are_added_asked_applied_and_removed(
+    run: Run, registry: str, client: Callable[[str], Path], tmp_path: Path
+):
+    there = (URL, registry, "--config", client("admin"))
+    assert run("acl", "list", *there) == (0, "", "")
+    reading = ("--allow", "User:alice", "--operation", "READ,WRITE", "--subject", "team.", "--prefixed")
+    assert run("acl", "add", *there, *reading) == (0, "", f"magicbyte: {registry} has 2 rules now\n")
+    listed = "allow User:alice READ SUBJECT PREFIXED team.\nallow User:alice WRITE SUBJECT PREFIXED team.\n"
+    assert run("acl", "list", *there) == (0, listed, "")
+    check = ("acl", "check", *there, "--principal", "User:alice", "--operation", "DELETE,READ", "--subject", "team.x")
+    assert run(*check) == (
+        1,
+        "DELETE denied: no rule allows it\nREAD allowed: allow User:alice READ SUBJECT PREFIXED team.\n",
+        "",
+    )
+    wanted = tmp_path / "wanted"
+    wanted.write_text("allow User:alice READ SUBJECT PREFIXED team.\ndeny User:* ALL SUBJECT LITERAL sealed\n")
+    changes = "+ deny User:* ALL SUBJECT LITERAL sealed\n- allow User:alice WRITE SUBJECT PREFIXED team.\n"
+    dry_run = run("acl", "apply", wanted, *there, "--dry-run")
+    assert dry_run == (0, f"{changes}2 changes: nothing was changed (dry run)\n", "")
+    assert run("acl", "list", *there)[1] == listed
+    assert run("acl", "apply", wanted, *there) == (0, f"{changes}2 changes\n", "")
+    assert run("acl", "apply", wanted, *there) == (0, "the rules are as the file says\n", "")
+    code, _, err = run("acl", "remove", *there, *reading)
+    assert (code, err) == (
+        1,
+        f"magicbyte: {registry} has no rule allow User:alice WRITE SUBJECT PREFIXED team.\n",
+    )
+    sealed = ("--deny", "User:*", "--operation", "ALL", "--subject", "sealed")
+    assert run("acl", "remove", *there, *sealed) == (0, "", f"magicbyte: {registry} has 1 rules now\n")
+
+
+def test_what_a_registry_refuses_is_told_in_a_line(
+    run: Run, registry: str, client: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+):
+    reading = ("--allow", "User:alice", "--operation", "READ", "--subject", "team.")
+    wrong = ("--property", "basic.auth.user.info=admin:mbs_planted-wrong")
+    assert run("acl", "list", URL, registry, *wrong) == (
+        1,
+        "",
+        "magicbyte: Unauthorized (HTTP status code 401, SR code 401)\n",
+    )
+    there = (URL, registry, "--config", client("nobody"))
+    denied = "User is denied operation {} on Registry: schema-registry (HTTP status code 403, SR code 40301)"
+    assert run("acl", "list", *there) == (1, "", f"magicbyte: {denied.format('Describe')}\n")
+    assert run("acl", "add", *there, *reading) == (1, "", f"magicbyte: {denied.format('Alter')}\n")
+    monkeypatch.setenv("MAGICBYTE_BASIC_AUTH_USER_INFO", "admin:mbs_planted-admin")
+    assert run("acl", "list", URL, registry)[0] == 0
+    code, out, err = run("acl", "list", URL, "http://127.0.0.1:1", "--property", "max.retries=0")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "planted" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            ("list",),
+            "name the rules: --file FILE, --schema-registry-url URL, or --config FILE with",
+        ),
+        (("list", URL, "htp://x"), "url: invalid URL 'htp://x': expected http://, https:// or mock://"),
+        (("list", URL, "http://x", "--config", "/no"), "--config: /no cannot be read: No such file or"),
+        (("list", URL, "http://x", "--property", "basic.auth"), "--property: must be name=value, not 'basic."),
+        (("list", URL, "http://x", "--property", "timeout=${file:/no:k}"), "timeout: "),
+        (("apply", "/no", URL, "http://x"), "/no cannot be read: No such file or directory"),
+        (
+            ("add", URL, "http://x", "--allow", "User:a", "--operation", "FLY", "--subject", "s"),
+            "operation FLY means nothing on a SUBJECT; use READ, WRITE, DELETE, DESCRIBE, DESCRIBE_CONFIGS,",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_call_is_told_in_a_line(run: Run, arguments: tuple[str, ...], text: str):
+    code, out, err = run("acl", *arguments)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"magicbyte: {text}")

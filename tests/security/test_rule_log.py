@@ -291,9 +291,7 @@ def test_the_last_rule_is_removed_by_super_users_alone():
     for decide, lines in ((decide_remove_rules, (last,)), (decide_replace_rules, ())):
         fold = Fold()
         fold.commit(decide_add_rules, last)
-        with pytest.raises(
-            ApiError, match="No access rule would be left; only a super user may"
-        ):
+        with pytest.raises(ApiError, match="No access rule would be left; only a super user may"):
             fold.commit(decide, *lines, author=Author(ALICE, HERE, is_super_user=False))
         fold.commit(decide, *lines)
         assert fold.view.rules() == []

@@ -1,4 +1,7 @@
-"""`magicbyte acl`: access rules in a file."""
+"""`magicbyte acl`: access rules, in a file or in the log of a registry.
+
+Exit code 0, 1 for failures and for what `check` finds denied.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from magicbyte.cli.security.rule_stores import RuleStore, add_store_options, open_store
 from magicbyte.kit.failure import Failure, say
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import OPERATIONS, Rule, RuleError, make_rule
@@ -18,64 +22,85 @@ _RESOURCES = {resource_type.lower().replace("_", "-"): resource_type for resourc
 
 def main(arguments: Sequence[str]) -> int:
     """Show, change or ask rules; returns the exit code: of `check`, 1 if the principal may not."""
-    parser = argparse.ArgumentParser(prog="magicbyte acl", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="magicbyte acl", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text, run in (
         ("list", "show all rules", _list),
         ("add", "add rules, one for each operation", _add),
         ("remove", "remove rules, one for each operation", _remove),
+        ("apply", "put the rules of a file in the place of all, at once", _apply),
         ("check", "tell whether a principal may do something, and which rule decides", _check),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(run=run)
-        command.add_argument("--file", type=Path, required=True, metavar="FILE", help="the file of rules")
+        add_store_options(command)
         if name in ("add", "remove"):
             effect = command.add_mutually_exclusive_group(required=True)
             effect.add_argument("--allow", metavar="PRINCIPAL", help="such as User:alice, Group:ops or User:*")
             effect.add_argument("--deny", metavar="PRINCIPAL", help="as --allow; a denial wins over every permission")
             command.add_argument("--prefixed", action="store_true", help="the name is the beginning of names")
             command.add_argument("--host", default="*", metavar="CIDR", help="where the client has to be")
+        if name == "apply":
+            command.add_argument("rules", type=Path, metavar="RULES", help="the file with the rules as they are to be")
+            command.add_argument("--dry-run", action="store_true", help="tell what would be done, and do nothing")
         if name == "check":
             command.add_argument("--principal", required=True, metavar="User:NAME", help="who asks")
             command.add_argument("--member-of", action="append", default=[], metavar="GROUP", help="a group of theirs")
             command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where the client is")
-        if name != "list":
+        if name in ("add", "remove", "check"):
             command.add_argument("--operation", required=True, metavar="OPERATION,..", help="such as READ,WRITE")
             resource = command.add_mutually_exclusive_group(required=True)
             for option in _RESOURCES:
                 resource.add_argument(f"--{option}", metavar="NAME", help="the name, or * for all")
     options = parser.parse_args(arguments)
     try:
-        code: int = options.run(options)
+        with open_store(options) as store:
+            code: int = options.run(store, options)
     except RuleError as error:
         raise Failure(str(error)) from None
     return code
 
 
-def _list(options: argparse.Namespace) -> int:
-    print(format_rules(read_rule_file(options.file)), end="")
+def _list(store: RuleStore, _options: argparse.Namespace) -> int:
+    print(format_rules(store.rules()), end="")
     return 0
 
 
-def _add(options: argparse.Namespace) -> int:
-    rules = read_rule_file(options.file) if options.file.exists() else frozenset()
-    _write(options.file, rules | _rules(options))
+def _add(store: RuleStore, options: argparse.Namespace) -> int:
+    store.add(_rules(options))
+    _tell_count(store)
     return 0
 
 
-def _remove(options: argparse.Namespace) -> int:
-    rules, removed = read_rule_file(options.file), _rules(options)
-    missing = removed - rules
+def _remove(store: RuleStore, options: argparse.Namespace) -> int:
+    removed = _rules(options)
+    missing = removed - store.rules()
     if missing:
-        raise Failure(f"{options.file} has no rule {format_rule(min(missing, key=str))}")
-    _write(options.file, rules - removed)
+        raise Failure(f"{store.name} has no rule {format_rule(min(missing, key=str))}")
+    store.remove(removed)
+    _tell_count(store)
     return 0
 
 
-def _check(options: argparse.Namespace) -> int:
+def _apply(store: RuleStore, options: argparse.Namespace) -> int:
+    added, removed = store.replace(read_rule_file(options.rules), dry_run=options.dry_run)
+    for sign, rules in (("+", added), ("-", removed)):
+        for line in format_rules(rules).splitlines():
+            print(f"{sign} {line}")
+    number = len(added) + len(removed)
+    if number:
+        print(f"{number} change{'s' * (number != 1)}{': nothing was changed (dry run)' if options.dry_run else ''}")
+    else:
+        print("the rules are as the file says")
+    return 0
+
+
+def _check(store: RuleStore, options: argparse.Namespace) -> int:
     resource_type, name = _resource(options)
     principal = Principal(options.principal, frozenset(f"Group:{group}" for group in options.member_of))
-    rules = Rules(read_rule_file(options.file))
+    rules = Rules(store.rules())
     allowed = True
     for operation in options.operation.split(","):
         checked = make_rule(options.principal, operation, resource_type, name)
@@ -84,6 +109,10 @@ def _check(options: argparse.Namespace) -> int:
         print(f"{checked.operation} {'allowed' if decision.is_allowed else 'denied'}: {by}")
         allowed = allowed and decision.is_allowed
     return 0 if allowed else 1
+
+
+def _tell_count(store: RuleStore) -> None:
+    say(f"{store.name} has {len(store.rules())} rules now")
 
 
 def _resource(options: argparse.Namespace) -> tuple[str, str]:
@@ -108,16 +137,3 @@ def _rules(options: argparse.Namespace) -> frozenset[Rule]:
         )
         for operation in options.operation.split(",")
     )
-
-
-def _write(path: Path, rules: frozenset[Rule]) -> None:
-    """Put a whole file in place of the old one; comments of the old one are lost, which a file with some is not."""
-    if path.exists() and any(line.lstrip().startswith("#") for line in path.read_text(encoding="utf-8").splitlines()):
-        raise Failure(f"{path} has comments, which would be lost; change it by hand")
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(format_rules(rules), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise Failure(f"{path} cannot be written: {error.strerror}") from None
-    say(f"{path} has {len(rules)} rules now")

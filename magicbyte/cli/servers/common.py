@@ -33,9 +33,9 @@ def gather_properties(
         Failure: the file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
     """
     # Here, since it loads pydantic, which the servers have a use for and --help has not.
+    from magicbyte.kit.environment import properties_from_environment  # noqa: PLC0415
     from magicbyte.kit.placeholders import resolve  # noqa: PLC0415
     from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
-    from magicbyte.kit.settings import properties_from_environment  # noqa: PLC0415
 
     properties: dict[str, str] = {}
     if config is not None:

@@ -1,0 +1,178 @@
+"""Where `magicbyte acl` finds rules: in a file, or in the log of a registry."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from magicbyte.kit.environment import properties_from_environment
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.placeholders import resolve
+from magicbyte.security.rights.rule import Rule, RuleError
+from magicbyte.security.rights.rule_file import format_rules, read_rule_file
+from magicbyte.security.rights.rule_json import rules_from_json, rules_to_json
+from serdes.client.clients import RegistryClient
+from serdes.console.client import open_client
+from serdes.console.properties import is_of_client, parse_pairs, read_file
+from serdes.error import SerdesError
+
+_URL = "schema.registry.url"
+
+
+class RuleStore(Protocol):
+    """Keeps rules."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    def rules(self) -> frozenset[Rule]:
+        """All rules."""
+
+    def add(self, rules: frozenset[Rule]) -> None:
+        """Add rules."""
+
+    def remove(self, rules: frozenset[Rule]) -> None:
+        """Remove rules that are there."""
+
+    def replace(self, rules: frozenset[Rule], *, dry_run: bool) -> tuple[frozenset[Rule], frozenset[Rule]]:
+        """Put rules in the place of all; returns those added and those removed, or in a dry run what they would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStore:
+    """A file of rules, which a server may be reading."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    def rules(self) -> frozenset[Rule]:
+        """All rules.
+
+        Raises:
+            RuleFileError: The file cannot be used.
+        """
+        return read_rule_file(self.path)
+
+    def add(self, rules: frozenset[Rule]) -> None:
+        """Add rules to the file, which is made if there is none."""
+        self._write((self.rules() if self.path.exists() else frozenset()) | rules)
+
+    def remove(self, rules: frozenset[Rule]) -> None:
+        """Remove rules from the file."""
+        self._write(self.rules() - rules)
+
+    def replace(self, rules: frozenset[Rule], *, dry_run: bool) -> tuple[frozenset[Rule], frozenset[Rule]]:
+        """Put rules in the place of those in the file, which is made if there is none."""
+        present = self.rules() if self.path.exists() else frozenset[Rule]()
+        if not dry_run:
+            self._write(rules)
+        return rules - present, present - rules
+
+    def _write(self, rules: frozenset[Rule]) -> None:
+        """Put a whole file in the place of the old one; one with comments is left alone, as they would be lost."""
+        path = self.path
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        if any(line.lstrip().startswith("#") for line in lines):
+            raise Failure(f"{path} has comments, which would be lost; change it by hand")
+        part = path.with_name(f".{path.name}.part")
+        try:
+            part.write_text(format_rules(rules), encoding="utf-8")
+            part.replace(path)
+        except OSError as error:
+            raise Failure(f"{path} cannot be written: {error.strerror}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryStore:
+    """The log of a registry."""
+
+    client: RegistryClient
+
+    @property
+    def name(self) -> str:
+        """The URL."""
+        return self.client.urls[0]
+
+    def rules(self) -> frozenset[Rule]:
+        """All rules."""
+        answer, _ = self.client.access_rules()
+        return self._checked(answer)
+
+    def add(self, rules: frozenset[Rule]) -> None:
+        """Add rules at once."""
+        self.client.add_access_rules(rules_to_json(rules))
+
+    def remove(self, rules: frozenset[Rule]) -> None:
+        """Remove rules at once."""
+        self.client.remove_access_rules(rules_to_json(rules))
+
+    def replace(self, rules: frozenset[Rule], *, dry_run: bool) -> tuple[frozenset[Rule], frozenset[Rule]]:
+        """Put rules in the place of all, at once."""
+        change = self.client.replace_access_rules(rules_to_json(rules), dry_run=dry_run)
+        return self._checked(change["added"]), self._checked(change["removed"])
+
+    def _checked(self, answer: object) -> frozenset[Rule]:
+        try:
+            return rules_from_json(answer)
+        except RuleError as error:
+            raise Failure(f"{self.name} has a rule that is not known here: {error}") from None
+
+
+def add_store_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where the rules are."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--file", type=Path, metavar="FILE", help="the file of rules")
+    where.add_argument("--schema-registry-url", metavar="URL", help="the registry with the rules in its log")
+    parser.add_argument(
+        "--config", metavar="FILE", help="a .properties file of the registry's client, with credentials"
+    )
+    parser.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of the registry's client, such as basic.auth.user.info=${file:/path:key}"
+        " (MAGICBYTE_BASIC_AUTH_USER_INFO in the environment)",
+    )
+
+
+@contextmanager
+def open_store(options: argparse.Namespace) -> Iterator[RuleStore]:
+    """Open the store that the options name.
+
+    Raises:
+        Failure: They name none, it cannot be read or written, or the registry refuses a request.
+    """
+    if options.file is not None:
+        yield FileStore(options.file)
+        return
+    try:
+        with open_client(_client_properties(options)) as client:
+            yield RegistryStore(client)
+    except SerdesError as error:
+        raise Failure(str(error)) from None
+
+
+def _client_properties(options: argparse.Namespace) -> dict[str, str]:
+    given = {
+        **properties_from_environment("MAGICBYTE_"),
+        **read_file("--config", options.config),
+        **parse_pairs("--property", options.property),
+    }
+    properties = resolve({name: value for name, value in given.items() if is_of_client(name)})
+    if options.schema_registry_url is not None:
+        properties[_URL] = options.schema_registry_url
+    if _URL not in properties:
+        raise Failure(
+            f"name the rules: --file FILE, --schema-registry-url URL, or --config FILE with {_URL}"
+        )
+    return properties

@@ -1,0 +1,32 @@
+"""Properties in environment variables, as Confluent's images name them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+#: What Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; no setting of a user's.
+_SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
+
+
+def properties_from_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> dict[str, str]:
+    """The properties set by variables with a prefix, by the rules of Confluent's images.
+
+    `_` stands for `.`, `__` for `-` and `___` for `_`; `NAME_FILE` gives the path of a file that holds the value.
+    What Kubernetes injects for a Service of the same name is passed over.
+    """
+    properties: dict[str, str] = {}
+    for name, value in os.environ.items() if environment is None else environment:
+        if not name.startswith(prefix) or (_SERVICE_LINK.fullmatch(name) and "://" in value):
+            continue
+        rest = name.removeprefix(prefix)
+        if _SERVICE_LINK.fullmatch(f"_{rest}") and "SERVICE" in rest:
+            continue
+        if rest.endswith("_FILE") and Path(value).is_file():
+            rest, value = rest.removesuffix("_FILE"), Path(value).read_text(encoding="utf-8").strip()  # noqa: PLW2901
+        parts = re.split(r"(_+)", rest.lower())
+        separators = {"_": ".", "__": "-", "___": "_"}
+        properties["".join(separators.get(part, part) for part in parts)] = value
+    return properties
