@@ -24,7 +24,9 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.logs import set_up_logs
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.metrics import METRICS
+from magicbyte.security.settings import LOG
 from rest_proxy.admin.client_check import check_clients
+from rest_proxy.admin.registry_rules import load_rules
 from rest_proxy.errors import TRANSLATED
 from rest_proxy.http.access import ProxyAccess
 from rest_proxy.http.metrics import former_metrics, watch
@@ -117,6 +119,8 @@ def serve(properties: Mapping[str, str]) -> int:
         raise SettingsError(f"listeners: {error}") from None
     check_security(listeners, settings)
     guard = guard_of(settings)
+    if settings.rule_store == LOG and guard is not None and guard.authorizer is not None:
+        load_rules(settings, guard.authorizer)
     app = create_app(settings, guard=guard)
     # Delivery reports need the GIL often and briefly; the default of 5 ms would be most of a request's time.
     sys.setswitchinterval(0.0005)

@@ -13,10 +13,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from magicbyte.kit.kafka import client_config, with_prefix
 from magicbyte.kit.settings import SettingsError
+from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
 from rest_proxy.admin.cluster import Cluster
+from rest_proxy.admin.registry_rules import follow_rules
 from rest_proxy.consume.instances import Instances
 from rest_proxy.consume.peers import Peers
 from rest_proxy.consume.stateless import PartitionReader, SimplePool
@@ -68,11 +69,8 @@ def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
     """
     if not settings.schema_registry_url.strip():
         return None
-    properties = with_prefix(settings.registry_properties(), "schema.registry.")
-    tls = client_config({name: value for name, value in properties.items() if name.startswith("ssl.")})
-    others = {name: value for name, value in properties.items() if not name.startswith("ssl.")}
     try:
-        return AsyncRegistryClient(**client_options({"url": settings.schema_registry_url, **others, **tls}))
+        return AsyncRegistryClient(**client_options(settings.registry_client_properties()))
     except ConfigError as error:
         raise SettingsError(f"schema.registry.{error}") from None
 
@@ -105,12 +103,16 @@ async def running(
     blocking = ThreadPoolExecutor(threads, "blocking")
     encoding_threads = EncodingThreads()
     peers = Peers(settings.peer_urls, settings.peers_self) if settings.peer_urls else None
+    following_rules = []
+    if settings.rule_store == LOG and guard is not None and guard.authorizer is not None:
+        following_rules = [asyncio.create_task(follow_rules(settings, guard.authorizer))]
     passing_on = None
     if peers is not None:
         from rest_proxy.http.passing_on import PassingOn  # noqa: PLC0415  its HTTP client takes long to import
 
         passing_on = PassingOn(peers, outgoing_context(settings), guard)
     tasks = [
+        *following_rules,
         asyncio.create_task(instances.expire()),
         asyncio.create_task(_tell_if_alone(cluster, settings.bootstrap_servers)),
     ]

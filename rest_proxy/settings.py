@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -11,6 +11,7 @@ from pydantic import Field
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit import kafka
 from magicbyte.kit.settings import SettingsError
+from magicbyte.security.settings import LOG
 from serdes.message.subject import STRATEGIES, Naming, Strategy
 
 #: How long Java's producer retries.
@@ -92,6 +93,8 @@ class RestProxySettings(HttpSettings):
             SettingsError: They do not; the text names a property and a remedy.
         """
         super().check_security(listeners)
+        if self.rule_store == LOG and not self.schema_registry_url.strip():
+            raise SettingsError("magicbyte.acl.store: log is the registry's: set schema.registry.url")
         if not self.is_open and self.peer_urls and self.instance_secret is None:
             raise SettingsError(
                 "magicbyte.inter.instance.secret: nodes that pass requests on to each other need one secret of at least"
@@ -149,6 +152,13 @@ class RestProxySettings(HttpSettings):
             for name, value in self.properties.items()
             if name.startswith("schema.registry.") and name not in aliases
         }
+
+    def registry_client_properties(self) -> dict[str, Any]:
+        """What the Schema Registry client is made of, by its own names."""
+        given = kafka.with_prefix(self.registry_properties(), "schema.registry.")
+        tls = kafka.client_config({name: value for name, value in given.items() if name.startswith("ssl.")})
+        rest = {name: value for name, value in given.items() if not name.startswith("ssl.")}
+        return {"url": self.schema_registry_url, **rest, **tls}
 
     def _passed_on(self, prefix: str) -> dict[str, str]:
         aliases = self._aliases()

@@ -1,16 +1,10 @@
-"""Access rules in the registry's log, changed by its API on real servers."""
+"""Access rules in the registry's log, changed by its API on a real server."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
 import sqlite3
-import threading
-import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -18,60 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from magicbyte.platform.server_process import ServerFailed, ServerProcess
-from magicbyte.security.rights.rule import Rule
-from magicbyte.security.rights.rule_file import parse_line
+from magicbyte.platform.server_process import ServerFailed
 from magicbyte.security.rights.rule_json import rules_to_json
-from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry
-
-PEOPLE = ("admin", "keeper", "lister", "team", "nobody")
-FIRST_RULES = (
-    "allow User:keeper ALTER,DESCRIBE REGISTRY LITERAL schema-registry",
-    "allow User:keeper ALL SUBJECT PREFIXED team.",
-    "allow User:lister DESCRIBE REGISTRY LITERAL *",
-)
-ACLS = "/security/acls"
-
-
-def rules(*lines: str) -> frozenset[Rule]:
-    return frozenset(rule for line in lines for rule in parse_line(line))
-
-
-def properties_in(folder: Path, **more: str) -> dict[str, str]:
-    users = folder / "users"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in PEOPLE))
-    users.chmod(0o600)
-    return {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "super.users": "User:admin",
-        "magicbyte.authentication.failure.ms": "0",
-        **more,
-    }
-
-
-class Client:
-    """A client of one server, for each person."""
-
-    def __init__(self, server: ServerProcess) -> None:
-        self.server = server
-        self._client = httpx.Client(base_url=server.url, timeout=60)
-
-    def __call__(self, who: str, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
-        content = None if body is None else json.dumps(body).encode()
-        named = {"content-type": "application/json", **headers} if content is not None else headers
-        return self._client.request(method, path, content=content, headers=named, auth=(who, "mbs_" + who))
-
-    def change(self, method: str, *lines: str, who: str = "admin") -> httpx.Response:
-        return self(who, method, ACLS, rules_to_json(rules(*lines)))
-
-    def register(self, who: str, subject: str) -> httpx.Response:
-        return self(who, "POST", f"/subjects/{subject}/versions", {"schema": '"int"'})
-
-    def close(self) -> None:
-        self._client.close()
-
+from tests.security.rule_servers import ACLS, FIRST_RULES, Client, properties_in, rules
 
 LISTER = rules_to_json(rules(FIRST_RULES[2]))[0]
 
@@ -254,43 +198,6 @@ def test_changes_of_rules_are_no_events(ask: Client):
     assert "MAGICBYTE_ACL" not in text
 
 
-def test_no_acknowledged_rule_is_lost_when_the_process_is_killed(tmp_path: Path):
-    with running_registry(f"sqlite:///{tmp_path}/log.db", properties=properties_in(tmp_path)) as server:
-        client = Client(server)
-        acknowledged: list[str] = []
-
-        def add() -> None:
-            for number in range(10_000):
-                line = f"allow User:team READ SUBJECT LITERAL s{number}"
-                try:
-                    if client.change("POST", line, "deny User:team WRITE SUBJECT LITERAL *").status_code != 201:
-                        return
-                except httpx.HTTPError:
-                    return
-                acknowledged.append(line)
-
-        adding = threading.Thread(target=add)
-        adding.start()
-        wait_for(lambda: len(acknowledged) >= 30)
-        os.kill(server.pid or 0, signal.SIGKILL)
-        adding.join()
-        client.close()
-        server.start()
-        client = Client(server)
-        there = {item["resource"] for item in client("admin", "GET", f"{ACLS}?permission=ALLOW").json()}
-        assert there >= {f"s{number}" for number in range(len(acknowledged))}
-        assert client("team", "GET", "/subjects/s0/versions").json()["error_code"] == 40401
-        assert client("team", "GET", "/subjects/t/versions").json()["error_code"] == 40301
-        client.close()
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "in vain"
-        time.sleep(0.02)
-
-
 def test_with_a_rule_that_cannot_be_read_nothing_starts(tmp_path: Path):
     file, properties = tmp_path / "log.db", properties_in(tmp_path)
     with running_registry(f"sqlite:///{file}", properties=properties) as server:
@@ -340,50 +247,3 @@ def test_an_open_server_keeps_no_rules():
     with running_registry() as server:
         assert httpx.get(server.url + ACLS).json() == {"error_code": 405, "message": "HTTP 405 Method Not Allowed"}
         assert httpx.post(server.url + ACLS, json=[]).json()["error_code"] == 405
-
-
-# Two nodes on Kafka
-
-
-@pytest.fixture(scope="module")
-def pair(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Client]]:
-    topic = f"_schemas-{uuid.uuid4()}"
-    shared = {
-        **properties_in(tmp_path_factory.mktemp("pair")),
-        "kafkastore.topic": topic,
-        "schema.registry.group.id": f"group-{uuid.uuid4()}",
-        "magicbyte.inter.instance.secret": "s" * 32,
-    }
-    with ExitStack() as stack:
-        nodes = [
-            Client(stack.enter_context(running_registry("kafka:", bootstrap_servers=kafka, properties=shared)))
-            for _ in range(2)
-        ]
-        for node in nodes:
-            stack.callback(node.close)
-        yield nodes
-
-
-def test_a_rule_that_is_made_on_one_node_decides_on_the_other(pair: list[Client]):
-    for index, node in enumerate(pair):
-        other = pair[1 - index]
-        line = f"allow User:team WRITE,READ SUBJECT PREFIXED of-{index}."
-        assert node.change("POST", line).status_code == 201
-        # On the node that answered, at once: a follower has read what it forwarded.
-        wait_for(lambda: other.register("team", f"of-{index}.s").status_code == 200)  # noqa: B023
-        assert other.register("team", "of-none").status_code == 403
-        wait_for(lambda: node("team", "GET", f"/subjects/of-{index}.s/versions").json() == [1])  # noqa: B023
-        assert node.change("DELETE", line).status_code == 200
-        wait_for(lambda: other("team", "GET", f"/subjects/of-{index}.s/versions").status_code == 403)  # noqa: B023
-    listed = [node("admin", "GET", ACLS) for node in pair]
-    assert listed[0].json() == listed[1].json()
-    assert listed[0].headers["etag"] == listed[1].headers["etag"]
-
-
-def test_a_forwarded_change_is_decided_by_the_rights_of_whoever_sent_it(pair: list[Client]):
-    wait_for(lambda: all(node("keeper", "POST", ACLS, []).status_code == 403 for node in pair))
-    assert pair[0].change("POST", "allow User:keeper ALTER REGISTRY LITERAL *").status_code == 201
-    for node in pair:
-        wait_for(lambda: node("keeper", "POST", ACLS, []).status_code == 201)  # noqa: B023
-        given = node.change("POST", "allow User:keeper READ SUBJECT LITERAL x", who="keeper")
-        assert given.json() == {"error_code": 40301, "message": "User is denied operation Read on Subject: x"}

@@ -288,6 +288,11 @@ def listening(**given: str) -> dict[str, str]:
         (HttpSettings, {"magicbyte.inter.instance.secret": "planted"}, "magicbyte.inter.instance.secret: Value error"),
         (
             RestProxySettings,
+            {"bootstrap.servers": "b", "schema.registry.url": "", **listening(magicbyte__acl__store="log")},
+            "magicbyte.acl.store: log is the registry's: set schema.registry.url",
+        ),
+        (
+            RestProxySettings,
             {"bootstrap.servers": "b", "confluent.rest.auth.propagate.method": "JETTY_AUTH"},
             "confluent.rest.auth.propagate.method: the proxy always asks Kafka under its own name",
         ),

@@ -172,7 +172,5 @@ def _client_properties(options: argparse.Namespace) -> dict[str, str]:
     if options.schema_registry_url is not None:
         properties[_URL] = options.schema_registry_url
     if _URL not in properties:
-        raise Failure(
-            f"name the rules: --file FILE, --schema-registry-url URL, or --config FILE with {_URL}"
-        )
+        raise Failure(f"name the rules: --file FILE, --schema-registry-url URL, or --config FILE with {_URL}")
     return properties

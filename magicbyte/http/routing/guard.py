@@ -61,7 +61,7 @@ class Guard:
     def sources(self) -> Sequence[Source]:
         """What is loaded again when its files change."""
         keys = self.authenticator.keys
-        rules = [self.authorizer] if self.authorizer is not None else []
+        rules = [self.authorizer] if self.authorizer is not None and self.authorizer.paths else []
         return [self.authenticator, *rules, *([keys] if keys is not None and keys.paths else [])]
 
     def guarding(self, api: Api) -> Api:

@@ -1,0 +1,60 @@
+"""The access rules in a registry's log, as the proxy keeps to them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from magicbyte.kit.failure import Failure
+from magicbyte.security.metrics import METRICS
+from magicbyte.security.rights.authorizer import Authorizer
+from magicbyte.security.rights.rule import RuleError
+from magicbyte.security.rights.rule_json import rules_from_json
+from rest_proxy.settings import RestProxySettings
+from serdes.client.clients import AsyncRegistryClient, RegistryClient, Retry
+from serdes.client.config import client_options
+from serdes.error import SerdesError
+
+log = logging.getLogger("magicbyte.security")
+
+#: How often the registry is asked, in seconds; mostly it answers that nothing has changed.
+_LOOK_SECONDS = 1.0
+
+
+def load_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
+    """Put the registry's rules in force before anything is served.
+
+    Raises:
+        Failure: They cannot be had, one is not known here, or nobody could do anything.
+        SettingsError: A property of the registry's client is wrong.
+    """
+    with RegistryClient(**client_options(settings.registry_client_properties())) as client:
+        where = f"the log of {client.urls[0]}"
+        try:
+            answer, _ = client.access_rules()
+            authorizer.replace(rules_from_json(answer))
+        except (SerdesError, RuleError) as error:
+            raise Failure(f"magicbyte.acl.store: the rules in {where} cannot be had: {error}") from None
+    authorizer.require_use(where)
+
+
+async def follow_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
+    """Keep to the registry's rules until cancelled; those that were loaded last stay while it cannot be asked."""
+    options = client_options(settings.registry_client_properties())
+    etag: str | None = None
+    is_failing = False
+    async with AsyncRegistryClient(**{**options, "retry": Retry(0)}) as client:
+        while True:
+            try:
+                answer, newest = await client.access_rules(etag)
+                if answer is not None:
+                    # Checking and compiling thousands takes a while.
+                    authorizer.replace(await asyncio.to_thread(rules_from_json, answer))
+                    METRICS.reloads[authorizer.name, "success"] += 1
+                etag, is_failing = newest, False
+            except (SerdesError, RuleError) as error:
+                METRICS.reloads[authorizer.name, "failure"] += 1
+                if not is_failing:
+                    log.error("the rules stay as they were loaded last: %s", error)  # noqa: TRY400  the text says it all
+                is_failing = True
+            await asyncio.sleep(_LOOK_SECONDS)
