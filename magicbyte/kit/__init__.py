@@ -1,1 +1,1 @@
-"""What all packages use: settings, errors, logs, processes, and Kafka's configuration."""
+"""Helpers that all packages use: settings, errors, logs, processes, and Kafka client configuration."""

@@ -1,7 +1,7 @@
-"""Dead letters: records that could not be processed, kept as they came, with headers that say where and why.
+"""Dead letters: records that could not be processed, kept unchanged, with headers that say what failed and why.
 
-Headers are Kafka Connect's (`errors.deadletterqueue.context.headers.enable`): texts in UTF-8, appended to those that
-the record had, so that of a record that failed twice the last ones count. Ours beside them begin with `__errors.`.
+The headers are Kafka Connect's (`errors.deadletterqueue.context.headers.enable`): UTF-8 texts after the record's
+original headers. If a record failed twice, the last headers count. Our additional headers begin with `__errors.`.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class DeadLetter:
     """Why a record was not processed.
 
     Attributes:
-        topic, partition, offset: Where the record was read.
+        topic, partition, offset: Where the record was read from.
         connector: The application or consumer group that gave up.
-        task: Its instance, from 0.
-        stage: What was being done, one of STAGES.
-        executing: The class or function that did it, by its qualified name.
+        task: The connector's instance, from 0.
+        stage: The stage that failed, one of STAGES.
+        executing: The qualified name of the class or function that failed.
         exception: The error's class, if there was one.
         message: The error's text.
-        stacktrace: Where it was raised.
-        schema_id: The id in the record's prefix, where it has one.
-        subject: The subject that the schema was looked for in.
+        stacktrace: The error's stack trace.
+        schema_id: The id in the record's prefix, if there is one.
+        subject: The subject in which the schema was looked up.
     """
 
     topic: str
@@ -61,7 +61,7 @@ class DeadLetter:
     subject: str | None = None
 
     def headers(self) -> list[Header]:
-        """The headers to append to the record's own, in Connect's order; what is unknown is left out."""
+        """Return the headers to append to the record's headers, in Connect's order; unknown ones are left out."""
         texts: list[tuple[str, str | None]] = [
             (f"{CONNECT}topic", self.topic),
             (f"{CONNECT}partition", str(self.partition)),
@@ -72,7 +72,7 @@ class DeadLetter:
             (f"{CONNECT}class.name", self.executing),
         ]
         if self.exception is not None:
-            # Connect writes a null where the exception has no message.
+            # Connect writes a null if the exception has no message.
             texts += [
                 (f"{CONNECT}exception.class.name", self.exception),
                 (f"{CONNECT}exception.message", self.message),
@@ -86,7 +86,7 @@ class DeadLetter:
 
 
 def read_headers(headers: Iterable[Header]) -> Mapping[str, str | None]:
-    """What the dead letter's headers say, by name without `__connect.errors.`; the last of a name counts."""
+    """Return a dead letter's headers by name without `__connect.errors.`; if a name repeats, the last value counts."""
     return {
         name.removeprefix(CONNECT): None if value is None else value.decode("utf-8", "replace")
         for name, value in headers
@@ -95,7 +95,7 @@ def read_headers(headers: Iterable[Header]) -> Mapping[str, str | None]:
 
 
 def original_headers(headers: Iterable[Header]) -> list[Header]:
-    """The headers that the record had before it failed: what to send it back with."""
+    """Return the headers that the record had before it failed, to send it back with."""
     return [(name, value) for name, value in headers if not name.startswith((CONNECT, OWN))]
 
 

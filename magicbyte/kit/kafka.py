@@ -1,6 +1,6 @@
-"""Kafka client settings: Java's property names for librdkafka, with Java's defaults where they differ.
+"""Kafka client settings: Java's property names translated for librdkafka, with Java's defaults if they differ.
 
-What SASL needs is in `kafka_sasl.py`.
+`kafka_sasl.py` translates the SASL properties.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 from magicbyte.kit.kafka_sasl import PROPERTIES as SASL_PROPERTIES
 from magicbyte.kit.kafka_sasl import KafkaSettingsError, sasl_config, warn_left_out
 
-#: librdkafka's names and values; `logger` is where the client library logs, `oauth_cb` what gives it tokens.
+#: librdkafka's names and values; `logger` receives the client library's log, and `oauth_cb` returns tokens.
 Config = dict[str, str | int | float | bool | Logger | Callable[[str], tuple[str, float]]]
 Role = Literal["producer", "consumer", "admin"]
 
@@ -30,7 +30,7 @@ __all__ = [
     "with_prefix",
 ]
 
-#: Java names that librdkafka calls otherwise.
+#: Java name -> librdkafka's name, if they differ.
 _RENAMED = {
     "ssl.truststore.certificates": "ssl.ca.pem",
     "ssl.keystore.certificate.chain": "ssl.certificate.pem",
@@ -44,7 +44,7 @@ _RENAMED = {
     "sasl.oauthbearer.client.credentials.client.secret": "sasl.oauthbearer.client.secret",
 }
 
-#: What exists only in Java, and changes nothing that a record or its reader would notice.
+#: Java-only properties; leaving them out changes neither the records nor what a reader sees.
 _JAVA_ONLY = re.compile(
     r"default\.api\.timeout\.ms|max\.poll\.records|max\.block\.ms|metric\.reporters|metrics\..*|interceptor\.classes"
     r"|(key|value)\.(de)?serializer|partitioner\..*|config\.providers.*|auto\.include\.jmx\.reporter|security\.providers"
@@ -54,7 +54,7 @@ _JAVA_ONLY = re.compile(
     r"|confluent\..*|schema\.registry\..*"
 )
 
-#: Properties of one kind of client that another kind would only warn of.
+#: Properties that only some roles have; the other roles would log a warning about them.
 _ONLY_FOR: dict[str, frozenset[Role]] = {
     "request.timeout.ms": frozenset({"producer"}),
     **dict.fromkeys(
@@ -104,7 +104,7 @@ _ONLY_FOR: dict[str, frozenset[Role]] = {
     ),
 }
 
-#: Java's class names of assignors.
+#: Java's class name of an assignor -> librdkafka's name.
 _ASSIGNORS = {
     "org.apache.kafka.clients.consumer.RangeAssignor": "range",
     "org.apache.kafka.clients.consumer.RoundRobinAssignor": "roundrobin",
@@ -112,7 +112,7 @@ _ASSIGNORS = {
     "org.apache.kafka.clients.consumer.CooperativeStickyAssignor": "cooperative-sticky",
 }
 
-#: Java values in units or words that librdkafka has others for.
+#: Java properties whose values have other units or words in librdkafka.
 _CONVERTED: dict[str, Callable[[str], str]] = {
     "buffer.memory": lambda value: str(max(1, int(value) // 1024)),
     "auto.offset.reset": lambda value: {"none": "error"}.get(value, value),
@@ -122,7 +122,7 @@ _CONVERTED: dict[str, Callable[[str], str]] = {
     "ssl.endpoint.identification.algorithm": lambda value: value.lower() or "none",
 }
 
-#: A broker that comes back is found as soon as Java's clients find it.
+#: Clients reconnect to a restarted broker as fast as Java's clients do.
 COMMON_DEFAULTS: Config = {"reconnect.backoff.max.ms": 1000}
 
 #: Records with equal keys land where Java's DefaultPartitioner puts them; no loss and no reordering on retry.
@@ -133,7 +133,7 @@ PRODUCER_DEFAULTS: Config = {
     "linger.ms": 0,
 }
 
-#: Offsets are stored by whoever delivered the record; aborted records are seen as Java's default shows them.
+#: The code that delivers a record stores its offset; aborted records are visible, as by Java's default.
 CONSUMER_DEFAULTS: Config = {
     **COMMON_DEFAULTS,
     "isolation.level": "read_uncommitted",
@@ -143,20 +143,20 @@ CONSUMER_DEFAULTS: Config = {
 
 
 def client_config(properties: Mapping[str, str], *, role: Role | None = None) -> Config:
-    """The librdkafka configuration that Java-style client properties ask for.
+    """Return the librdkafka configuration for Java-style client properties.
 
     Args:
-        properties: Names as Java's clients know them, librdkafka's own accepted too, such as `bootstrap.servers`,
+        properties: By Java's names or librdkafka's, such as `bootstrap.servers`,
             `security.protocol`, `sasl.jaas.config`, `ssl.truststore.location` (PEM).
-        role: Leaves out what only other kinds of clients have.
+        role: The kind of client; properties that only other kinds have are left out.
 
     Returns:
-        librdkafka's names and values; what exists only in Java is left out with a warning.
+        librdkafka's names and values; Java-only properties are left out with a warning.
 
     Raises:
-        KafkaSettingsError: A key or trust store of a kind that librdkafka does not read, or SASL settings that give
-            the client no credentials.
-        ExtraMissing: AWS MSK's mechanism without its signer.
+        KafkaSettingsError: librdkafka cannot read this kind of key or trust store, or the SASL settings give the
+            client no credentials.
+        ExtraMissing: The mechanism is AWS MSK's, and its signer is not installed.
     """
     config: Config = {}
     plain = {name: value.strip() for name, value in properties.items()}
@@ -176,9 +176,9 @@ def client_config(properties: Mapping[str, str], *, role: Role | None = None) ->
 
 
 def may_be_group(name: str) -> bool:
-    """Tell whether a client may be given a group of this name.
+    """Tell whether a client can use a consumer group of this name.
 
-    The client library takes leading whitespace off, and ends the process where nothing is left.
+    The client library strips leading whitespace, and ends the process if nothing is left.
     """
     return bool(name) and not name[0].isspace()
 
@@ -196,7 +196,7 @@ _STORE_PROPERTIES = frozenset(
 
 
 def _stores(properties: Mapping[str, str]) -> Config:
-    """Java's key and trust stores: PEM files, and PKCS#12 for keys, which are what librdkafka reads."""
+    """Translate Java's key and trust stores: librdkafka reads PEM files, and PKCS#12 for keys."""
     config: Config = {}
     trust = properties.get("ssl.truststore.location")
     if trust:
@@ -224,10 +224,10 @@ def _stores(properties: Mapping[str, str]) -> Config:
 
 
 def _store_kind(prefix: str, properties: Mapping[str, str]) -> str:
-    """PEM, PKCS12 or JKS: as the type says, else as the file begins (Java's default type would be JKS)."""
-    stated = properties.get(f"{prefix}.type")
-    if stated:
-        return stated.upper()
+    """Return PEM, PKCS12 or JKS: the stated type, else told from the file's first bytes (Java would assume JKS)."""
+    store_type = properties.get(f"{prefix}.type")
+    if store_type:
+        return store_type.upper()
     path = Path(properties[f"{prefix}.location"])
     try:
         with path.open("rb") as file:
@@ -240,10 +240,10 @@ def _store_kind(prefix: str, properties: Mapping[str, str]) -> str:
 
 
 def with_prefix(properties: Mapping[str, str], *prefixes: str) -> dict[str, str]:
-    """The properties under the prefixes, without them; a later prefix is more specific and wins."""
-    found: dict[str, str] = {}
+    """Return the properties under the prefixes, with the prefix removed; a later prefix wins over an earlier one."""
+    stripped: dict[str, str] = {}
     for prefix in prefixes:
         for name, value in properties.items():
             if name.startswith(prefix):
-                found[name.removeprefix(prefix)] = value
-    return found
+                stripped[name.removeprefix(prefix)] = value
+    return stripped

@@ -1,4 +1,4 @@
-"""How a Kafka client proves who it is: Java's SASL properties for librdkafka, and tokens for AWS MSK."""
+"""SASL authentication of Kafka clients: Java's properties translated for librdkafka, and tokens for AWS MSK."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ log = logging.getLogger("magicbyte.kit.kafka")
 
 
 class KafkaSettingsError(Failure, ValueError):
-    """A Kafka client property that cannot be honoured; the text names it and says what to do."""
+    """A Kafka client property cannot be applied; the text names it and says what to do."""
 
 
 MECHANISM = "sasl.mechanism"
 JAAS = "sasl.jaas.config"
 TOKEN_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"  # noqa: S105 - a property's name
 
-#: Java classes that a property names, by the property.
+#: Properties whose values are names of Java classes.
 _HANDLERS = ("sasl.login.callback.handler.class", "sasl.client.callback.handler.class", "sasl.login.class")
 
-#: Properties that `sasl_config` reads; the others are librdkafka's own, or Java's alone.
+#: Properties that `sasl_config` translates; all others are librdkafka's names or Java-only.
 PROPERTIES = frozenset((MECHANISM, "sasl.mechanisms", JAAS, *_HANDLERS))
 
 #: Options of a JAAS line: `... required username="u" password="p";`
@@ -43,7 +43,7 @@ _JAAS_NAMES = {
 #: A SASL extension, such as the `extension_logicalCluster` of Confluent Cloud.
 _JAAS_EXTENSION = "extension_"
 
-#: Java's class that asks the token endpoint, which librdkafka does by itself; its package has changed once.
+#: The Java class that calls the token endpoint, in its old and new package; librdkafka does this itself.
 _ASKS_ENDPOINT = re.compile(
     r"org\.apache\.kafka\.common\.security\.oauthbearer\.(secured\.)?OAuthBearerLoginCallbackHandler"
 )
@@ -54,14 +54,14 @@ _MSK_REGION = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com
 
 
 def sasl_config(properties: Mapping[str, str]) -> dict[str, Any]:
-    """The librdkafka configuration that Java's SASL properties ask for.
+    """Return the librdkafka configuration for Java's SASL properties.
 
     Args:
-        properties: all properties of the client; those that `PROPERTIES` names are read, and `bootstrap.servers`.
+        properties: all properties of the client.
 
     Raises:
-        KafkaSettingsError: OAUTHBEARER without a way to a token, or MSK without a region.
-        ExtraMissing: AWS MSK's mechanism without its signer.
+        KafkaSettingsError: OAUTHBEARER has no way to get a token, or MSK has no region.
+        ExtraMissing: The mechanism is AWS MSK's, and its signer is not installed.
     """
     options = _jaas_options(properties.get(JAAS, ""))
     mechanism = properties.get(MECHANISM) or properties.get("sasl.mechanisms", "")
@@ -86,12 +86,12 @@ def sasl_config(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def warn_left_out(name: str) -> None:
-    """Log that a property is for Java alone."""
+    """Log that a property is Java-only."""
     log.warning("the Kafka client property %s has no counterpart here and is left out", name)
 
 
 def _check_oauth(properties: Mapping[str, str], handlers: Mapping[str, str]) -> None:
-    """Check that there is a way to a token; without one the client would try to connect for ever."""
+    """Check that the client can get a token; without one, it would try to connect for ever."""
     for name, value in handlers.items():
         if not _ASKS_ENDPOINT.fullmatch(value):
             raise KafkaSettingsError(
@@ -103,7 +103,7 @@ def _check_oauth(properties: Mapping[str, str], handlers: Mapping[str, str]) -> 
 
 
 def _jaas_options(jaas: str) -> dict[str, str]:
-    """The options of a JAAS line by name."""
+    """Return the options of a JAAS line by name."""
     return {
         name: bare or re.sub(r"\\(.)", r"\1", double or single)
         for name, double, single, bare in _JAAS_OPTION.findall(jaas)
@@ -112,13 +112,13 @@ def _jaas_options(jaas: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class MskToken:
-    """Signs tokens for AWS MSK with IAM credentials; librdkafka calls it before a token ends.
+    """Signs tokens for AWS MSK with IAM credentials; librdkafka calls it before a token expires.
 
     Attributes:
         region: the cluster's AWS region.
-        profile: a profile of the AWS configuration; without it and `role`, AWS's default chain of credentials.
+        profile: a profile of the AWS configuration; if neither it nor `role` is set, AWS's default credential chain.
         role: the ARN of a role to assume.
-        session: the name of that role's session.
+        session: the name of the assumed role's session.
     """
 
     region: str
@@ -127,18 +127,18 @@ class MskToken:
     session: str | None = None
 
     def __call__(self, _config: str) -> tuple[str, float]:
-        """Return a token and when it ends, in seconds since 1970."""
+        """Return a token and its expiry time, in seconds since 1970."""
         try:
             token, expires_ms = self._sign()
         except Exception as error:
-            # The client library says only that there is no token. The signer has no error for absent credentials.
+            # The client library only says that there is no token; the signer raises AttributeError without credentials.
             reason = "AWS has no credentials here" if isinstance(error, AttributeError) else error
             log.error("no token for AWS MSK: %s (environment, profile, or the machine's role)", reason)  # noqa: TRY400
             raise
         return token, expires_ms / 1000
 
     def _sign(self) -> tuple[str, int]:
-        from aws_msk_iam_sasl_signer import MSKAuthTokenProvider  # noqa: PLC0415 - an extra's
+        from aws_msk_iam_sasl_signer import MSKAuthTokenProvider  # noqa: PLC0415 - in an extra
 
         signed: tuple[str, int]
         if self.role is not None:
@@ -153,8 +153,8 @@ class MskToken:
 
 def _msk_token(options: Mapping[str, str], properties: Mapping[str, str]) -> MskToken:
     require("msk", user=f"{MECHANISM}={_MSK_MECHANISM}")
-    named = _MSK_REGION.search(properties.get("bootstrap.servers", ""))
-    region = named[1] if named else os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    region_match = _MSK_REGION.search(properties.get("bootstrap.servers", ""))
+    region = region_match[1] if region_match else os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
         raise KafkaSettingsError(
             f"{MECHANISM}: {_MSK_MECHANISM} needs the cluster's region, which bootstrap.servers does not name;"

@@ -1,4 +1,4 @@
-"""Logs on standard error: a line a record for people, or JSON where a machine reads them."""
+"""Logs on standard error: lines of text for people, or JSON for machines."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from functools import lru_cache
 
 import orjson
 
-#: What every log record has; the rest is what its caller added.
+#: Attributes that every log record has; the caller added all others.
 _STANDARD = frozenset({*vars(logging.makeLogRecord({})), "message"})
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a record: time, level, logger, message, and what the caller added."""
+    """One JSON object per record: time, level, logger, message, and the fields that the caller added."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one line."""
+        """Return the record as one line."""
         entry: dict[str, object] = {
             "ts": f"{_second(int(record.created))}.{int(record.msecs):03d}Z",
             "level": record.levelname,
@@ -43,7 +43,7 @@ class TextFormatter(logging.Formatter):
     """Time, level, message and request id, for a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as a line, and its traceback where it has one."""
+        """Return the record as a line, followed by its traceback if it has one."""
         request_id = getattr(record, "request_id", None)
         line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname:<7} {record.name}: {record.getMessage()}"
         if request_id:
@@ -53,7 +53,7 @@ class TextFormatter(logging.Formatter):
 
 def set_up_logs(level: str) -> None:
     """Send all logs to standard error, as text to a terminal and as JSON elsewhere."""
-    # What no line of ours says need not be found out for each (logging HOWTO, Optimization).
+    # Our formats do not use these values, so do not compute them for every record (logging HOWTO, Optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(TextFormatter() if sys.stderr.isatty() else JsonFormatter())

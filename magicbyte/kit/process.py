@@ -1,9 +1,9 @@
-"""Child processes that cannot outlive this one, and temporary folders that cannot either.
+"""Child processes and temporary folders that cannot outlive this process.
 
-All children started here join one process group, led by a small guard process that holds the other end of a pipe
-from this process. However this process ends, kill -9 included, the pipe closes; the guard then ends the whole group,
-and what its members started, and removes the temporary folders. A child joins the group before it runs its program,
-so there is no moment at which it could be missed. POSIX only.
+All children join one process group, led by a small guard process that reads a pipe from this process. However this
+process ends, even by kill -9, the pipe closes; the guard then ends the whole group, including the children's children,
+and removes the temporary folders. A child joins the group before it runs its program, so that the guard cannot miss
+it. POSIX only.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-#: Bytes that must be free in memory's file system for a temporary folder to be there.
+#: A temporary folder is made in the memory file system only if this many bytes are free there.
 _ROOM = 1 << 30
 
-#: What the guard runs; a text, so that nothing but the standard library's core is loaded (8 MB, 15 ms). It leaves the
-#: group before it ends it. What has ended but was not yet reaped still counts as a member, hence the look into /proc.
+#: The guard's program; a text, so that it loads only the core of the standard library (8 MB, 15 ms). It leaves the
+#: group before it ends it. A zombie still counts as a member of the group, so the guard reads the states in /proc.
 _GUARD = """
 import os, shutil, signal, sys, time
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -67,7 +67,7 @@ for folder in folders:
 
 
 class _Guard:
-    """The guard process and the pipe whose closing tells it that we are gone."""
+    """The guard process and the pipe to it, which closes when this process ends."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and text
@@ -135,7 +135,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a child that ends when this process does; its stdin is empty, its stdout and stderr go to `log`.
 
-    A Ctrl-C at the terminal does not reach it: whoever starts it ends it, in the right order.
+    A Ctrl-C at the terminal does not reach it, so that the caller can end its children in the right order.
     """
     return subprocess.Popen(  # noqa: S603 - the callers' commands are fixed lists
         [os.fspath(word) for word in command],
@@ -160,13 +160,13 @@ def stop(process: subprocess.Popen[bytes], *, seconds: float = 10) -> int:
 
 
 def temporary_folder(prefix: str = "magicbyte-") -> Path:
-    """Return a new folder, in memory where the system has such a place, that is removed when this process has ended."""
+    """Return a new folder that is removed when this process ends; it is in memory if the system has such a place."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder with a random name is made in it, readable by its owner only
-    # Containers often have 64 MB there, which a broker's mapped files soon run out of.
+    # Containers often have 64 MB there, too little for a broker's mapped files.
     is_roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= _ROOM
-    place = memory if is_roomy else Path(tempfile.gettempdir())
-    folder = place / f"{prefix}{secrets.token_hex(4)}"
-    # In this order: an end between the two leaves nothing behind.
+    parent = memory if is_roomy else Path(tempfile.gettempdir())
+    folder = parent / f"{prefix}{secrets.token_hex(4)}"
+    # In this order: if this process ends between the two calls, no folder is left behind.
     _the_guard().remove_at_end(folder)
     folder.mkdir(mode=0o700)
     return folder

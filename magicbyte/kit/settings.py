@@ -16,31 +16,31 @@ log = logging.getLogger("magicbyte.kit.settings")
 
 
 class SettingsError(Failure, ValueError):
-    """A property with a value that cannot be; the text names the property."""
+    """A property has an invalid value; the text names the property."""
 
 
 class ServerSettings(BaseModel):
     """Typed settings whose aliases are property names; a subclass lists them.
 
-    Unknown names are warned of with the nearest known one. A subclass that passes properties on keeps all of them in a
-    field `properties`.
+    An unknown name logs a warning with the nearest known name. A subclass that passes properties on keeps all of them
+    in a field `properties`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
-        """Prefixes under which any name is passed on."""
+        """Prefixes of names that are passed on unchecked."""
         return ()
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
-        """Properties of the reference that change nothing here -> why."""
+        """Properties of the reference that have no effect here -> the reason."""
         return {}
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        """Check and type the properties; warns of unknown ones and of those without effect.
+        """Check and convert the properties; logs a warning for unknown properties and for those without effect.
 
         Raises:
             SettingsError: A value is wrong; names the property.
@@ -49,13 +49,13 @@ class ServerSettings(BaseModel):
         for name in properties.keys() & idle.keys():
             log.warning("property %s has no effect: %s", name, idle[name])
         properties = {name: value for name, value in properties.items() if name not in idle}
-        known = {field.alias or name for name, field in cls.model_fields.items()}
+        setting_names = {field.alias or name for name, field in cls.model_fields.items()}
         for name in properties:
-            if name not in known and not name.startswith(cls.open_prefixes() or ("\0",)):
-                near = difflib.get_close_matches(name, known, n=1)
+            if name not in setting_names and not name.startswith(cls.open_prefixes() or ("\0",)):
+                near = difflib.get_close_matches(name, setting_names, n=1)
                 log.warning("unknown property %s%s", name, f"; did you mean {near[0]}?" if near else "")
         try:
-            typed = {name: value for name, value in properties.items() if name in known}
+            typed = {name: value for name, value in properties.items() if name in setting_names}
             settings = cls.model_validate({**typed, "properties": dict(properties)})
         except ValidationError as error:
             first = error.errors()[0]

@@ -1,4 +1,4 @@
-"""A blocking call that all who want its result share, in a thread that does nothing else."""
+"""A blocking call in its own thread, whose result all waiting callers share."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ T = TypeVar("T")
 
 
 class SharedCall(Generic[T]):
-    """Calls a function for everybody who waits for it at the time.
+    """Calls a function once for all callers that wait for it.
 
-    However many wait, there is one thread and one call under way, so that they hold up nobody else.
+    However many callers wait, there is one thread and one running call, so that they do not delay other work.
     """
 
     def __init__(self, call: Callable[[], T], name: str, *, fresh: bool = False) -> None:
-        """Prepare to call.
+        """Prepare the call.
 
         Args:
             call: The function; it may block.
             name: The thread's name.
-            fresh: A result counts only for those who asked before the call began; the others wait for the next call.
-                If a call fails, they fail with it.
+            fresh: A caller gets only the result of a call that began after its request: if a call is running, it waits
+                for the next one. If the running call fails, the waiting callers get its error at once.
         """
         self._call = call
         self._fresh = fresh
@@ -32,14 +32,14 @@ class SharedCall(Generic[T]):
         self._next: asyncio.Future[T] | None = None
 
     async def __call__(self, seconds: float | None = None) -> T:
-        """The function's result.
+        """Return the function's result.
 
         Args:
-            seconds: How long to wait for it; the call itself goes on.
+            seconds: How long to wait; the call continues after a timeout.
 
         Raises:
-            TimeoutError: It took longer.
-            Exception: What the function raised.
+            TimeoutError: The call took longer.
+            Exception: The function's error.
         """
         if self._running is None:
             self._running = self._begin()
@@ -56,7 +56,7 @@ class SharedCall(Generic[T]):
         return awaited.result()
 
     def close(self) -> None:
-        """Begin no more calls."""
+        """Stop making calls."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self) -> asyncio.Future[T]:
@@ -69,7 +69,7 @@ class SharedCall(Generic[T]):
         awaited, self._next = self._next, None
         if finished.cancelled():
             return
-        # Asking for the error marks it as seen: those who wait may all have given up.
+        # Reading the error marks it as retrieved: all callers may have given up.
         error = finished.exception()
         if awaited is None:
             return
