@@ -1,1 +1,1 @@
-"""The HTTP kit that both servers are built with."""
+"""The HTTP layer that both servers are built on."""

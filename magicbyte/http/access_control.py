@@ -1,4 +1,4 @@
-"""What pages of other origins may do (CORS), and the refusal of writes that such pages make without asking."""
+"""Access of web pages of other origins: CORS for allowed origins, and refusal of writes from all others."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from magicbyte.http.errors import FORBIDDEN, FOREIGN_ORIGIN
 from magicbyte.http.routing.recorder import Recorder
 
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
-#: What Fetch calls the sites of requests that no page of another origin has made.
+#: Values of Sec-Fetch-Site for requests that do not come from a page of another origin.
 _OWN_SITES = frozenset(("same-origin", "none"))
-#: Headers that every page may send (Fetch, CORS-safelisted request-header).
+#: Headers that any page may send (Fetch, CORS-safelisted request-header).
 _SAFELISTED = frozenset(("accept", "accept-language", "content-language"))
-#: How long a browser may remember what it was allowed, in seconds.
+#: How long a browser may cache the answer to a preflight request, in seconds.
 _MAX_AGE = b"1800"
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 @dataclass(frozen=True, slots=True)
 class AccessControl:
-    """Which origins' pages are allowed, and what they may send.
+    """The origins whose pages are allowed, and what these pages may send.
 
     Attributes:
-        origins: Such as `https://app.example.com`; `*` stands for all, whose pages then have no credentials.
-        methods: Methods that they may use.
-        headers: Names of headers, in lower case, that they may send.
-        rejects_options: All requests with the method OPTIONS are refused, from every client.
+        origins: Such as `https://app.example.com`; `*` allows all origins, whose pages then cannot send credentials.
+        methods: Methods that the pages may use.
+        headers: Names of headers, in lower case, that the pages may send.
+        rejects_options: Whether all OPTIONS requests are refused, from any client.
     """
 
     origins: frozenset[str] = frozenset()
@@ -42,10 +42,10 @@ class AccessControl:
 
 
 class CrossOrigin:
-    """Serves browsers: refuses writes of foreign pages, and tells browsers what the allowed ones may read and send.
+    """Serves browsers: refuses writes of foreign pages, and tells browsers what allowed pages may read and send.
 
-    A request that a page may send without asking (a POST of plain text or without a type) has taken effect before the
-    browser finds out that the page may not read the answer, so such requests are refused here.
+    Browsers send some writes without a preflight request, such as a POST of plain text. Such a write would take effect
+    before the browser learns that the page may not read the answer, so it is refused here.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class CrossOrigin:
         """Guard an application.
 
         Args:
-            app: What serves the requests that are allowed.
-            rules: Which are allowed.
-            recorder: Counts and logs what is answered here.
+            app: Serves the allowed requests.
+            rules: Decides which requests are allowed.
+            recorder: Counts and logs the requests that are answered here.
             is_safe: Tells whether a GET of a path changes nothing.
         """
         self.app = app
@@ -76,7 +76,7 @@ class CrossOrigin:
         elif self._is_unsafe(scope) and is_foreign(scope) and not (is_allowed and method in self._rules.methods):
             await self._refuse_page(scope, send, f"{method} for them" if is_allowed else "them")
         elif is_allowed:
-            await self.app(scope, receive, self._allowing(scope, send))
+            await self.app(scope, receive, self._with_cors_headers(scope, send))
         else:
             await self.app(scope, receive, send)
 
@@ -90,14 +90,14 @@ class CrossOrigin:
 
     async def _answer_preflight(self, scope: Scope, send: Send) -> None:
         method = header(scope, b"access-control-request-method")
-        wanted = list_header(scope, b"access-control-request-headers") or ""
-        names = {name.strip().lower() for name in wanted.split(",")} - {""}
-        surplus = sorted(names - _SAFELISTED - set(self._rules.headers))
+        requested = list_header(scope, b"access-control-request-headers") or ""
+        names = {name.strip().lower() for name in requested.split(",")} - {""}
+        disallowed = sorted(names - _SAFELISTED - set(self._rules.headers))
         if method not in self._rules.methods:
             await self._refuse_page(scope, send, f"{method} for them (access.control.allow.methods)")
             return
-        if surplus:
-            await self._refuse_page(scope, send, f"{', '.join(surplus)} for them (access.control.allow.headers)")
+        if disallowed:
+            await self._refuse_page(scope, send, f"{', '.join(disallowed)} for them (access.control.allow.headers)")
             return
         headers = [
             *self._headers(scope),
@@ -110,13 +110,13 @@ class CrossOrigin:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    def _allowing(self, scope: Scope, send: Send) -> Send:
-        async def allowing(message: Message) -> None:
+    def _with_cors_headers(self, scope: Scope, send: Send) -> Send:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message = {**message, "headers": [*message["headers"], *self._headers(scope)]}
             await send(message)
 
-        return allowing
+        return send_with_headers
 
     async def _refuse_page(self, scope: Scope, send: Send, what: str) -> None:
         origin = header(scope, b"origin") or f"a {header(scope, b'sec-fetch-site')} origin"
@@ -136,8 +136,8 @@ class CrossOrigin:
 def is_foreign(scope: Scope) -> bool:
     """Tell whether a page of another origin made a request.
 
-    The browser says so itself in Sec-Fetch-Site. Where it does not (to a plain-http URL of another machine), its Origin
-    is compared with the Host that it asked.
+    Browsers say so in Sec-Fetch-Site. They omit it for plain-http URLs of other machines; then the Origin is compared
+    with the Host.
     """
     site = header(scope, b"sec-fetch-site")
     if site is not None:
@@ -147,13 +147,13 @@ def is_foreign(scope: Scope) -> bool:
 
 
 def _authority(url: str) -> str:
-    """Host and port of a URL; nothing of one that is none, such as the Origin `null`."""
+    """Return host and port of a URL; an empty string if the text is no URL, such as the Origin `null`."""
     scheme, _, rest = url.lower().partition("://")
     return rest.removesuffix(_DEFAULT_PORTS.get(scheme, "\0"))
 
 
 def rejecting_options(app: ASGIApp, recorder: Callable[[], Recorder]) -> ASGIApp:
-    """The application without the method OPTIONS, which is refused (`reject.options.request`)."""
+    """Wrap an application so that OPTIONS requests are refused (`reject.options.request`)."""
 
     async def without_options(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "OPTIONS":
@@ -168,7 +168,7 @@ def parse_origins(text: str) -> frozenset[str]:
     """Read a comma-separated list of origins, or `*`.
 
     Raises:
-        ValueError: One of them is no origin; names it.
+        ValueError: An item is not an origin; the text names it.
     """
     origins = frozenset(origin.strip().lower() for origin in text.split(",")) - {""}
     for origin in origins - {"*"}:

@@ -1,4 +1,4 @@
-"""The types of ASGI, and parts of its messages."""
+"""ASGI types, and helpers for request headers and JSON answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The value of a request header, the first where it is repeated; `name` in lower case."""
+    """Return the value of a request header, the first one if it is repeated; `name` is in lower case."""
     for key, value in scope["headers"]:
         if key == name:
             return str(value, "latin-1")
@@ -22,16 +22,16 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 
 def list_header(scope: Scope, name: bytes) -> str | None:
-    """The values of a request header that holds a list, those of all its lines; `name` in lower case."""
-    found: bytes | None = None
+    """Return the values of a list header, joined if the header is repeated; `name` is in lower case."""
+    joined: bytes | None = None
     for key, value in scope["headers"]:
         if key == name:
-            found = value if found is None else b"%b, %b" % (found, value)
-    return None if found is None else found.decode("latin-1")
+            joined = value if joined is None else b"%b, %b" % (joined, value)
+    return None if joined is None else joined.decode("latin-1")
 
 
 async def answer(send: Send, status: int, body: object, *, close: bool = False) -> None:
-    """Send a whole JSON answer; with `close`, ask for the connection to be closed after it."""
+    """Send a complete JSON answer; with `close`, the server then closes the connection."""
     content = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     if close:

@@ -1,4 +1,4 @@
-"""Errors that any HTTP server has, as rows of its error table."""
+"""Errors that all HTTP servers share, as rows of the error table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers that every answer has, from the settings (`response.http.headers.config`)."""
+"""Headers that the settings add to every response (`response.http.headers.config`)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from email.utils import formatdate
 
 from magicbyte.http.asgi import ASGIApp, Message, Receive, Scope, Send
 
-#: One of the items that commas separate: in quotes, in which a backslash escapes, or without.
+#: An item of the comma-separated list: with quotes, in which a backslash escapes, or without.
 _ITEM = re.compile(r'\s*+(?:"((?:[^"\\]|\\.)*)"\s*|((?!")[^,]*))(?:,|$)')
 _RULE = re.compile(r"(?P<action>\S+)\s+(?P<name>[^\s:]+)\s*:\s*(?P<value>.*)")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORM = '"[action] [header name]:[header value]"'
-#: Of the connection or the body: not for a setting to say.
+#: Headers of the connection or the body, which settings must not change.
 _OURS = frozenset(("connection", "content-length", "transfer-encoding"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """One header: a text, or a date that many milliseconds from now."""
+    """One header: a text, or a date `date_offset_ms` milliseconds after the response."""
 
     name: bytes
     value: bytes
@@ -35,33 +35,33 @@ class _Header:
 
 @dataclass(frozen=True, slots=True)
 class ResponseHeaders:
-    """Headers that an answer gets if it has none of the same name."""
+    """Headers that a response gets unless it already has one of the same name."""
 
     headers: tuple[_Header, ...] = ()
 
     def missing_from(self, present: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Those that are to be added to an answer that has these."""
+        """Return the headers to add to a response whose headers are `present`."""
         names = {name for name, _ in present}
         return [header.line() for header in self.headers if header.name not in names]
 
     def merged_over(self, others: ResponseHeaders) -> ResponseHeaders:
-        """These, and of the others those that have other names."""
+        """Return these headers, plus the others whose names are not among them."""
         names = {header.name for header in self.headers}
         return ResponseHeaders((*self.headers, *(other for other in others.headers if other.name not in names)))
 
     def added_to(self, app: ASGIApp) -> ASGIApp:
-        """The application whose answers have these headers; the same one if there are none."""
+        """Wrap an application so that its responses get these headers; returns `app` itself if there are none."""
         if not self.headers:
             return app
 
         async def with_headers(scope: Scope, receive: Receive, send: Send) -> None:
-            async def adding(message: Message) -> None:
+            async def send_with_headers(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     present: Sequence[tuple[bytes, bytes]] = message["headers"]
                     message = {**message, "headers": [*present, *self.missing_from(present)]}
                 await send(message)
 
-            await app(scope, receive, adding)
+            await app(scope, receive, send_with_headers)
 
         return with_headers
 
@@ -69,10 +69,10 @@ class ResponseHeaders:
 def parse_response_headers(text: str) -> ResponseHeaders:
     """Read the setting: a comma-separated list of `set|add|setDate|addDate NAME: VALUE`, quoted if it has commas.
 
-    The value of a date is the number of milliseconds from the answer on.
+    The value of a date is an offset from the time of the response, in milliseconds.
 
     Raises:
-        ValueError: It has another form; the text says which part of it.
+        ValueError: The setting is invalid; the text names the item at fault.
     """
     headers: list[_Header] = []
     for item in _items(text):
@@ -97,16 +97,16 @@ def parse_response_headers(text: str) -> ResponseHeaders:
 
 
 def _items(text: str) -> Iterable[str]:
-    at = 0
-    while at < len(text):
-        match = _ITEM.match(text, at)
+    position = 0
+    while position < len(text):
+        match = _ITEM.match(text, position)
         if match is None:
-            raise ValueError(f'Invalid format of header config "{text[at:]}": a quotation mark has no end')
+            raise ValueError(f'Invalid format of header config "{text[position:]}": a quotation mark has no end')
         quoted = match[1]
         item = (match[2] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)).strip()
         if item:
             yield item
-        at = match.end()
+        position = match.end()
 
 
 def _milliseconds(name: str, value: str) -> int:

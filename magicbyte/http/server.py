@@ -1,4 +1,4 @@
-"""Runs an ASGI application on its listeners until it is told to stop."""
+"""Serves an ASGI application on its listeners until a stop signal."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from magicbyte.security.watch import Source, Watch
 
 log = logging.getLogger("magicbyte.http")
 
-#: How many objects more than before are looked through for cycles; about ten megabytes.
+#: How many new objects trigger a garbage collection; about ten megabytes.
 _OBJECTS_A_COLLECTION = 100_000
 
 
 class Served(Protocol):
-    """An application made of rows; its parts are there once it has started."""
+    """An application made of rows; its table and recorder exist once it has started."""
 
     @property
     def table(self) -> Table:
@@ -41,7 +41,7 @@ class Served(Protocol):
 
     @property
     def recorder(self) -> Recorder:
-        """What counts and logs the answers."""
+        """Counts and logs the answers."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -66,7 +66,7 @@ def parse_listener(text: str) -> Listener:
     """Read `http://host:port`, `https://host:port` or `host:port`.
 
     Raises:
-        ValueError: The text is no such address.
+        ValueError: The text is not a listener address.
     """
     parts = urlsplit(text if "://" in text else f"http://{text}")
     if parts.scheme not in ("http", "https") or parts.port is None or parts.path not in ("", "/"):
@@ -86,30 +86,30 @@ def serve(
     on_stop: Callable[[], None] | None = None,
     sources: Sequence[Source] = (),
 ) -> int:
-    """Serve until SIGINT, SIGTERM or SIGHUP; requests under way get `graceful_seconds` to end.
+    """Serve until SIGINT, SIGTERM or SIGHUP; open requests get `graceful_seconds` to end.
 
-    If there are files that may change, such as certificates and users, SIGHUP has them read again instead.
+    If there are files that may change, such as certificates and users, SIGHUP reloads them instead.
 
-    Afterwards these signals are ignored: the caller finishes its own work and ends the process.
+    Afterwards these signals are ignored, so that the caller can finish its work and end the process.
 
     Args:
         app: The application.
-        listeners: Where to listen; all of them are served.
+        listeners: The addresses to listen on.
         settings: The limits of connections, what browsers may do, and the headers of all answers; `check_security` has
-            found nothing wrong with them.
-        share_ports: Let other processes listen on the same ports; the system spreads the connections.
-        forwarded_scheme: Believe a proxy on this machine which scheme its clients use (X-Forwarded-Proto), for answers
-            that name URLs.
-        log_level: Of the server's own log.
-        graceful_seconds: How long a stop waits.
-        on_stop: Called when the stop begins, so that answers that never end by themselves end.
-        sources: What is loaded again when its files change, besides certificates.
+            accepted them.
+        share_ports: Let other processes listen on the same ports; the system distributes the connections.
+        forwarded_scheme: For URLs in answers, use the scheme that a proxy on this machine reports for its clients
+            (X-Forwarded-Proto).
+        log_level: The level of uvicorn's log.
+        graceful_seconds: How long a stop waits for open requests.
+        on_stop: Called when the stop begins; it ends answers that would never end by themselves.
+        sources: Reloaded when their files change, in addition to certificates.
 
     Returns:
-        The exit code: 0 after a stop that was asked for, 1 where the server could not start.
+        The exit code: 0 after a stop signal, 1 if the server could not start.
 
     Raises:
-        Failure: A port can't be had.
+        Failure: The server cannot listen on a port.
         SettingsError: The TLS settings do not fit the listeners, or a key or certificate cannot be used.
     """
     tls = ServerTls(settings) if any(listener.scheme == "https" for listener in listeners) else None
@@ -122,7 +122,7 @@ def serve(
         connections=Connections(limits, lambda path: app.table.streams(path)),  # noqa: PLW0108  no table before the start
         cross_origin=partial(CrossOrigin, rules=access_control, is_safe=lambda path: app.table.is_safe(path)),  # noqa: PLW0108  as above
         headers=settings.all_response_headers,
-        hosts=[_hosts(listening, names, settings.allowed_hosts) for listening in sockets],
+        hosts=[_hosts(listener_socket, names, settings.allowed_hosts) for listener_socket in sockets],
         recorder=lambda: app.recorder,
         tls=[tls if listener.scheme == "https" else None for listener in listeners],
     )
@@ -141,9 +141,9 @@ def serve(
     )
     watched = [*([] if tls is None else [tls]), *sources]
     watch = Watch(watched) if watched else None
-    on_start = _say_that_it_is_open if settings.is_open else None
+    on_start = _log_open_access if settings.is_open else None
     server = Server(config, policy, on_start, on_stop, watch.reload_now if watch is not None else None)
-    # What a request makes goes with it and holds no cycles; collections in between would look through it in vain.
+    # The objects of a request have no cycles and are freed with it, so frequent collections would find nothing.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
     server.take_signals()
@@ -157,7 +157,7 @@ def serve(
     return 0 if server.started else 1
 
 
-def _say_that_it_is_open() -> None:
+def _log_open_access() -> None:
     log.info("nobody has to sign in: all clients that reach this server may read and change everything")
 
 
@@ -165,33 +165,33 @@ def check_security(listeners: Sequence[Listener], settings: HttpSettings) -> Non
     """Check that the security settings fit together and fit the listeners.
 
     Raises:
-        SettingsError: They do not; the text names a property and says what to do.
+        SettingsError: The settings do not fit; the text names a property and says what to do.
     """
     reachable: dict[str, bool] = {}
     for listener in listeners:
-        is_elsewhere = listener.host != "localhost" and not is_loopback(listener.host)
-        reachable[listener.scheme] = reachable.get(listener.scheme, False) or is_elsewhere
+        is_remote = listener.host != "localhost" and not is_loopback(listener.host)
+        reachable[listener.scheme] = reachable.get(listener.scheme, False) or is_remote
     settings.check_security(reachable)
     if settings.has_key and "https" not in reachable:
         log.warning("a key is configured, but no listener is https://, so nothing is served over TLS")
 
 
-def _hosts(listening: socket.socket, names: Collection[str], allowed: Collection[str]) -> Hosts | None:
-    """The names that a listener has: on the loopback only our own, elsewhere any, unless the settings list them."""
-    if "*" in allowed or not (allowed or is_loopback(listening.getsockname()[0])):
+def _hosts(listener_socket: socket.socket, names: Collection[str], allowed: Collection[str]) -> Hosts | None:
+    """Return the Host names that a listener accepts: on loopback only ours, else any unless the settings list them."""
+    if "*" in allowed or not (allowed or is_loopback(listener_socket.getsockname()[0])):
         return None
     return Hosts(names)
 
 
 def _listen(listener: Listener, *, share_port: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in listener.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener_socket = socket.socket(family, socket.SOCK_STREAM)
+    listener_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if share_port:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
-        listening.bind((listener.host, listener.port))
+        listener_socket.bind((listener.host, listener.port))
     except OSError as error:
         raise Failure(f"{listener.host}:{listener.port} can't be listened on: {error.strerror}") from error
-    listening.listen(2048)
-    return listening
+    listener_socket.listen(2048)
+    return listener_socket

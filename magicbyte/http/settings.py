@@ -1,4 +1,4 @@
-"""Settings of what every HTTP server of ours has: limits of its connections, browsers, and headers of its answers."""
+"""Settings that all our HTTP servers share: connection limits, access of browsers, and headers of answers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 class HttpSettings(SecuritySettings):
-    """The properties by rest-utils' names, and ours beside them; a subclass says what is special about its server."""
+    """Properties with rest-utils' names, and some of our own; subclasses add the properties of their server."""
 
-    #: Also the longest that a body or the client of an answer may be silent, as in Jetty.
+    #: Also the longest time in which a client may send nothing of a body or read nothing of an answer, as in Jetty.
     idle_timeout_ms: int = Field(30_000, alias="idle.timeout.ms", gt=0)
     connection_limit: int = Field(10_000, alias="server.connection.limit", ge=0)
     max_head_bytes: int = Field(32 << 10, alias="max.request.header.size", ge=1024)
@@ -56,23 +56,23 @@ class HttpSettings(SecuritySettings):
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
-        """Properties of rest-utils that change nothing here, and why."""
+        """Properties of rest-utils that have no effect here -> the reason."""
         return {**super().without_effect(), **_WITHOUT_EFFECT}
 
     @property
     def all_response_headers(self) -> ResponseHeaders:
         """The headers of all answers."""
-        given = self.response_headers
-        return given.merged_over(_NOSNIFF) if self.nosniff else given
+        configured = self.response_headers
+        return configured.merged_over(_NOSNIFF) if self.nosniff else configured
 
     @property
     def host_names(self) -> list[str]:
-        """The names of this server that the settings tell, besides those of its listeners."""
+        """The names of this server in the settings, in addition to those of its listeners."""
         return list(self.allowed_hosts)
 
     @property
     def limits(self) -> Limits:
-        """What connections may take."""
+        """The limits of connections."""
         return Limits(
             connections=self.connection_limit,
             heads_per_address=self.heads_per_address,
@@ -85,10 +85,10 @@ class HttpSettings(SecuritySettings):
     @property
     def access_control(self) -> AccessControl:
         """What pages of other origins may do."""
-        given = AccessControl(self.allowed_origins, rejects_options=self.reject_options)
+        defaults = AccessControl(self.allowed_origins, rejects_options=self.reject_options)
         return AccessControl(
-            given.origins,
-            tuple(method.upper() for method in self.allowed_methods) or given.methods,
-            tuple(name.lower() for name in self.allowed_headers) or given.headers,
-            given.rejects_options,
+            defaults.origins,
+            tuple(method.upper() for method in self.allowed_methods) or defaults.methods,
+            tuple(name.lower() for name in self.allowed_headers) or defaults.headers,
+            defaults.rejects_options,
         )
