@@ -1,1 +1,1 @@
-"""Connections: accepted, bounded, and spoken to in HTTP/1.1."""
+"""Connections of clients: acceptance, limits, and the HTTP/1.1 protocol."""

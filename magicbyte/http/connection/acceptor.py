@@ -1,4 +1,4 @@
-"""Accepts connections within their limits, and serves them as uvicorn does."""
+"""Accepts connections within the limits, and serves them with uvicorn."""
 
 from __future__ import annotations
 
@@ -30,44 +30,44 @@ from magicbyte.security.tls.server import ServerTls
 
 log = logging.getLogger("magicbyte.http")
 
-Made = TypeVar("Made", bound=HttpConnection)
+AnyConnection = TypeVar("AnyConnection", bound=HttpConnection)
 
-#: How many connections are accepted before clients that are served already get their turn.
-_ACCEPTED_IN_TURN = 16
-#: How long nothing is accepted after the process has run out of descriptors, in seconds.
+#: How many connections are accepted before the open connections get their turn.
+_ACCEPTED_PER_TURN = 16
+#: How long to accept no connections after the process has run out of descriptors, in seconds.
 _PAUSE_SECONDS = 0.05
-#: Descriptors that connections leave to the rest of the process.
-_DESCRIPTORS_KEPT = 64
-#: How long a TLS handshake may take, and how long a client that is left may take to say goodbye, in seconds.
+#: Descriptors reserved for the rest of the process.
+_RESERVED_DESCRIPTORS = 64
+#: How long a TLS handshake may take, and how long a TLS shutdown may take, in seconds.
 _HANDSHAKE_SECONDS = 10.0
-_FAREWELL_SECONDS = 5.0
-_NO_ROOM = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+_TLS_SHUTDOWN_SECONDS = 5.0
+_REFUSAL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class Acceptor:
     """Accepts the connections of one listener.
 
-    An event loop's own server accepts all that wait at once. If they are more than there are descriptors, it drops
-    the rest, whoever they are; here the connections that are least needed make room first.
+    An event loop's own server accepts all waiting connections at once. If it runs out of descriptors, it drops the
+    rest, whatever they are; this class first closes the least needed connections.
     """
 
     def __init__(
-        self, listening: socket.socket, server: Server, front: Front, hosts: Hosts | None, tls: ServerTls | None
+        self, listener_socket: socket.socket, server: Server, front: Front, hosts: Hosts | None, tls: ServerTls | None
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._listening = listening
+        self._socket = listener_socket
         self._server = server
         self._front = front
         self._hosts = hosts
         self._tls = tls
         self._opening: set[asyncio.Task[None]] = set()
         self._retry: asyncio.TimerHandle | None = None
-        listening.setblocking(False)
-        self._loop.add_reader(listening, self._accept)
+        listener_socket.setblocking(False)
+        self._loop.add_reader(listener_socket, self._accept)
 
     def close(self) -> None:
-        """Accept no more."""
-        self._loop.remove_reader(self._listening)
+        """Stop accepting connections."""
+        self._loop.remove_reader(self._socket)
         if self._retry is not None:
             self._retry.cancel()
         if self._tls is not None:
@@ -75,13 +75,13 @@ class Acceptor:
                 handshake.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait for connections that have been accepted, and have not begun yet."""
+        """Wait for accepted connections that are still being opened."""
         await asyncio.gather(*self._opening)
 
     def _accept(self) -> None:
-        for _ in range(_ACCEPTED_IN_TURN):
+        for _ in range(_ACCEPTED_PER_TURN):
             try:
-                accepted, peer = self._listening.accept()
+                accepted, peer = self._socket.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
@@ -101,14 +101,14 @@ class Acceptor:
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
             if are_full:
-                # The next one comes when those that made room are closed.
+                # Accept the next one when the connections that made room are closed.
                 return
 
     def _pause(self, error: OSError) -> None:
         log.warning("no connection can be accepted: %s", error.strerror)
         self._front.connections.make_room()
-        self._loop.remove_reader(self._listening)
-        self._retry = self._loop.call_later(_PAUSE_SECONDS, self._loop.add_reader, self._listening, self._accept)
+        self._loop.remove_reader(self._socket)
+        self._retry = self._loop.call_later(_PAUSE_SECONDS, self._loop.add_reader, self._socket, self._accept)
 
     async def _open(self, accepted: socket.socket, peer: tuple[str, int]) -> None:
         connection = self._connection(HttpConnection, peer)
@@ -116,7 +116,7 @@ class Acceptor:
         try:
             await self._loop.connect_accepted_socket(lambda: connection, accepted)
         except OSError:
-            # The client has gone already.
+            # The client has already disconnected.
             self._front.connections.remove(connection)
             accepted.close()
 
@@ -128,20 +128,20 @@ class Acceptor:
             await self._loop.connect_accepted_socket(
                 lambda: connection,
                 accepted,
-                # The context of this moment: a reload makes a new one.
+                # Read the context now: a reload replaces it.
                 ssl=tls.context,
                 ssl_handshake_timeout=_HANDSHAKE_SECONDS,
-                ssl_shutdown_timeout=_FAREWELL_SECONDS,
+                ssl_shutdown_timeout=_TLS_SHUTDOWN_SECONDS,
             )
         except (OSError, asyncio.CancelledError) as error:
-            # The client speaks no TLS, or has no certificate that is trusted; or room was needed for others.
+            # The client does not speak TLS or has no trusted certificate, or the connection was closed to make room.
             self._front.connections.remove(connection)
             if isinstance(error, OSError):
                 self._front.connections.count_closed("in the TLS handshake")
             accepted.close()
         connection.handshake = None
 
-    def _connection(self, make: Callable[..., Made], peer: tuple[str, int]) -> Made:
+    def _connection(self, make: Callable[..., AnyConnection], peer: tuple[str, int]) -> AnyConnection:
         return make(
             self._front,
             client_network(peer[0]),
@@ -155,40 +155,40 @@ class Acceptor:
 def _turn_away(accepted: socket.socket) -> None:
     with accepted, contextlib.suppress(OSError):
         accepted.setblocking(False)
-        accepted.send(_NO_ROOM)
+        accepted.send(_REFUSAL)
 
 
 def capacity_of(connections: Connections) -> int:
-    """How many connections fit under the limit of open files (ulimit -n), beside all else that the process has open.
+    """Return how many connections fit under the limit of open files (ulimit -n), next to the process's other files.
 
-    It is counted anew now and then: the clients of Kafka, for one, open and close connections of their own.
+    The server calls this regularly, because Kafka clients, for example, also open and close connections.
     """
     limit = connections.limits.connections
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    kept = min(_DESCRIPTORS_KEPT, files // 2)
+    reserved = min(_RESERVED_DESCRIPTORS, files // 2)
     if files == resource.RLIM_INFINITY or 0 < limit <= files // 2:
         return limit
     try:
         with os.scandir("/dev/fd") as entries:
             others = sum(1 for _ in entries) - len(connections)
     except OSError:
-        # No descriptor is left to count them with.
+        # No descriptor is left for listing the folder.
         return connections.capacity
-    fit = max(1, files - kept - others)
+    fit = max(1, files - reserved - others)
     return min(limit, fit) if limit else fit
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a server allows its clients.
+    """The limits, security and headers of a server's connections.
 
     Attributes:
-        connections: The connections and their limits.
-        cross_origin: Makes the guard between browsers and the application.
-        headers: Those of every answer.
-        hosts: For each listening socket the names that it has; None for any.
-        recorder: Gives the recorder that counts and logs what is answered, once the application has started.
-        tls: For each listening socket the TLS that it speaks; None for plain HTTP.
+        connections: The open connections and their limits.
+        cross_origin: Wraps the application to restrict browsers.
+        headers: The headers of every answer.
+        hosts: For each listening socket, the accepted Host names; None for any.
+        recorder: Returns the recorder of answers, once the application has started.
+        tls: For each listening socket, its TLS; None for plain HTTP.
     """
 
     connections: Connections
@@ -200,7 +200,7 @@ class Policy:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server with listeners of ours, which returns from `run` after a signal."""
+    """uvicorn's server with our acceptors; `run` returns after a stop signal."""
 
     def __init__(
         self,
@@ -210,14 +210,14 @@ class Server(uvicorn.Server):
         on_stop: Callable[[], None] | None = None,
         on_reload: Callable[[], None] | None = None,
     ) -> None:
-        """Make a server that is not running yet.
+        """Make a server; `run` starts it.
 
         Args:
             config: uvicorn's settings.
-            policy: What clients are allowed.
+            policy: The limits, security and headers of its connections.
             on_start: Called when the server has started to listen.
             on_stop: Called when the server begins to stop.
-            on_reload: Called at SIGHUP, which then does not mean "stop".
+            on_reload: Called at SIGHUP, which then does not stop the server.
         """
         super().__init__(config)
         self._policy = policy
@@ -227,10 +227,10 @@ class Server(uvicorn.Server):
         self._clock: asyncio.Task[None] | None = None
 
     def take_signals(self) -> None:
-        """Handle the signals that mean "stop", now and after `run`.
+        """Handle the stop signals, now and after `run`.
 
-        When it has shut down, uvicorn restores the handlers that it found and raises the signal again. By default that
-        ends the process with code 143, before the caller of `run` has closed what it owns.
+        After its shutdown, uvicorn restores the previous handlers and raises the signal again. The default handler
+        would end the process with code 143 before the caller of `run` has closed its resources.
         """
         handle_stop_signals(self.handle_exit)
         if (reload := self._on_reload) is not None:
@@ -248,8 +248,8 @@ class Server(uvicorn.Server):
             policy.headers,
             recorder,
         )
-        for listening, hosts, tls in zip(sockets or [], policy.hosts, policy.tls, strict=True):
-            self.servers.append(Acceptor(listening, self, front, hosts, tls))  # type: ignore[arg-type]  # as much of a server as is used
+        for listener_socket, hosts, tls in zip(sockets or [], policy.hosts, policy.tls, strict=True):
+            self.servers.append(Acceptor(listener_socket, self, front, hosts, tls))  # type: ignore[arg-type]  # has the methods that uvicorn uses
         connections = policy.connections
         connections.capacity = capacity_of(connections)
         if connections.capacity < connections.limits.connections:
@@ -263,7 +263,7 @@ class Server(uvicorn.Server):
             self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop listening, finish what is under way, and stop the application."""
+        """Stop listening, finish open requests, and stop the application."""
         if self._on_stop is not None:
             self._on_stop()
         await super().shutdown(sockets)
@@ -274,6 +274,6 @@ class Server(uvicorn.Server):
         connections = self._policy.connections
         while True:
             await asyncio.sleep(connections.interval)
-            # No more than that, however long it has been: the clients were not served meanwhile.
+            # Advance by one interval even if more time has passed: a blocked event loop served no clients meanwhile.
             connections.advance(connections.interval)
             connections.capacity = capacity_of(connections)

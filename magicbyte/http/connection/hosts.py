@@ -1,4 +1,4 @@
-"""The names by which clients may call a server, so that no foreign name can be made to stand for its address."""
+"""The Host names that a server accepts, as a defence against DNS rebinding."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from ipaddress import ip_address
 
 #: A Host field: a name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port.
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]/@]+)(?::\d*)?")
-#: How many Host fields are remembered at most; clients have a handful of spellings.
+#: How many Host fields are cached at most; clients use a handful of spellings.
 _REMEMBERED = 256
 
 
 class Hosts:
-    """A set of names, with the addresses that are ours whatever name they have.
+    """A set of accepted names; loopback addresses and the server's own address are always accepted.
 
-    A page on a name of its own can have that name lead to this server (DNS rebinding); its browser then takes the two
-    for one, but still says the name.
+    In DNS rebinding, a foreign page's name resolves to this server's address. The browser then treats page and server
+    as the same origin, but the Host field still has the foreign name.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(name.lower().rstrip(".") for name in names if name)
-        self._answers: dict[tuple[bytes, str], bool] = {}
+        self._decisions: dict[tuple[bytes, str], bool] = {}
 
     def allow(self, host: bytes, server: tuple[str, int | None] | None) -> bool:
         """Tell whether a Host field names this server; its port does not matter.
@@ -31,11 +31,11 @@ class Hosts:
             server: The address at which the client reached the server.
         """
         address = server[0] if server else ""
-        allowed = self._answers.get((host, address))
+        allowed = self._decisions.get((host, address))
         if allowed is None:
             allowed = self._judge(host.decode("latin-1"), address)
-            if len(self._answers) < _REMEMBERED:
-                self._answers[host, address] = allowed
+            if len(self._decisions) < _REMEMBERED:
+                self._decisions[host, address] = allowed
         return allowed
 
     def _judge(self, host: str, address: str) -> bool:
@@ -53,7 +53,7 @@ class Hosts:
 
 
 def is_loopback(address: str) -> bool:
-    """Tell whether an address that a socket listens on can be reached from this machine alone."""
+    """Tell whether an address that a socket listens on can be reached only from this machine."""
     try:
         return ip_address(address).is_loopback
     except ValueError:

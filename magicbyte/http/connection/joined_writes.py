@@ -1,4 +1,4 @@
-"""A transport that sends the head and the body of a response together."""
+"""A transport that sends the head and the body of a response in one system call."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class JoinedWrites(asyncio.Transport):
-    """Sends two writes of one turn of the event loop with one system call.
+    """Joins two writes in the same turn of the event loop into one system call.
 
-    uvicorn writes the head of a response and then its body, and uvloop sends either at once. Each costs the server a
-    system call and the network a packet.
+    uvicorn writes the head of a response and then its body, and uvloop sends each one at once. Each write costs a
+    system call and a network packet.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -18,12 +18,12 @@ class JoinedWrites(asyncio.Transport):
         super().__init__()
         self._transport = transport
         self._loop = loop
-        #: What waits for a companion, or for the end of the turn.
+        #: Data that waits for a second write or for the end of the turn.
         self._held: bytes | None = None
         self._is_flush_due = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send with what was written before, or with what comes next, at the latest when the turn ends."""
+        """Send the data together with the previous or the next write, at the latest when the turn ends."""
         held = self._held
         if held is None:
             self._held = bytes(data)
@@ -41,21 +41,21 @@ class JoinedWrites(asyncio.Transport):
             self._transport.write(held)
 
     def close(self) -> None:
-        """Close once all that was written is sent."""
+        """Close once all written data is sent."""
         held, self._held = self._held, None
         if held:
             self._transport.write(held)
         self._transport.close()
 
     def abort(self) -> None:
-        """Close now."""
+        """Close now; unsent data is lost."""
         self._held = None
         self._transport.abort()
 
     def is_closing(self) -> bool:
-        """Whether it is closed, or about to be."""
+        """Whether the transport is closed or closing."""
         return self._transport.is_closing()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What the transport knows about the connection."""
+        """Return the transport's information about the connection."""
         return self._transport.get_extra_info(name, default)

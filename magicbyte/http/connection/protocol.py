@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: uvicorn's protocol, with bounds on what a client may take before it is served."""
+"""HTTP/1.1 on one connection: uvicorn's protocol with limits on requests that are not yet complete."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from magicbyte.http.routing.recorder import Recorder
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Peer
 
-#: The request fields that are looked at here; Host, which all clients send, and what browsers alone send.
+#: The request fields that the connection reads: Expect, Host, and the fields that only browsers send.
 _WATCHED = frozenset((b"host", b"origin", b"sec-fetch-site", b"expect"))
-#: SO_LINGER on, for no time: nothing is sent any more.
+#: SO_LINGER with a time of 0: closing discards unsent data and resets the connection.
 _RESET = struct.pack("ii", 1, 0)
 _SERVER_WIDE = b"GET, HEAD, POST, PUT, DELETE, OPTIONS"
 
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What all connections of a server share.
+    """The objects that all connections of a server share.
 
     Attributes:
-        app: Serves the requests of all clients but browsers.
+        app: Serves the requests of all clients except browsers.
         browser_app: Serves requests that have an Origin or a Sec-Fetch-Site.
         connections: The connections that are open, and their limits.
-        headers: Those that every answer has.
-        recorder: Counts what is answered without the application.
+        headers: The headers of every answer.
+        recorder: Counts the answers that do not come from the application.
     """
 
     app: ASGIApp
@@ -52,7 +52,7 @@ class Front:
 
 
 class HttpConnection(HttpToolsProtocol):
-    """One connection; it works the same over TLS."""
+    """One connection, over TCP or TLS."""
 
     def __init__(
         self,
@@ -64,15 +64,15 @@ class HttpConnection(HttpToolsProtocol):
         server_state: ServerState,
         app_state: dict[str, Any],
     ) -> None:
-        """Make the protocol of a connection that has been accepted.
+        """Make the protocol of an accepted connection.
 
         Args:
-            front: What it shares with the other connections.
+            front: The objects shared with the other connections.
             address: The client's address.
-            hosts: The names by which clients may call this server; None for any.
-            config: As uvicorn has it.
-            server_state: As uvicorn has it.
-            app_state: As uvicorn has it.
+            hosts: The accepted Host names; None for any.
+            config: As in uvicorn.
+            server_state: As in uvicorn.
+            app_state: As in uvicorn.
         """
         super().__init__(config=config, server_state=server_state, app_state=app_state)
         self.app = front.app
@@ -82,37 +82,37 @@ class HttpConnection(HttpToolsProtocol):
         self._connections = front.connections
         self._limits = front.connections.limits
         self._hosts = hosts
-        #: The Host that was found to be ours: clients send the same one over and over.
-        self._own_host: bytes | None = None
+        #: The last accepted Host: clients send the same one with every request.
+        self._accepted_host: bytes | None = None
         self._foreign_host: bytes | None = None
-        #: Whether the request is not for the application as it is: a browser sent it, or its Host is foreign.
+        #: Whether a browser sent the request, or its Host is foreign: `app` must not serve it.
         self._is_special = False
-        #: How many more bytes the head may have; all of them may come while no head is unfinished.
-        self._head_room = self._limits.head_bytes
-        #: Whether the last request is not whole yet.
+        #: How many more bytes the head may have; the full limit while no head is unfinished.
+        self._head_bytes_left = self._limits.head_bytes
+        #: Whether the last request is incomplete.
         self._unfinished = True
-        #: What comes is passed over: the connection closes as soon as the requests before have been answered.
-        self._is_deaf = False
+        #: Whether received data is ignored: the connection closes when the earlier requests have been answered.
+        self._ignores_input = False
         self._is_connected = self._is_aborted = False
         #: The task of a TLS handshake that is not finished.
         self.handshake: asyncio.Task[None] | None = None
         self._connections.add(self)
 
-    # What the limits need to know
+    # Called by the limits: the state of the connection
 
     @property
     def is_idle(self) -> bool:
-        """Whether all requests so far have been answered, and no other has begun."""
+        """Whether all requests so far have been answered, and no new one has begun."""
         return self.cycle is not None and self.cycle.response_complete and not self._in_head
 
     @property
     def is_closing(self) -> bool:
-        """Whether it is only kept for what its client has not taken yet."""
+        """Whether the connection is open only until the client has read the rest of an answer."""
         return self._is_connected and self.transport.is_closing()
 
     @property
     def is_held_up(self) -> bool:
-        """Whether the body does not come because this server does not take it."""
+        """Whether the body makes no progress because this server does not read it."""
         return self.flow.read_paused or self.cycle.waiting_for_100_continue
 
     @property
@@ -124,69 +124,69 @@ class HttpConnection(HttpToolsProtocol):
     def _in_head(self) -> bool:
         return self.cycle is None or self.cycle.scope is not self.scope
 
-    # The transport's side
+    # Called by the transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to listen to the client."""
+        """Begin to read requests."""
         super().connection_made(transport)
         self.transport = JoinedWrites(transport, self.loop)
         self._is_connected = True
-        # What a proxy on this machine says of its clients is for URLs only.
+        # The peer is the TCP client, even if it is a proxy on this machine: forwarded headers are only used for URLs.
         self.peer = Peer(self.client[0] if self.client else "")
         if self._is_aborted:
             self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take leave of the client."""
+        """Remove the connection."""
         self._connections.remove(self)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Note that the client does not take what it is sent."""
+        """Note that the client does not read its answer."""
         self._connections.stalled(self)
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """Note that it does again."""
+        """Note that the client reads its answer again."""
         self._connections.resumed(self)
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Take what a client has sent."""
-        if len(data) > self._head_room:
+        """Parse the data, and note the progress of the request."""
+        if len(data) > self._head_bytes_left:
             self._receive_in_parts(data)
             return
-        earlier = self.cycle
+        previous_cycle = self.cycle
         super().data_received(data)
         cycle = self.cycle
         if cycle is None or cycle.scope is not self.scope:
-            self._head_continues(len(data), is_new=cycle is not earlier)
+            self._head_continues(len(data), is_new=cycle is not previous_cycle)
         elif cycle.more_body:
-            self._unfinished, self._head_room = True, self._limits.head_bytes
+            self._unfinished, self._head_bytes_left = True, self._limits.head_bytes
             self._connections.body_received(self, len(data))
         elif self._unfinished:
-            self._unfinished, self._head_room = False, self._limits.head_bytes
+            self._unfinished, self._head_bytes_left = False, self._limits.head_bytes
             self._connections.finished(self)
 
     def _receive_in_parts(self, data: bytes) -> None:
-        """Take more than a head may have, so that no more than that is read of one that is too large."""
+        """Parse the data in parts, so that no more than the limit is parsed of a head that is too large."""
         rest = memoryview(data)
-        while rest and not self._is_deaf and not self.transport.is_closing():
-            part, rest = rest[: self._head_room], rest[self._head_room :]
+        while rest and not self._ignores_input and not self.transport.is_closing():
+            part, rest = rest[: self._head_bytes_left], rest[self._head_bytes_left :]
             self.data_received(part)  # type: ignore[arg-type]  # the parser takes any buffer
 
     def _head_continues(self, size: int, *, is_new: bool) -> None:
-        if self._is_deaf or self.transport.is_closing():
+        if self._ignores_input or self.transport.is_closing():
             return
         if is_new or not self._unfinished:
-            self._unfinished, self._head_room = True, self._limits.head_bytes
+            self._unfinished, self._head_bytes_left = True, self._limits.head_bytes
             self._connections.head_begun(self)
         if not is_new:
-            self._head_room -= size
-        if self._head_room <= 0:
+            self._head_bytes_left -= size
+        if self._head_bytes_left <= 0:
             self.refuse(HEAD_TOO_LARGE(limit=f"{self._limits.head_bytes} bytes (max.request.header.size)"))
 
-    # The parser's side
+    # Called by the parser
 
     def on_message_begin(self) -> None:
         """Begin a request."""
@@ -194,9 +194,9 @@ class HttpConnection(HttpToolsProtocol):
         self.scope[PEER] = self.peer  # type: ignore[literal-required]
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take one field of a head."""
+        """Take one field of the head."""
         name = name.lower()
-        if name in _WATCHED and value != self._own_host:
+        if name in _WATCHED and value != self._accepted_host:
             self._look_at(name, value)
         self.headers.append((name, value))
 
@@ -206,12 +206,12 @@ class HttpConnection(HttpToolsProtocol):
         elif name != b"host":
             self._is_special = True
         elif self._hosts is None or self._hosts.allow(value, self.server):
-            self._own_host = value
+            self._accepted_host = value
         else:
             self._is_special, self._foreign_host = True, value
 
     def on_headers_complete(self) -> None:
-        """Serve a request whose head is whole."""
+        """Serve a request whose head is complete."""
         limits = self._limits
         if (
             self._is_special
@@ -239,23 +239,23 @@ class HttpConnection(HttpToolsProtocol):
         return self._front.browser_app
 
     def refusing(self, error: ApiError) -> ASGIApp:
-        """An application that answers the request with an error."""
-        unread = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
+        """Return an application that answers the request with an error."""
+        has_body = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
 
-        async def refusing(scope: Scope, _receive: Receive, send: Send) -> None:
-            await self._front.recorder.refuse(scope, send, error, close=unread)
+        async def refuse(scope: Scope, _receive: Receive, send: Send) -> None:
+            await self._front.recorder.refuse(scope, send, error, close=has_body)
 
-        return self._front.headers.added_to(refusing)
+        return self._front.headers.added_to(refuse)
 
     async def _server_wide_options(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer `OPTIONS *`, which asks whether anybody is there (RFC 9110 section 9.3.7)."""
+        """Answer `OPTIONS *`, a ping of the server (RFC 9110 section 9.3.7)."""
         self._front.recorder.unrouted(200)
         headers: Sequence[tuple[bytes, bytes]] = [(b"allow", _SERVER_WIDE), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
     def serve_with(self, app: ASGIApp) -> None:
-        """Serve the request, whose head is whole, with another application than the usual one."""
+        """Serve the request, whose head is complete, with another application than the usual one."""
         usual, self.app = self.app, app
         try:
             super().on_headers_complete()
@@ -263,43 +263,43 @@ class HttpConnection(HttpToolsProtocol):
             self.app = usual
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
+        """Refuse data that is not HTTP."""
         self.refuse(BAD_REQUEST(detail=msg))
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, or wait for it."""
+        """Continue with the next request, or wait for it."""
         if self.pipeline or self.flow.read_paused:
             super().on_response_complete()
         else:
-            # No timer for each answer: the connections look for those that have been idle for too long.
+            # Start no timer per answer, unlike uvicorn: `Connections` closes connections that are idle for too long.
             self.server_state.total_requests += 1
         self.idle_since = self._connections.now
         self.answer_number = self.server_state.total_requests
 
-    # The limits' side
+    # Called by the limits: errors and closing
 
     def refuse(self, error: ApiError) -> None:
-        """Answer with an error instead of a request that is not whole, and close."""
-        self._is_deaf, self._head_room = True, 0
+        """Answer an incomplete request with an error, and close the connection."""
+        self._ignores_input, self._head_bytes_left = True, 0
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is None or cycle.response_complete:
             self._write_raw(error)
             self.transport.close()
         else:
-            # Its answer comes first, and is the last one.
+            # Send the answer to the earlier request first; it is the last one.
             cycle.keep_alive = False
 
     def expire(self, error: ApiError) -> None:
-        """Answer the unfinished request with an error if that is still possible, and close."""
+        """Answer the unfinished request with an error if that is still possible, and close the connection."""
         cycle: RequestResponseCycle | None = self.cycle
         if not self._is_connected or self.transport.is_closing() or self.pipeline:
             self.abort()
-        elif self._in_head and (cycle is not None or self._head_room < self._limits.head_bytes):
+        elif self._in_head and (cycle is not None or self._head_bytes_left < self._limits.head_bytes):
             self.refuse(error)
         elif cycle is not None and not cycle.response_complete:
             if not cycle.response_started:
                 self._write_raw(error)
-            # The application hears what it would hear if the client had gone.
+            # Tell the application that the client has disconnected.
             cycle.disconnected = True
             cycle.message_event.set()
             self.transport.close()
@@ -311,14 +311,14 @@ class HttpConnection(HttpToolsProtocol):
         self.transport.write(_raw_answer(error, self._front.headers))
 
     def close(self) -> None:
-        """Close it once the client has taken what it was sent."""
+        """Close the connection once the client has read what it was sent."""
         self.transport.close()
 
     def abort(self) -> None:
-        """Close it now, whatever is still to be sent."""
+        """Close the connection now; unsent data is lost."""
         self._is_aborted = True
         if self._is_connected:
-            # Else the kernel would keep what the client does not take.
+            # Otherwise the kernel would keep data that the client does not read.
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.transport.abort()
         elif self.handshake is not None:
@@ -327,6 +327,6 @@ class HttpConnection(HttpToolsProtocol):
 
 def _raw_answer(error: ApiError, headers: ResponseHeaders) -> bytes:
     body = orjson.dumps(error.body())
-    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), (b"connection", b"close")]
-    lines = [b"%b: %b\r\n" % header for header in (*own, *headers.missing_from(own))]
+    fixed = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), (b"connection", b"close")]
+    lines = [b"%b: %b\r\n" % header for header in (*fixed, *headers.missing_from(fixed))]
     return b"".join((STATUS_LINE[error.status], *lines, b"\r\n", body))

@@ -1,4 +1,4 @@
-"""HTTP/1.1 over TLS: a connection that knows its client's certificate."""
+"""HTTP/1.1 over TLS: a connection with the client's certificate."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from magicbyte.security.tls.server import ServerTls
 class TlsConnection(HttpConnection):
     """One connection over TLS."""
 
-    def __init__(self, tls: ServerTls, *arguments: Any, **named: Any) -> None:
-        """Make the protocol of a connection that has been accepted.
+    def __init__(self, tls: ServerTls, *arguments: Any, **keywords: Any) -> None:
+        """Make the protocol of an accepted connection.
 
         Args:
-            tls: The TLS of the server.
-            arguments: As HttpConnection has them.
-            named: As HttpConnection has them.
+            tls: The server's TLS.
+            arguments: As in HttpConnection.
+            keywords: As in HttpConnection.
         """
-        super().__init__(*arguments, **named)
+        super().__init__(*arguments, **keywords)
         self._tls = tls
         self._trust_generation = tls.trust_generation
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to listen to the client, after the handshake."""
+        """Begin to read requests, after the handshake."""
         super().connection_made(transport)
         if self._tls.asks_for_certificates:
             self.peer = _with_certificate(self.peer, transport.get_extra_info("ssl_object"))
