@@ -1,1 +1,1 @@
-"""From a request to its answer: rows, access, limits, remembered answers, and the record of it all."""
+"""From a request to its answer: rows, access, limits, cached answers, metrics and the access log."""

@@ -1,6 +1,6 @@
-"""A server's application: one way for every request, from its row to its answer.
+"""A server's application: every request takes the same steps.
 
-limits -> principal -> route -> access -> media types -> remembered | handled -> counted -> logged
+limits -> principal -> route -> access -> media types -> cached answer or handler -> metrics -> log
 """
 
 from __future__ import annotations
@@ -37,36 +37,36 @@ from magicbyte.security.principal import ANONYMOUS, Principal
 log = logging.getLogger("magicbyte.http")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
-#: Answers a request whose handler raised an exception of a certain type.
+#: Answers a request whose handler raised an exception of some type.
 OnError = Callable[[Request, Any], Awaitable[Response]]
 
 
-def _as_it_is(path: str) -> tuple[str, Mapping[str, str]]:
+def _unchanged(path: str) -> tuple[str, Mapping[str, str]]:
     return path, {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """What is a server's own on the way of its requests.
+    """The parts of an application that differ between servers.
 
     Attributes:
         name: The server's name in metrics.
-        contract: The file name of the OpenAPI document that says the same as the rows.
+        contract: The file name of the OpenAPI document that describes the rows.
         rows: All routes.
-        error_response: Makes the answer to an error, in the media type that was chosen or that fits.
-        body_limits: The sizes of bodies that are taken, in bytes.
-        unrouted_media_types: How requests without a route are negotiated.
-        deadline_seconds: The time until an answer of a row that has a deadline; None for any.
-        timed_out: The error when it has passed.
-        locate: What a path is before its row is looked for.
-        on_errors: How exceptions are answered that are no ApiError.
+        error_response: Makes the answer for an error, in the chosen media type or in a fitting one.
+        body_limits: The largest bodies, in bytes.
+        unrouted_media_types: Negotiates requests without a route.
+        deadline_seconds: The longest time until the answer of a row with a deadline; None for no limit.
+        timed_out: The error after that time.
+        locate: Strips a path before its row is looked up.
+        on_errors: Type of exceptions other than ApiError -> answers them.
         before_handling: Called before the handler; it may raise.
-        after_handling: Called with the answer of the handler, or that to its error, before it is sent.
-        remembered: Where answers are remembered, if they are.
-        identify: Tells the principal of most requests.
-        sign_in: Tells it of the others, which takes longer.
-        skipped_paths: Paths that are answered without sign-in, besides the rows that need none.
-        decide: The access seam.
+        after_handling: Called with the answer of the handler, or with the answer for its error, before it is sent.
+        remembered: The cache of answers; None for no cache.
+        identify: Returns the principal of most requests.
+        sign_in: Returns the principal of the other requests, which takes longer.
+        skipped_paths: Paths that need no sign-in, in addition to the rows that need none.
+        decide: Decides on access.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Api:
     unrouted_media_types: Negotiate
     deadline_seconds: float | None = None
     timed_out: ErrorKind = GATEWAY_TIMEOUT
-    locate: Locate = _as_it_is
+    locate: Locate = _unchanged
     on_errors: Mapping[type[Exception], OnError] = field(default_factory=dict)
     before_handling: Callable[[Request], Awaitable[None]] | None = None
     after_handling: Callable[[Request, Response], None] | None = None
@@ -89,13 +89,13 @@ class Api:
 
 
 class Application:
-    """An ASGI application made of rows; `fastapi` is mounted with the same, and has the lifespan and the state."""
+    """An ASGI application made of rows; `fastapi` has routes for the same rows, the lifespan and the state."""
 
     def __init__(self, api: Api, lifespan: Lifespan | None = None) -> None:
         """Compile the rows.
 
         Args:
-            api: What is the server's own.
+            api: The parts that differ between servers.
             lifespan: Starts and stops what the handlers need.
 
         Raises:
@@ -128,7 +128,7 @@ class Application:
 
     @property
     def state(self) -> Any:
-        """What the handlers find in `request.app.state`."""
+        """The state that handlers read as `request.app.state`."""
         return self.fastapi.state
 
     def _checked(self, lifespan: Lifespan | None) -> Lifespan:
@@ -151,15 +151,15 @@ class Application:
         started = time.perf_counter()
         api, remembered = self._api, self._remembered
         principal = api.identify(scope)
-        found = self.table.find(scope["method"], scope["raw_path"])
-        row, slot, denial = found.row, None, None
+        match = self.table.find(scope["method"], scope["raw_path"])
+        row, slot, denial = match.row, None, None
         try:
             if principal is None:
-                principal, receive = await self._sign_in(found, scope, receive)
+                principal, receive = await self._sign_in(match, scope, receive)
             if row.is_remembered and remembered is not None and scope["method"] == row.method:
                 # The state first: what is decided by an older one must not be remembered as of this one.
                 slot = remembered.slot(principal, scope)
-            decision = api.decide(principal, scope, found)
+            decision = api.decide(principal, scope, match)
         except ApiError as error:
             principal, decision, denial = principal or ANONYMOUS, None, error
         if decision is None:
@@ -167,58 +167,58 @@ class Application:
         if slot is not None and remembered is not None:
             if row.method != "GET":
                 slot, receive = await remembered.with_body(slot, scope, receive)
-            if slot is not None and (known := remembered.find(slot)) is not None:
-                await send(known.start)
-                await send(known.body)
-                found.tallies.add(200, seconds := time.perf_counter() - started)
+            if slot is not None and (cached := remembered.find(slot)) is not None:
+                await send(cached.start)
+                await send(cached.body)
+                match.tallies.add(200, seconds := time.perf_counter() - started)
                 if access_log.isEnabledFor(logging.DEBUG):
                     self.recorder.log(scope, 200, seconds)
                 return
-        await self._answer(Request(scope, receive, found, principal, decision, denial), send, started, slot)
+        await self._answer(Request(scope, receive, match, principal, decision, denial), send, started, slot)
 
-    async def _sign_in(self, found: Found, scope: Scope, receive: Receive) -> tuple[Principal, Receive]:
-        """Whoever sends a request that is not known from memory, and how its body is received.
+    async def _sign_in(self, match: Found, scope: Scope, receive: Receive) -> tuple[Principal, Receive]:
+        """Sign in a request that `identify` does not know; return its principal, and how to receive its body.
 
         Raises:
-            ApiError: The credentials are not good.
+            ApiError: The credentials are invalid.
         """
         api = self._api
-        if found.row.access.operation is Operation.NOTHING or found.path in api.skipped_paths:
+        if match.row.access.operation is Operation.NOTHING or match.path in api.skipped_paths:
             return ANONYMOUS, receive
         principal = await api.sign_in(scope)
         digest = scope.get(BODY_DIGEST)
         return principal, receive if digest is None else with_digest(receive, digest)
 
     async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
-        """Answer anew; count and log the answer."""
-        scope, found, recorder = request.scope, request.found, self.recorder
-        row, status, is_told = found.row, 500, True
-        scope["app"], scope["path"], scope["path_params"] = self.fastapi, found.path, found.parameters
+        """Call the handler and send its answer; count and log the answer."""
+        scope, match, recorder = request.scope, request.match, self.recorder
+        row, status, is_logged = match.row, 500, True
+        scope["app"], scope["path"], scope["path_params"] = self.fastapi, match.path, match.parameters
         recorder.in_progress += 1
         try:
             try:
                 response = await self._handle(request)
-            except Exception as error:  # noqa: BLE001  there is a row in the table of errors for any
+            except Exception as error:  # noqa: BLE001  the table of errors has a row for any error
                 response = await self._on_error(request, error)
             if response.status_code < 400 and request.decision is None:
                 log.error("%s %s was answered without a decision on access", row.method, row.path)
                 response = plain_response(INTERNAL())
             status = response.status_code
-            is_whole = type(response).__call__ is Response.__call__
-            if slot is not None and status == 200 and is_whole and self._remembered is not None:
+            is_plain = type(response).__call__ is Response.__call__
+            if slot is not None and status == 200 and is_plain and self._remembered is not None:
                 self._remembered.add(slot, response)
-            is_told = request.is_told(status)
-            if is_told:
+            is_logged = request.is_logged(status)
+            if is_logged:
                 response.raw_headers.append((b"x-request-id", request.request_id.encode()))
-            if is_whole:
+            if is_plain:
                 await send({"type": "http.response.start", "status": status, "headers": response.raw_headers})
                 await send({"type": "http.response.body", "body": response.body})
             else:
                 await response(scope, request.receive, send)
         finally:
             recorder.in_progress -= 1
-            found.tallies.add(status, seconds := time.perf_counter() - started)
-            if is_told or access_log.isEnabledFor(logging.DEBUG):
+            match.tallies.add(status, seconds := time.perf_counter() - started)
+            if is_logged or access_log.isEnabledFor(logging.DEBUG):
                 recorder.log(scope, status, seconds, request.request_id)
 
     async def _handle(self, request: Request) -> Response:
@@ -251,15 +251,15 @@ class Application:
         on_error = next(self._on_errors[kind] for kind in type(error).__mro__ if kind in self._on_errors)
         try:
             return await on_error(request, error)
-        except ApiError as told:
-            return self._api.error_response(request, told)
+        except ApiError as api_error:
+            return self._api.error_response(request, api_error)
 
     async def _on_api_error(self, request: Request, error: ApiError) -> Response:
         return self._api.error_response(request, error)
 
 
 class _Mounted:
-    """A row as a route of the framework: it takes the way that all requests take."""
+    """A row as a route of the framework; it passes the request to the application."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -269,10 +269,10 @@ class _Mounted:
 
 
 def require_rows(app: FastAPI, rows: Sequence[Row]) -> None:
-    """Refuse to start with a route that has no row: nothing would decide on access to it.
+    """Check that each route has a row, because access to a route is decided by its row.
 
     Raises:
-        Failure: There is one; names it.
+        Failure: A route has no row; the text names the route.
     """
     in_table = {(row.method, row.path) for row in rows}
     for route in app.routes:
@@ -284,7 +284,7 @@ def require_rows(app: FastAPI, rows: Sequence[Row]) -> None:
 
 
 def load_contract(name: str) -> dict[str, Any]:
-    """The OpenAPI document of that file name, from the installed package or, in a checkout, from openapi/."""
+    """Return the OpenAPI document with a file name, from the installed package or, in a checkout, from openapi/."""
     packaged = Path(__file__).parents[2] / "openapi" / name
     path = packaged if packaged.exists() else Path(__file__).parents[3] / "openapi" / name
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -293,7 +293,7 @@ def load_contract(name: str) -> dict[str, Any]:
 
 
 def plain_response(error: ApiError) -> Response:
-    """An error as plain JSON."""
+    """Return the answer for an error as plain JSON."""
     return Response(orjson.dumps(error.body()), error.status, error.headers, "application/json")
 
 
@@ -307,6 +307,6 @@ async def _on_anything(request: Request, error: Exception) -> Response:
 
 
 async def _on_disconnect(request: Request, _error: Exception) -> Response:
-    log.info("%s %s: the client has gone before it had sent all of its body", request.method, request.url.path)
-    # Nobody hears it.
+    log.info("%s %s: the client disconnected before it had sent its whole body", request.method, request.url.path)
+    # The client is gone, so it does not get this answer.
     return Response(status_code=400)

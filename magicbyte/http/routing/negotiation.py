@@ -22,7 +22,7 @@ class MediaType:
 
     @property
     def quality(self) -> float:
-        """The client's `q`, 1 where it gives none or one that is no number."""
+        """The client's `q`; 1 if it is missing or not a number."""
         try:
             return float(dict(self.parameters).get("q", "1"))
         except ValueError:
@@ -54,7 +54,7 @@ class Produced:
 
 
 def parse_media_type(text: str) -> MediaType | None:
-    """One media type with its parameters; None where the text is none. A bare `*` means `*/*`."""
+    """Return a media type with its parameters; None if the text is not a media type. A bare `*` means `*/*`."""
     essence, *parameters = (part.strip() for part in text.split(";"))
     if essence == "*":
         essence = "*/*"
@@ -67,14 +67,14 @@ def parse_media_type(text: str) -> MediaType | None:
 
 @lru_cache(maxsize=256)
 def choose(accept: str | None, produced: Sequence[Produced]) -> str | None:
-    """The type to answer with: the acceptable one of highest client times server quality, the first among equals.
+    """Return the acceptable type with the highest product of client and server quality; the first one of equals.
 
     Args:
         accept: The Accept header; None or blank accepts everything.
-        produced: What the resource can answer with, as a tuple; the first is the default.
+        produced: The types that the resource can answer with, as a tuple; the first is the default.
 
     Returns:
-        The type's essence, or None where nothing is acceptable (406).
+        The type's essence, or None if nothing is acceptable (406).
     """
     if accept is None or not accept.strip():
         return produced[0].essence
@@ -92,7 +92,7 @@ def choose(accept: str | None, produced: Sequence[Produced]) -> str | None:
 
 @lru_cache(maxsize=256)
 def consumes(content_type: str | None, accepted: frozenset[str]) -> bool:
-    """Tell whether a request body of this Content-Type can be read; a missing header can."""
+    """Tell whether a request body of this Content-Type can be read; if the header is missing, it can."""
     if content_type is None or not content_type.strip():
         return True
     media = parse_media_type(content_type)
@@ -101,6 +101,6 @@ def consumes(content_type: str | None, accepted: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def charset_of(content_type: str | None) -> str:
-    """The charset in which a body is written, `utf-8` where the header names none."""
+    """Return the charset of a body; `utf-8` if the header names none."""
     media = parse_media_type(content_type) if content_type else None
     return (media.charset if media else None) or "utf-8"

@@ -1,4 +1,4 @@
-"""The record of what a server has answered: a count and a time for each, and a line of the log for most."""
+"""Metrics and the access log: counts and times of all answers, and a log line for most of them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from magicbyte.kit.errors import ApiError
 
 access_log = logging.getLogger("magicbyte.access")
 
-#: As many characters of a path are logged of a request that is refused before anything was made of it.
+#: How many characters of the path are logged for a request that is refused before routing.
 _LOGGED_PATH = 200
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Tally:
-    """The answers of one route with one status: how many, how long they took together, and how many by time."""
+    """The answers of one route with one status: their number, their total time, and a histogram of their times."""
 
     __slots__ = ("buckets", "count", "seconds")
 
@@ -49,15 +49,15 @@ class Tallies:
 
 
 class Recorder:
-    """Counts and logs every answer of a server: those of routes, and refusals before a route was looked for."""
+    """Counts and logs every answer of a server: those of routes, and refusals before routing."""
 
     def __init__(self, app: str, tallies: Sequence[Tallies], unrouted: Tallies) -> None:
-        """Begin with nothing counted.
+        """Begin with empty counts.
 
         Args:
             app: The server's name in metrics.
-            tallies: Where the answers of each route are counted.
-            unrouted: The one of them for answers without a route.
+            tallies: The counts of all routes.
+            unrouted: The item of `tallies` for answers without a route.
         """
         self.app = app
         self.tallies = tallies
@@ -65,22 +65,22 @@ class Recorder:
         self._unrouted = unrouted
 
     def unrouted(self, status: int) -> None:
-        """Count an answer to what did not get as far as a route."""
+        """Count an answer to a request that did not reach a route."""
         self._unrouted.add(status, 0.0)
 
     async def refuse(self, scope: Scope, send: Send, error: ApiError, *, close: bool = False) -> None:
         """Answer a request with an error before it reaches a route; count it, and log it with the reason."""
         method, path, status = scope["method"], scope["path"][:_LOGGED_PATH], error.status
         self.unrouted(status)
-        told = {"method": method, "path": path, "status": status, "reason": error.message}
-        access_log.info("%s %s %d", method, path, status, extra=told)
+        fields = {"method": method, "path": path, "status": status, "reason": error.message}
+        access_log.info("%s %s %d", method, path, status, extra=fields)
         await answer(send, status, error.body(), close=close)
 
     def log(self, scope: Scope, status: int, seconds: float, request_id: str | None = None) -> None:
-        """Write the line of an answer."""
+        """Write the log line of an answer."""
         if access_log.isEnabledFor(logging.INFO):
             method, path = scope["method"], scope["raw_path"].decode("latin-1")
-            # What access_log.info does, but for finding out which line of code this is.
+            # This does the same as access_log.info, except for finding the calling line of code.
             record = logging.LogRecord(access_log.name, logging.INFO, "", 0, "%s %s %d", (method, path, status), None)
             ms = round(seconds * 1000, 3)
             vars(record).update(request_id=request_id, method=method, path=path, status=status, ms=ms)
@@ -88,20 +88,20 @@ class Recorder:
 
 
 class RequestMetrics(Collector):
-    """A recorder's counts as Prometheus metrics, with the names that both servers have and those of old."""
+    """A recorder's counts as Prometheus metrics, under the names that both servers share and under their old names."""
 
     def __init__(self, recorder: Recorder, former: Callable[[Iterable[Tallies]], Iterable[Metric]]) -> None:
-        """Read a recorder when scraped.
+        """Make a collector, which reads the recorder at each scrape.
 
         Args:
-            recorder: What is read.
-            former: The same counts under names that the server had before.
+            recorder: The recorder to read.
+            former: Makes metrics of the same counts under the server's old names.
         """
         self._recorder = recorder
         self._former = former
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics now."""
+        """Return the current metrics."""
         app, tallies = self._recorder.app, self._recorder.tallies
         requests = CounterMetricFamily(
             "magicbyte_http_requests", "Requests answered", labels=("app", "method", "route", "status")
@@ -123,7 +123,7 @@ class RequestMetrics(Collector):
 
 
 def add_histogram(family: HistogramMetricFamily, labels: Sequence[str], tallies: Iterable[Tally]) -> None:
-    """Add the times of several tallies to a metric, as one histogram."""
+    """Add the times of several tallies to a metric as one histogram."""
     tallies = list(tallies)
     buckets, below = [], 0
     for index, bound in enumerate((*map(str, map(float, BUCKETS)), "+Inf")):

@@ -1,4 +1,4 @@
-"""Answers that are given again from memory as long as the state is the one that they were given from."""
+"""A cache of answers, each valid as long as the state is the one it was computed from."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from magicbyte.security.principal import Principal
 
 #: Principal, raw path, query string, Accept, Content-Type, and the body of a POST.
 Key = tuple[str, bytes, bytes, bytes, bytes, bytes]
-#: About what an answer takes in memory besides its bytes.
+#: The approximate memory of an answer in addition to its bytes.
 _OVERHEAD = 1500
-#: All that an answer depends on: the request, and the state when it came.
+#: Everything that an answer depends on: the request, and the state when the request arrived.
 Slot = tuple[Key, Hashable]
 
 
 @dataclass(frozen=True, slots=True)
 class RememberedAnswer:
-    """An answer with status 200, and the state that it was given from."""
+    """An answer with status 200, and the state it was computed from."""
 
     state: Hashable
     start: Message
@@ -30,9 +30,9 @@ class RememberedAnswer:
 
 
 class RememberedAnswers:
-    """The answers of rows that say so, by everything that such an answer depends on besides the state.
+    """The cached answers of rows with `is_remembered`, by everything in the request that such an answer depends on.
 
-    Requests with an id of their own are answered anew, since their answers carry it.
+    Requests with an X-Request-Id header are not answered from the cache, because their answers repeat the id.
     """
 
     def __init__(
@@ -43,27 +43,27 @@ class RememberedAnswers:
         most_bytes: int = 64 << 20,
         longest: int = 64 << 10,
     ) -> None:
-        """Begin with nothing remembered.
+        """Make an empty cache.
 
         Args:
-            state: A value that changes with the state.
-            conditions: Headers of requests, in lower case, and which values let an answer be given from memory.
-            most_bytes: How much is remembered altogether.
-            longest: The longest body of a request or an answer that is remembered, in bytes.
+            state: Returns a value that changes with the state.
+            conditions: Request header, in lower case -> tells which of its values allow a cached answer.
+            most_bytes: The largest size of the cache.
+            longest: The longest cached body of a request or an answer, in bytes.
         """
         self._state = state
         self._conditions = {b"x-request-id": _never, **conditions}
-        self._looked_at = frozenset({b"accept", b"content-type", *self._conditions})
+        self._relevant_headers = frozenset({b"accept", b"content-type", *self._conditions})
         self._most_bytes = most_bytes
         self._longest = longest
         self._bytes = 0
         self._answers: OrderedDict[Key, RememberedAnswer] = OrderedDict()
 
     def slot(self, principal: Principal, scope: Scope) -> Slot | None:
-        """What the answer to a request depends on besides its body; None if its headers want it answered anew."""
+        """Return what the answer depends on except the request's body; None if the headers forbid a cached answer."""
         accept = content_type = b""
         for name, value in scope["headers"]:
-            if name not in self._looked_at:
+            if name not in self._relevant_headers:
                 continue
             if name == b"accept":
                 accept += b"," + value
@@ -75,7 +75,7 @@ class RememberedAnswers:
         return key, self._state()
 
     async def with_body(self, slot: Slot, scope: Scope, receive: Receive) -> tuple[Slot | None, Receive]:
-        """As `slot`, with the body, and the means to receive it again; None if it is long or comes in parts."""
+        """Add the body to a slot, None if it is long or in parts; return it and a `Receive` that still has the body."""
         length = header(scope, b"content-length")
         if length is None or not length.isdigit() or int(length) > self._longest:
             return None, receive
@@ -83,19 +83,19 @@ class RememberedAnswers:
         receive = _again(first, receive)
         if first["type"] != "http.request" or first.get("more_body"):
             return None, receive
-        # An empty body must not be taken for that of a GET.
+        # An empty body must not get the slot of a GET.
         body = first.get("body", b"") or b" "
         key, state = slot
         return ((*key[:5], body), state), receive
 
     def find(self, slot: Slot) -> RememberedAnswer | None:
-        """What was answered before, in the same state."""
+        """Return the answer given before in the same state, if any."""
         key, state = slot
-        known = self._answers.get(key)
-        return known if known is not None and known.state == state else None
+        answer = self._answers.get(key)
+        return answer if answer is not None and answer.state == state else None
 
     def add(self, slot: Slot, response: Response) -> None:
-        """Remember an answer as it is now: headers that are added later are of one request alone."""
+        """Cache an answer as it is now: headers that are added later belong to one request only."""
         length, (key, state) = len(response.body), slot
         if length > self._longest:
             return
@@ -108,8 +108,8 @@ class RememberedAnswers:
         while self._bytes > self._most_bytes:
             self._forget(self._answers.popitem(last=False)[1])
 
-    def _forget(self, gone: RememberedAnswer | None) -> None:
-        self._bytes -= gone.size if gone is not None else 0
+    def _forget(self, answer: RememberedAnswer | None) -> None:
+        self._bytes -= answer.size if answer is not None else 0
 
 
 def _never(_value: str) -> bool:
@@ -117,10 +117,10 @@ def _never(_value: str) -> bool:
 
 
 def _again(first: Message, receive: Receive) -> Receive:
-    """The same request from its beginning, the first message of which has been read."""
-    waiting = [first]
+    """Return a `Receive` that yields the message already read, then the rest."""
+    pending = [first]
 
     async def again() -> Message:
-        return waiting.pop() if waiting else await receive()
+        return pending.pop() if pending else await receive()
 
     return again

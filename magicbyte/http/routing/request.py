@@ -1,4 +1,4 @@
-"""A request on its way through a server."""
+"""A request with its route, principal and access decision."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from magicbyte.http.routing.rows import Row
     from magicbyte.http.routing.table import Found
 
-#: A request id that a client may choose; another is replaced, so that it cannot forge lines of a log.
+#: A valid request id of a client; any other id is replaced, so that a client cannot forge log lines.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
-#: Makes request ids, which need not be secret: to ask the system for each would hand the interpreter to other threads.
-_random_bits = random.Random().getrandbits  # noqa: S311  as it says
+#: Makes request ids, which need not be secret. A system call for each id would release the interpreter lock.
+_random_bits = random.Random().getrandbits  # noqa: S311  not secret
 
 
 class Request(StarletteRequest):
-    """Starlette's request with what the way to the handler has found out.
+    """Starlette's request with the results of the steps before the handler.
 
     Attributes:
-        found: The row that answers it, and what its path says.
+        found: The row that answers it, and the parts of its path.
         row: The row.
-        principal: Who sends it.
-        decision: What the access seam decided; None if nothing.
-        denial: Why the request is refused, by sign-in or by the access seam; None if it is not.
+        principal: The sender.
+        decision: The decision on access; None if there is none.
+        denial: The error of sign-in or of the access decision; None if the request is not refused.
         media_type: The answer's media type; None before it is chosen.
-        negotiated: What else the media types say, as the server's `Negotiate` left it.
+        negotiated: Further results of the server's `Negotiate`.
     """
 
     def __init__(
@@ -61,30 +61,30 @@ class Request(StarletteRequest):
         """Refuse the body if it is larger.
 
         Raises:
-            ApiError: 413 if it is declared to be; receiving it raises the same if it comes to be.
+            ApiError: 413 if Content-Length exceeds the limit; receiving the body raises it if the body does.
         """
         self._receive = limited(self.scope, self._receive, most_bytes)
 
     @property
     def request_id(self) -> str:
-        """The id of the request in logs: the client's own if it is well formed."""
+        """The request's id in logs: the client's id if it is valid, else a new one."""
         if self._id is None:
-            asked = header(self.scope, b"x-request-id")
-            self._id = asked if asked and _REQUEST_ID.fullmatch(asked) else f"{_random_bits(128):032x}"
+            client_id = header(self.scope, b"x-request-id")
+            self._id = client_id if client_id and _REQUEST_ID.fullmatch(client_id) else f"{_random_bits(128):032x}"
         return self._id
 
-    def is_told(self, status: int) -> bool:
-        """Tell whether the answer has a request id and a line of the log: all but successes of quiet routes.
+    def is_logged(self, status: int) -> bool:
+        """Tell whether the answer has a request id and a log line.
 
-        A client that sends an id asks for both.
+        Only successes of quiet routes have neither, unless the client sends an id.
         """
         return status >= 400 or not self.row.is_quiet or header(self.scope, b"x-request-id") is not None
 
     async def body(self) -> bytes:
-        """The whole body, read at once; kept for later callers.
+        """Return the whole body; it is read once and kept for later callers.
 
         Raises:
-            ClientDisconnect: The client has gone before it had sent all.
+            ClientDisconnect: The client disconnected before it had sent the whole body.
         """
         if not hasattr(self, "_body"):
             message = await self.receive()

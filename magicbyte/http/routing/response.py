@@ -1,4 +1,4 @@
-"""An answer whose body is there, without the cases that Starlette's have to tell apart."""
+"""A response with a complete body, without the case distinctions of Starlette's responses."""
 
 from __future__ import annotations
 

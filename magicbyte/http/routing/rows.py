@@ -1,4 +1,4 @@
-"""A route is a row: what a server has to know of one route stands in one value."""
+"""A route is a row: one value with everything that a server knows about the route."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Negotiate = Callable[[Request], None]
 
 
 class BodyLimit(IntEnum):
-    """Which of the server's limits holds for a body; their sizes are settings."""
+    """The limit that applies to a body; the settings have the sizes."""
 
     USUAL = auto()
     BULK = auto()
@@ -30,17 +30,17 @@ class Row:
 
     Attributes:
         method: The HTTP method; a GET that is safe answers HEAD too.
-        path: The template: a segment in braces is a parameter.
-        operation_id: The contract's name for it.
-        access: What a principal needs.
+        path: The path template; a segment in braces is a parameter.
+        operation_id: The route's operation id in the OpenAPI contract.
+        access: The rights that a principal needs.
         handler: Answers a request.
-        media_types: Chooses the answer's media type, and refuses bodies of types that are not read.
-        body_limit: Which limit its bodies have.
-        has_deadline: The server's deadline holds; else an answer takes as long as it takes.
-        streams: Body and answer are as slow as the client wants; the times of connections do not bind them.
-        is_remembered: The answer depends on the request and the state alone, and may be given again from memory.
-        is_quiet: Successes are so many that a line of the log must be asked for, by `debug` or by a request id.
-        is_safe: It changes nothing, if it is a GET.
+        media_types: Chooses the answer's media type, and refuses bodies of unsupported types.
+        body_limit: The limit of its bodies.
+        has_deadline: Whether the server's deadline applies; if not, an answer may take any time.
+        streams: Whether body and answer may be as slow as the client wants, so that no time limits apply to them.
+        is_remembered: Whether the answer depends only on the request and the state, so that it may be cached.
+        is_quiet: Whether successes are so frequent that they are logged only at level debug or with a request id.
+        is_safe: Whether a GET changes nothing.
     """
 
     method: str
@@ -59,7 +59,7 @@ class Row:
 
     @cached_property
     def needs(self) -> tuple[tuple[str, ...], ...]:
-        """What a principal needs, as access rules name it: one operation of each set."""
+        """The operations, by their names in access rules: a principal needs one operation of each set."""
         needs, access = list[tuple[str, ...]](), self.access
         while True:
             needs.append(tuple(str(operation.name) for operation in access.operation))
@@ -69,5 +69,5 @@ class Row:
 
     @cached_property
     def needs_sign_in_at_most(self) -> bool:
-        """Whether no right is needed."""
+        """Whether no rights are needed, at most a sign-in."""
         return self.access.operation in (Operation.NOTHING, Operation.SIGN_IN)

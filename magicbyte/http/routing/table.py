@@ -1,4 +1,4 @@
-"""The rows of a server as a compiled table: from a method and a path to the row that answers."""
+"""The rows of a server as a compiled table, which finds the row for a method and a path."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Negotiate, Row
 from magicbyte.kit.errors import ApiError
 
-#: What requests to no route are counted under; a path of a client's own must not become a label.
+#: The label for requests without a route; a path that a client chose must not become a label.
 NO_ROUTE = "none"
-#: How many found routes are kept, and the longest path of one, so that clients cannot fill the memory with them.
-_KEPT = 4096
-_LONGEST_KEPT = 256
+#: How many look-ups are cached, and the longest path of one, so that clients cannot fill the memory with them.
+_CACHED = 4096
+_LONGEST_CACHED = 256
 
-#: Takes off a path what stands around that of a route: gives the route's path, and parameters. Raises ApiError.
+#: Strips a path to the route's path; returns it with the parameters of the stripped parts. Raises ApiError.
 Locate = Callable[[str], tuple[str, Mapping[str, str]]]
 
 
 class Found(NamedTuple):
-    """The row that answers a request, and what its path says.
+    """The row that answers a request, and the parts of the request's path.
 
     Attributes:
-        row: The row; that of no route if there is none.
-        tallies: Where its answers are counted.
-        path: The path without what stands around that of the route.
+        row: The row; a placeholder if there is no route.
+        tallies: Counts its answers.
+        path: The stripped path, from `Locate`.
         parameters: The path's parameters, percent-encoded as they were sent.
-        error: Why the path is none, if the server says so.
-        allowed: The methods that the path has, if it has not that of the request.
+        error: The error of `Locate`, if the path is invalid.
+        allowed: The methods of the path, if the request's method is not one of them.
     """
 
     row: Row
@@ -47,31 +47,31 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class _Pattern:
-    """The path of some rows: the segments that are literal, and the names of the others, by position."""
+    """The path of one or more rows: its literal segments and its parameters' names, by position."""
 
     literals: tuple[tuple[int, str], ...]
     parameters: tuple[tuple[int, str], ...]
     rows: dict[str, tuple[Row, Tallies]] = field(default_factory=dict)
 
     def match(self, segments: Sequence[str]) -> dict[str, str] | None:
-        """The path's parameters, or None if it is another path."""
+        """Return the path's parameters, or None if the path does not match."""
         for position, literal in self.literals:
             if segments[position] != literal:
                 return None
-        found = {name: segments[position] for position, name in self.parameters}
-        return found if all(found.values()) else None
+        parameters = {name: segments[position] for position, name in self.parameters}
+        return parameters if all(parameters.values()) else None
 
 
 class Table:
-    """Finds the row of a request; literal segments go before parameters, whatever the order of the rows."""
+    """Finds the row of a request; literal segments win over parameters, whatever the order of the rows."""
 
     def __init__(self, rows: Iterable[Row], locate: Locate, media_types: Negotiate) -> None:
         """Compile the rows.
 
         Args:
             rows: All routes of the server.
-            locate: What a path is before it is looked up.
-            media_types: How requests without a route are negotiated.
+            locate: Strips a path before it is looked up.
+            media_types: Negotiates requests without a route.
 
         Raises:
             ValueError: Two rows have the same method and path, or the same operation id.
@@ -79,12 +79,12 @@ class Table:
         self.rows = tuple(rows)
         self._locate = locate
         self._without_route = Row(NO_ROUTE, NO_ROUTE, NO_ROUTE, SIGNED_IN, _answer_without_route, media_types)
-        #: Where requests are counted that no row answers.
+        #: Counts requests without a row.
         self.unrouted = Tallies(NO_ROUTE, NO_ROUTE)
-        #: By the number of segments and the first one, which is None if it is a parameter.
+        #: Patterns by the number of segments and the first segment, which is None if it is a parameter.
         self._patterns: dict[tuple[int, str | None], list[_Pattern]] = {}
         self.tallies = [self.unrouted]
-        self._kept: dict[tuple[str, bytes], Found] = {}
+        self._cache: dict[tuple[str, bytes], Found] = {}
         self._compile()
 
     def _compile(self) -> None:
@@ -107,30 +107,30 @@ class Table:
             self._patterns.setdefault(key, []).append(pattern)
 
     def find(self, method: str, raw_path: bytes) -> Found:
-        """The row that answers a method and path; that of no route if there is none."""
-        found = self._kept.get((method, raw_path))
-        if found is None:
-            found = self._find(method, raw_path)
-            if (found.row.is_remembered or found.row.is_quiet) and len(raw_path) <= _LONGEST_KEPT:
-                if len(self._kept) >= _KEPT:
-                    self._kept.clear()
-                self._kept[method, raw_path] = found
-        return found
+        """Return the row for a method and path; a placeholder if there is no route."""
+        match = self._cache.get((method, raw_path))
+        if match is None:
+            match = self._find(method, raw_path)
+            if (match.row.is_remembered or match.row.is_quiet) and len(raw_path) <= _LONGEST_CACHED:
+                if len(self._cache) >= _CACHED:
+                    self._cache.clear()
+                self._cache[method, raw_path] = match
+        return match
 
     def _find(self, method: str, raw_path: bytes) -> Found:
-        # Routes are found on the path as it was sent, so that %2F within a segment is not taken for a separator.
+        # Look up the path as it was sent, so that %2F within a segment is not taken for a separator.
         path = raw_path.partition(b"?")[0].decode("latin-1")
         try:
-            path, around = self._locate(path)
+            path, outer_parameters = self._locate(path)
         except ApiError as error:
             return Found(self._without_route, self.unrouted, path, {}, error)
         allowed: list[str] = []
         for pattern, parameters in self._matching(path):
             entry = pattern.rows.get(method)
             if entry is not None:
-                return Found(*entry, path, {**around, **parameters} if around else parameters)
+                return Found(*entry, path, {**outer_parameters, **parameters} if outer_parameters else parameters)
             allowed += pattern.rows
-        return Found(self._without_route, self.unrouted, path, around, allowed=allowed)
+        return Found(self._without_route, self.unrouted, path, outer_parameters, allowed=allowed)
 
     def _matching(self, path: str) -> Iterable[tuple[_Pattern, dict[str, str]]]:
         first, *rest = segments = path.split("/")[1:]
@@ -141,7 +141,7 @@ class Table:
                     yield pattern, parameters
 
     def streams(self, raw_path: bytes) -> bool:
-        """Tell whether a path is that of a route that streams."""
+        """Tell whether a path belongs to a route that streams."""
         return any(row.streams for row in self._rows_at(raw_path))
 
     def is_safe(self, raw_path: bytes) -> bool:
