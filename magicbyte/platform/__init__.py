@@ -1,1 +1,1 @@
-"""What runs on this machine: the broker, its jars, a Java, and our servers as processes."""
+"""Programs that run on this machine: the broker, its jars and Java, and our servers as processes."""

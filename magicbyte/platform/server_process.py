@@ -1,4 +1,4 @@
-"""One of our HTTP servers as a child process: started, waited for, stopped, killed."""
+"""One of our HTTP servers as a child process: start, wait until ready, stop, kill."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from magicbyte.kit.failure import Failure
 
 
 class ServerFailed(Failure):
-    """A server ended, or did not answer in time; `last_lines` are the end of its log."""
+    """A server ended, or did not answer in time; `last_lines` is the end of its log."""
 
     def __init__(self, text: str, last_lines: Sequence[str]) -> None:
         super().__init__(text)
@@ -25,7 +25,7 @@ class ServerFailed(Failure):
 
 
 class ServerProcess:
-    """A `magicbyte` command that serves HTTP, in a process that ends with this one."""
+    """A `magicbyte` command that serves HTTP, in a process that ends when this process ends."""
 
     def __init__(
         self,
@@ -38,17 +38,17 @@ class ServerProcess:
         python: Path | str = sys.executable,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Say what to start; nothing is started yet.
+        """Configure the server; nothing is started yet.
 
         Args:
-            name: what messages call it.
+            name: the server's name in messages.
             arguments: the command's name and its arguments, as after `magicbyte`.
-            url: where it will answer, without a slash at the end.
-            log: the file for its output, written anew by each start.
-            probe: the path whose answer, other than a 5xx, shows that it is ready.
-            python: the interpreter; one of another environment runs the server that is installed there. Setting the
-                attribute between a stop and a start replaces the server by that of another environment.
-            tls: how it is asked whether it is ready, if the URL is https.
+            url: the URL that it will serve, without a slash at the end.
+            log: the file for its output, overwritten by each start.
+            probe: the path to request; an answer other than 5xx means that the server is ready.
+            python: the interpreter; one of another environment runs the server installed there. Setting the attribute
+                between a stop and a start switches to the server of another environment.
+            tls: the client's context for probing an https URL.
         """
         self.name = name
         self.arguments = list(arguments)
@@ -61,40 +61,40 @@ class ServerProcess:
 
     @property
     def pid(self) -> int | None:
-        """The process id while it runs."""
+        """The process id while the server runs, else None."""
         return self._process.pid if self._process is not None and self.is_running else None
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a live process."""
+        """Whether the process is alive."""
         return self._process is not None and self._process.poll() is None
 
     def launch(self, *, start_when_closed: int | None = None) -> None:
         """Start the process and return at once.
 
         Args:
-            start_when_closed: the read end of a pipe; the server loads its code, and serves once the other end closes.
+            start_when_closed: the read end of a pipe; the server loads its code, then waits until the other end closes.
         """
-        # -P: a folder of the user's that is called `registry` must not be taken for ours.
+        # -P: Python must not import a folder `registry` of the user instead of ours.
         command = [self.python, "-P", "-m", "magicbyte.cli.main", *self.arguments]
-        passed: list[int] = []
+        inherited: list[int] = []
         if start_when_closed is not None:
             command += ["--start-when-closed", str(start_when_closed)]
-            passed = [start_when_closed]
+            inherited = [start_when_closed]
         environment = os.environ | {"PYTHONUNBUFFERED": "1"}
         with self.log.open("wb") as log:
-            self._process = process.start(command, log=log.fileno(), environment=environment, pass_fds=passed)
+            self._process = process.start(command, log=log.fileno(), environment=environment, pass_fds=inherited)
 
     def start(self, timeout: float = 30) -> None:
-        """Start it and wait until it answers; raises as `wait_until_ready`."""
+        """Start the server and wait until it answers; see `wait_until_ready`."""
         self.launch()
         self.wait_until_ready(timeout)
 
     def wait_until_ready(self, timeout: float = 30) -> None:
-        """Wait until it answers.
+        """Wait until the server answers.
 
         Raises:
-            ServerFailed: it ended, or `timeout` seconds have passed.
+            ServerFailed: it ended, or did not answer within `timeout` seconds.
         """
         deadline = time.monotonic() + timeout
         while not self.answers():
@@ -104,13 +104,13 @@ class ServerProcess:
             time.sleep(0.02)
 
     def check(self) -> None:
-        """Raise ServerFailed where the process has ended."""
+        """Raise ServerFailed if the process has ended."""
         if not self.is_running:
             code = self._process.returncode if self._process is not None else None
             raise ServerFailed(f"the {self.name} ended with exit code {code}", self.last_lines())
 
     def answers(self) -> bool:
-        """Whether it answers its probe at this moment."""
+        """Tell whether the server answers the probe at the moment."""
         parts = urlsplit(self.url)
         host, port = parts.hostname or "", parts.port
         connection = (
@@ -127,30 +127,30 @@ class ServerProcess:
             connection.close()
 
     def terminate(self) -> None:
-        """Ask it to stop and return at once; `stop` then waits."""
+        """Ask the server to stop and return at once; `stop` then waits."""
         if self._process is not None and self.is_running:
             self._process.terminate()
 
     def stop(self, seconds: float = 10) -> int | None:
-        """End it cleanly, by force after `seconds`, and return its exit code; None where it was never started."""
+        """Stop the server cleanly, by force after `seconds`, and return its exit code; None if it was never started."""
         return None if self._process is None else process.stop(self._process, seconds=seconds)
 
     def wait(self, seconds: float = 10) -> int | None:
-        """Wait until it has ended and return its exit code; None if it was never started.
+        """Wait until the server has ended and return its exit code; None if it was never started.
 
         Raises:
-            subprocess.TimeoutExpired: it still runs after `seconds`.
+            subprocess.TimeoutExpired: the server still runs after `seconds`.
         """
         return None if self._process is None else self._process.wait(seconds)
 
     def kill(self) -> None:
-        """End it at once with SIGKILL, as a crash would."""
+        """Kill the server with SIGKILL, as in a crash."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
     def last_lines(self, count: int = 15) -> list[str]:
-        """Return the end of its log."""
+        """Return the last lines of the server's log."""
         try:
             return self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-count:]
         except FileNotFoundError:

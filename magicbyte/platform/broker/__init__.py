@@ -1,4 +1,4 @@
-"""A real Apache Kafka broker on this machine: one node on the loopback, started in about a second."""
+"""A real Apache Kafka broker on this machine: one node on loopback, started in about a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m magicbyte.platform.broker prepare`: have all that the first start would fetch and make."""
+"""`python -m magicbyte.platform.broker prepare`: fetch and make everything that a broker's first start needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from magicbyte.platform.broker.local import prepare
 
 
 def main() -> int:
-    """Run the one command there is; returns the exit code."""
+    """Run the only command and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m magicbyte.platform.broker", description=__doc__)
     parser.add_argument("command", choices=("prepare",))
     parser.parse_args()

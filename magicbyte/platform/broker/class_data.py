@@ -1,4 +1,4 @@
-"""The broker's class data archive (AppCDS), which halves its start: made once for each JVM and set of jars."""
+"""The broker's class data archive (AppCDS), which halves its start time; made once per JVM and set of jars."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from magicbyte.kit.failure import cache_folder, say
 from magicbyte.platform.java import Java
 
-#: Small heap, no concurrent collector, the quick compiler only: a broker for one developer.
+#: For a broker with one user: a small heap, no concurrent collector, only the quick compiler.
 JVM_OPTIONS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 
 
 def archive_options(java: Java, jars: Sequence[Path], train: Callable[[list[str]], None]) -> list[str]:
-    """Return the JVM options that use the archive, making it first where there is none; none where it cannot be kept.
+    """Return the JVM options that use the archive, after making it if it is missing; empty if it cannot be saved.
 
     Args:
         java: the JVM that will run the broker.
         jars: its class path, in order.
-        train: starts a broker with the given further JVM options and stops it.
+        train: starts and stops a broker with additional JVM options.
     """
     archive = cache_folder() / "class-data" / f"broker-{_key(java, jars)}.jsa"
     if not archive.exists():
@@ -35,12 +35,12 @@ def archive_options(java: Java, jars: Sequence[Path], train: Callable[[list[str]
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not archive.exists():
                 _make(java, jars, archive, train)
-    # An empty archive stands for a JVM that could not make one.
+    # An empty file means that the JVM could not make an archive.
     return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds=off"] if archive.stat().st_size else []
 
 
 def _key(java: Java, jars: Sequence[Path]) -> str:
-    """Name all that the JVM compares before it takes an archive: itself, its options, and each jar's path and time."""
+    """Hash what the JVM compares before it uses an archive: itself, its options, and each jar's path and time."""
     stat = java.executable.stat()
     parts = [str(java.executable.resolve()), str(stat.st_size), str(stat.st_mtime_ns), *JVM_OPTIONS]
     parts += [f"{jar}:{jar.stat().st_mtime_ns}" for jar in jars]

@@ -1,4 +1,4 @@
-"""Kafka's own keeping of a broker's metadata (KRaft), by a controller in the broker's process: Kafka 3 and later."""
+"""KRaft: a controller in the broker's process keeps its metadata; for Kafka 3 and later."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from magicbyte.platform.broker.properties import NODE_ID, BrokerFailed
 
 _REMEDY = "it is not a local broker's, or it is damaged; name another with --data-dir, or remove it"
 
-#: The bytes of a record batch up to and with its magic, whose offset is the last.
+#: The length of a record batch's header up to and including its magic byte.
 _BATCH_HEADER = 17
 
 
 class KRaft:
-    """The metadata of a broker that is its own controller."""
+    """A broker's metadata, kept by the broker itself as its controller."""
 
-    #: What the broker logs once it answers clients.
+    #: The broker logs this text once it answers clients.
     started = b"Kafka Server started"
 
     def __init__(self, data_dir: Path) -> None:
-        """Say which folder is the broker's; nothing is written yet."""
+        """Take the broker's folder; nothing is written yet."""
         self._logs = data_dir / "kafka"
 
     def prepare(self) -> None:
-        """Make the folder of the logs with the `meta.properties` that formats it, or check that it has a good one.
+        """Make the folder of the logs with the `meta.properties` that formats it, or check an existing one.
 
         Raises:
-            BrokerFailed: the folder cannot be made or holds something else than this broker's data.
+            BrokerFailed: the folder cannot be made, or holds other data than this broker's.
         """
         logs, meta = self._logs, self._logs / "meta.properties"
         try:
@@ -48,16 +48,16 @@ class KRaft:
         if values.get("version") != "1" or not values.get("cluster.id") or values.get("node.id") != NODE_ID:
             raise BrokerFailed(f"the data folder {logs} has a damaged or foreign meta.properties: {_REMEDY}")
         for segment in (logs / "__cluster_metadata-0").glob("*.log"):
-            if not _begins_with_a_batch(segment):
+            if not _begins_with_batch(segment):
                 raise BrokerFailed(
                     f"{segment} is damaged, and with it all topics: name another --data-dir, or remove it"
                 )
 
     def start(self, java_command: Sequence[str]) -> None:
-        """Start nothing: the broker is its own controller."""
+        """Do nothing: the broker is its own controller."""
 
     def properties(self, address: str) -> dict[str, str]:
-        """Return the settings for a broker that clients find at `address`."""
+        """Return the settings for a broker that listens on `address`."""
         controller = f"127.0.0.1:{free_port()}"
         return {
             "process.roles": "broker,controller",
@@ -68,13 +68,13 @@ class KRaft:
         }
 
     def stop(self) -> None:
-        """Stop nothing."""
+        """Do nothing."""
 
 
-def _begins_with_a_batch(segment: Path) -> bool:
-    """Whether a log segment begins with a record batch of its first offset and magic 2, or is empty.
+def _begins_with_batch(segment: Path) -> bool:
+    """Tell whether a log segment is empty or begins with a record batch of its first offset and magic 2.
 
-    Kafka takes a metadata log that does not for an empty one, and then drops every topic that it does not know.
+    Kafka treats a metadata log with any other beginning as empty, and then deletes all topics.
     """
     with segment.open("rb") as stream:
         header = stream.read(_BATCH_HEADER)
@@ -83,5 +83,5 @@ def _begins_with_a_batch(segment: Path) -> bool:
 
 
 def _new_cluster_id() -> str:
-    """Return 16 random bytes in the URL-safe base64 that Kafka writes cluster ids in."""
+    """Return 16 random bytes in URL-safe base64, as Kafka writes cluster ids."""
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()

@@ -1,4 +1,4 @@
-"""`LocalBroker`: Apache Kafka as a child process, with its data, its log and its settings in one folder."""
+"""`LocalBroker`: Apache Kafka as a child process, with data, log and settings in one folder."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from magicbyte.platform.broker.properties import SINGLE_NODE, BrokerFailed, prop
 from magicbyte.platform.broker.zookeeper import ZooKeeper
 from magicbyte.platform.java import find_broker_java
 
-#: What keeps a broker's metadata, by Kafka's major version.
+#: Kafka's major version -> keeps the broker's metadata.
 _METADATA: Mapping[str, type[KRaft | ZooKeeper]] = {"2": ZooKeeper, "3": KRaft, "4": KRaft}
 
 _LOGGING = (
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
     "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss.SSS",
     "-Dorg.slf4j.simpleLogger.showThreadName=false",
-    # One line for each partition and request; the other loggers tell the same story.
+    # It logs a line per partition and request, which the other loggers repeat.
     "-Dorg.slf4j.simpleLogger.log.state.change.logger=warn",
 )
 
 
-#: Where the log says why the broker ended, the most telling first.
+#: Lines of the log that give the reason why the broker ended, the most specific first.
 _REASONS = (r"^Caused by: [\w.$]+: (.+)", r"^[\w.]+(?:Exception|Error): (.+)", r".* ERROR \S+ - (.+)")
 
 
 def kafka_version() -> str:
-    """Return the version of Kafka that brokers run unless they are told another: MAGICBYTE_KAFKA_VERSION, or ours."""
+    """Return the default version of Kafka for brokers: MAGICBYTE_KAFKA_VERSION, or else ours."""
     return os.environ.get("MAGICBYTE_KAFKA_VERSION") or jars.KAFKA_VERSION
 
 
 class LocalBroker:
-    """A single-node Kafka on the loopback that ends when this process does.
+    """A single-node Kafka on loopback that ends when this process ends.
 
-    `start()` returns when it answers; as a context manager it is started and stopped. Its folder holds `kafka/` (the
-    data), `server.properties` and `broker.log`; started again on the same folder it has its topics back.
+    `start()` returns when the broker answers; the context manager starts and stops it. Its folder holds `kafka/` (the
+    data), `server.properties` and `broker.log`; a new broker on the same folder keeps the topics.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class LocalBroker:
         properties: Mapping[str, str] | None = None,
         version: str | None = None,
     ) -> None:
-        """Say where the broker will be; nothing is started or written yet.
+        """Configure the broker; nothing is started or written yet.
 
         Args:
-            data_dir: the broker's folder, made where it does not exist.
+            data_dir: the broker's folder, made if it does not exist.
             port: the port for clients; 0 picks a free one.
             host: the loopback address to listen on.
-            properties: settings of `server.properties` that go over the usual ones.
+            properties: settings of `server.properties` that override the defaults.
             version: the version of Kafka, one of `magicbyte.platform.jars.KAFKA_VERSIONS`; None for `kafka_version()`.
 
         Raises:
@@ -90,12 +90,12 @@ class LocalBroker:
 
     @property
     def pid(self) -> int | None:
-        """The process id while the broker runs."""
+        """The process id while the broker runs, else None."""
         return self._process.pid if self.is_running and self._process else None
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a live process."""
+        """Whether the process is alive."""
         return self._process is not None and self._process.poll() is None
 
     def start(self, timeout: float = 60) -> None:
@@ -105,7 +105,7 @@ class LocalBroker:
             timeout: seconds until it counts as failed.
 
         Raises:
-            BrokerFailed: the port is in use, the data folder is no good, or the broker ended or kept silent.
+            BrokerFailed: the port is in use, the data folder is unusable, or the broker ended or is too slow.
             JavaMissing: there is no Java.
             JarsMissing: the jars are not cached and could not be fetched.
         """
@@ -113,7 +113,7 @@ class LocalBroker:
         self.wait_until_ready(timeout)
 
     def launch(self) -> None:
-        """Start the process and return at once; raises as `start`."""
+        """Start the process and return at once; raises the same errors as `start`."""
         if not 0 < self.port < 65536:
             raise BrokerFailed(f"{self.port} is no port: 1 to 65535")
         if not port_is_free(self.port, self.host):
@@ -134,13 +134,13 @@ class LocalBroker:
             }
             settings = self.data_dir / "server.properties"
             settings.write_text(properties_text(properties), encoding="utf-8")
-            # The broker inherits the lock's descriptor, and so holds the lock for as long as it lives.
+            # The broker inherits the lock's descriptor, so it holds the lock as long as it lives.
             self._process = process.start(
                 [*java_command, "kafka.Kafka", settings], log=log.fileno(), pass_fds=[lock.fileno()]
             )
 
     def wait_until_ready(self, timeout: float = 60) -> None:
-        """Wait until the launched broker answers clients; raises BrokerFailed if it ends or keeps silent."""
+        """Wait until the launched broker answers clients; raises BrokerFailed if it ends or does not answer in time."""
         assert self._process is not None
         deadline = time.monotonic() + timeout
         with self.log.open("rb") as log:
@@ -153,18 +153,18 @@ class LocalBroker:
                     self.stop()
                     raise BrokerFailed(f"the broker did not answer within {timeout:g} s; its log is {self.log}")
                 time.sleep(0.01)
-        # Where it fails the topics come with the first client, as with any broker.
+        # If this fails, the first client makes the broker create the topics, as usual.
         with contextlib.suppress(OSError):
             await_coordinators(self.host, self.port, timeout=5)
 
     def stop(self) -> None:
-        """End the broker cleanly (SIGTERM; SIGKILL after 20 s); does nothing where none runs."""
+        """Stop the broker cleanly if it runs (SIGTERM; SIGKILL after 20 s)."""
         if self._process is not None:
             process.stop(self._process, seconds=20)
         self._metadata.stop()
 
     def kill(self) -> None:
-        """End the broker at once with SIGKILL, as a crash would."""
+        """Kill the broker with SIGKILL, as in a crash."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -177,17 +177,17 @@ class LocalBroker:
         self.stop()
 
     def _reason(self) -> str:
-        """Find in the log why the broker ended: the last cause named, else the last error, else the JVM's words."""
+        """Return why the broker ended, from its log: the last cause, the last error, or the JVM's first lines."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         for pattern in _REASONS:
-            found = [match[1] for line in lines if (match := re.match(pattern, line))]
-            if found:
-                return found[-1][:300].strip().rstrip(".")
+            reasons = [match[1] for line in lines if (match := re.match(pattern, line))]
+            if reasons:
+                return reasons[-1][:300].strip().rstrip(".")
         return " ".join(lines[:2])[:300] or f"exit code {self._process.poll() if self._process else None}"
 
 
 def _lock(data_dir: Path) -> IO[bytes]:
-    """Lock the folder: Kafka's own lock comes too late, two brokers have then already written to one metadata log."""
+    """Lock the folder. Kafka takes its lock too late: by then, two brokers have written to the same metadata log."""
     lock = (data_dir / ".lock").open("wb")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -198,22 +198,22 @@ def _lock(data_dir: Path) -> IO[bytes]:
 
 
 def prepare(version: str | None = None) -> list[str]:
-    """Find a Java, fetch the jars and make the class data archive where they are missing; return the JVM's command.
+    """Find a Java, fetch missing jars, make the class data archive if it is missing, and return the JVM's command.
 
     Args:
         version: the version of Kafka; None for `kafka_version()`.
     """
     version = version or kafka_version()
     java = find_broker_java()
-    classpath = jars.paths(f"broker-{version}")
+    jar_paths = jars.paths(f"broker-{version}")
     command = [str(java.executable), *JVM_OPTIONS]
-    place = ["-cp", os.pathsep.join(map(str, classpath))]
-    archive = archive_options(java, classpath, train=lambda options: _train([*command, *options, *place], version))
-    return [*command, *archive, *place]
+    class_path = ["-cp", os.pathsep.join(map(str, jar_paths))]
+    archive = archive_options(java, jar_paths, train=lambda options: _train([*command, *options, *class_path], version))
+    return [*command, *archive, *class_path]
 
 
 def _train(java_command: Sequence[str], version: str) -> None:
-    """Start a broker in a folder of its own and stop it, so that the JVM sees which classes that takes."""
+    """Start and stop a broker in a temporary folder, so that the JVM records which classes it loads."""
     with tempfile.TemporaryDirectory(prefix="magicbyte-") as folder:
         broker = LocalBroker(Path(folder), 0, version=version)
         broker._metadata.prepare()  # noqa: SLF001 - ours

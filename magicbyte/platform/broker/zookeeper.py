@@ -1,4 +1,4 @@
-"""A ZooKeeper that keeps a broker's metadata: Kafka 2.8 has no transactions without one."""
+"""A ZooKeeper for a broker's metadata: Kafka 2.8 needs one for transactions."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from magicbyte.kit import process
 from magicbyte.platform.broker.ports import free_port
 from magicbyte.platform.broker.properties import NODE_ID, BrokerFailed
 
-#: How long a broker that was killed stays registered: 18 s by default. Shorter ones end under load.
+#: How long a killed broker stays registered; Kafka's default is 18 s. Shorter sessions expire under load.
 _SESSION_MILLISECONDS = 6000
 
-#: Seconds until ZooKeeper counts as failed: its start, and the session of a broker that was killed.
+#: Seconds until ZooKeeper counts as failed; they must cover its start and the session of a killed broker.
 _PATIENCE = 30
 
-#: What ZooKeeper's dump says of a registered broker.
+#: The path of the registered broker in ZooKeeper's dump.
 _REGISTERED = f"/brokers/ids/{NODE_ID}".encode()
 
 
 class ZooKeeper:
-    """The metadata of a broker in a ZooKeeper of its own, a process that starts before the broker."""
+    """A broker's metadata in a dedicated ZooKeeper, a process that starts before the broker."""
 
-    #: What the broker logs once it answers clients.
+    #: The broker logs this text once it answers clients.
     started = f"[KafkaServer id={NODE_ID}] started".encode()
 
     def __init__(self, data_dir: Path) -> None:
-        """Say which folder is the broker's; nothing is written or started yet."""
+        """Take the broker's folder; nothing is written or started yet."""
         self._folder = data_dir / "zookeeper"
         self._logs = data_dir / "kafka"
         self._port = 0
@@ -49,10 +49,10 @@ class ZooKeeper:
                 raise BrokerFailed(f"the data folder {folder} cannot be used: {error.strerror}") from error
 
     def start(self, java_command: Sequence[str]) -> None:
-        """Start ZooKeeper if it does not run, and wait until it answers and no broker is registered any more.
+        """Start ZooKeeper if it does not run, and wait until it answers and no broker is still registered.
 
         Raises:
-            BrokerFailed: it ended or kept silent.
+            BrokerFailed: it ended, or did not answer in time.
         """
         if self._process is None or self._process.poll() is not None:
             self._launch(java_command)
@@ -80,14 +80,14 @@ class ZooKeeper:
             self._process = process.start(command, log=log.fileno())
 
     def _dump(self) -> bytes:
-        """Return ZooKeeper's list of its sessions and of what is registered by them; nothing if it does not answer."""
+        """Return ZooKeeper's list of sessions and their registrations; empty if it does not answer."""
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=5) as connection:
             connection.sendall(b"dump")
             return connection.makefile("rb").read()
         return b""
 
     def properties(self, address: str) -> dict[str, str]:
-        """Return the settings for a broker that clients find at `address`."""
+        """Return the settings for a broker that listens on `address`."""
         return {
             "broker.id": NODE_ID,
             "zookeeper.connect": f"127.0.0.1:{self._port}",
@@ -96,6 +96,6 @@ class ZooKeeper:
         }
 
     def stop(self) -> None:
-        """End ZooKeeper; does nothing if it does not run."""
+        """Stop ZooKeeper if it runs."""
         if self._process is not None:
             process.stop(self._process)

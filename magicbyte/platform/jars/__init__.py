@@ -1,8 +1,8 @@
-"""The jars that the broker and Spark need: named by a lock file, fetched from Maven Central, kept in the cache.
+"""The jars for the broker and Spark: listed in a lock file, fetched from Maven Central, kept in the cache.
 
-There is a lock file for each version of Kafka and Spark (`broker-4.3.1.lock`, `spark-4.0.0.lock` beside this file). It
-has one jar per line, `group:artifact:version:sha256:size`, and no address: the `jgo` package knows where Maven Central
-is, and takes mirrors from its own configuration file.
+Each version of Kafka and Spark has a lock file (`broker-4.3.1.lock`, `spark-4.0.0.lock` next to this file). A line is
+one jar, `group:artifact:version:sha256:size`, without an address: the `jgo` package knows the address of Maven
+Central, and reads mirrors from its configuration file.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 #: The versions of Kafka that have a lock file.
 KAFKA_VERSIONS = ("2.8.2", "3.9.2", "4.3.1", "4.4.0")
 
-#: The version of Kafka that the local broker runs if it is not told another.
+#: The version of Kafka that the local broker runs by default.
 KAFKA_VERSION = "4.3.1"
 
 #: The versions of Spark that have a lock file.
 SPARK_VERSIONS = ("3.5.7", "4.0.0", "4.1.1")
 
-#: The Kafka module of Spark versions whose own fails once when a query goes on after a crash (SPARK-57438).
+#: Spark version -> its Kafka module, if its own one fails when a query resumes after a crash (SPARK-57438).
 _KAFKA_MODULES = dict.fromkeys(("4.1.0", "4.1.1", "4.1.2"), "4.1.3")
 
-#: The names of the lock files, and what messages call the program that the jars are for.
+#: Lock file -> the program's name in messages.
 LOCKS = {
     **{f"broker-{version}": f"Kafka {version}" for version in KAFKA_VERSIONS},
     **{f"spark-{version}": f"Spark {version}" for version in SPARK_VERSIONS},
 }
 
-#: Jars fetched at the same time.
+#: How many jars are fetched in parallel.
 _CONNECTIONS = 8
 
 
@@ -66,47 +66,47 @@ class Jar:
 
     @property
     def path(self) -> Path:
-        """Where the jar is kept; the hash in the name keeps two locks' differing files apart."""
+        """The jar's path in the cache; the hash in the name tells apart different files of the same version."""
         return cache_folder() / "jars" / f"{self.artifact}-{self.version}-{self.sha256[:8]}.jar"
 
     def is_cached(self) -> bool:
-        """Whether the jar is there in full; its hash was checked before it was put there."""
+        """Tell whether the complete jar is in the cache; its hash was checked before it was put there."""
         try:
             return self.path.stat().st_size == self.size
         except OSError:
             return False
 
     def matches(self, file: Path) -> bool:
-        """Whether a file is the one that was locked."""
+        """Tell whether a file has the locked size and hash."""
         with file.open("rb") as stream:
             return file.stat().st_size == self.size and hashlib.file_digest(stream, "sha256").hexdigest() == self.sha256
 
 
 def read_lock(name: str) -> tuple[Jar, ...]:
-    """Return the jars of the lock file `name`, one of LOCKS, in its order."""
+    """Return the jars of the lock file `name`, one of LOCKS, in the file's order."""
     return parse_lock((resources.files(__name__) / f"{name}.lock").read_text(encoding="ascii"))
 
 
 def parse_lock(text: str) -> tuple[Jar, ...]:
-    """Return the jars that the text of a lock file names, in its order."""
+    """Return the jars in the text of a lock file, in its order."""
     fields = (line.split(":") for line in text.splitlines() if line)
     return tuple(Jar(group, artifact, version, sha256, int(size)) for group, artifact, version, sha256, size in fields)
 
 
 def paths(name: str) -> list[Path]:
-    """Return the files of the lock file `name`, fetching those that are not in the cache; raises as `fetch`."""
+    """Return the jar files of the lock file `name`; see `fetch`."""
     return fetch(read_lock(name), what=LOCKS[name])
 
 
 def fetch(jars: Sequence[Jar], *, what: str) -> list[Path]:
-    """Return the files of some jars, fetching those that are not in the cache.
+    """Return the files of jars, and fetch those that are not in the cache.
 
     Args:
         jars: the jars of a lock file.
-        what: what messages call the program that they are for.
+        what: the name in messages of the program that needs them.
 
     Raises:
-        JarsMissing: some are not in the cache and could not be fetched.
+        JarsMissing: a jar is not in the cache and could not be fetched.
     """
     missing = [jar for jar in jars if not jar.is_cached()]
     if missing:
@@ -123,7 +123,7 @@ def spark_modules(version: str) -> tuple[str, ...]:
 
 
 def verify(name: str) -> list[Jar]:
-    """Return the jars of a lock file whose cached file is missing or not what was locked, dropping such files."""
+    """Return the jars of a lock file whose cached file is missing or wrong, and delete the wrong files."""
     wrong = [jar for jar in read_lock(name) if not (jar.is_cached() and jar.matches(jar.path))]
     for jar in wrong:
         jar.path.unlink(missing_ok=True)
@@ -132,7 +132,7 @@ def verify(name: str) -> list[Jar]:
 
 def maven(repository: Path) -> MavenContext:
     """Return a Maven client that downloads into `repository`, from Maven Central or jgo's configured mirrors."""
-    # Here, since the import takes 0.2 s and a full cache needs none of it.
+    # Import here: it takes 0.2 s, and is not needed if the cache is full.
     from jgo.config import GlobalSettings  # noqa: PLC0415
     from jgo.maven import MavenContext, PythonResolver  # noqa: PLC0415
 
@@ -142,7 +142,7 @@ def maven(repository: Path) -> MavenContext:
 
 def _fetch(jars: list[Jar], *, what: str) -> None:
     require("server", user=f"fetching the jars for {what}", modules=("jgo", "tqdm"))
-    from tqdm import tqdm  # noqa: PLC0415 - only where something is fetched
+    from tqdm import tqdm  # noqa: PLC0415 - only if something is fetched
 
     folder = cache_folder() / "jars"
     try:
@@ -160,9 +160,9 @@ def _fetch(jars: list[Jar], *, what: str) -> None:
         downloads = {pool.submit(_fetch_one, context, jar): jar for jar in jars}
         for download in as_completed(downloads):
             jar = downloads[download]
-            trouble = download.exception()
-            if trouble is not None:
-                failed.append((jar, _reason(trouble)))
+            error = download.exception()
+            if error is not None:
+                failed.append((jar, _reason(error)))
             bar.update(jar.size)
     if failed:
         jar, reason = failed[0]
@@ -182,7 +182,7 @@ def _fetch_one(context: MavenContext, jar: Jar) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Cut a download's error down to one line: the innermost cause says what happened, the outer ones repeat it."""
+    """Return one line for a download's error: the innermost cause, since the outer errors only repeat it."""
     while error.__cause__ or error.__context__:
         error = error.__cause__ or error.__context__ or error
     return " ".join(str(error).split())[:200] or type(error).__name__

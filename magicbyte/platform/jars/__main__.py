@@ -12,16 +12,16 @@ from magicbyte.platform.jars import KAFKA_VERSION, LOCKS, paths, verify
 
 
 def main() -> int:
-    """Run one of the three commands; returns the exit code."""
+    """Run one of the three commands and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m magicbyte.platform.jars", description=__doc__)
     parser.add_argument("command", choices=("fetch", "verify", "lock"))
-    what = "lock files; without any, those of the usual Kafka and of the PySpark that is installed: "
-    parser.add_argument("names", nargs="*", metavar="NAME", help=what + ", ".join(LOCKS))
+    names_help = "lock files; by default those of the default Kafka and of the installed PySpark: "
+    parser.add_argument("names", nargs="*", metavar="NAME", help=names_help + ", ".join(LOCKS))
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(LOCKS):
         parser.error(f"there is no lock file {min(unknown)}, only {', '.join(LOCKS)}")
     try:
-        for name in arguments.names or _usual():
+        for name in arguments.names or _default_names():
             _COMMANDS[arguments.command](name)
     except Failure as failure:
         say(str(failure))
@@ -29,7 +29,7 @@ def main() -> int:
     return 0
 
 
-def _usual() -> list[str]:
+def _default_names() -> list[str]:
     names = [f"broker-{KAFKA_VERSION}"]
     with contextlib.suppress(metadata.PackageNotFoundError):
         names.append(f"spark-{metadata.version('pyspark')}")

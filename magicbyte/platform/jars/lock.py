@@ -1,4 +1,4 @@
-"""How the lock files are made: the wanted artifacts are resolved, and what they need is hashed."""
+"""Makes the lock files: resolves artifacts with their dependencies, and hashes the jars."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
 from magicbyte.platform.jars import KAFKA_VERSIONS, SPARK_VERSIONS, Jar, maven, spark_modules
 
-#: What writes the broker's log: Kafka has no binding of SLF4J. Both are of one version, whichever API Kafka asks for.
+#: Writes the broker's log, since Kafka has no SLF4J binding. Both have the same version, whichever API Kafka requires.
 _LOGGING = ("org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-simple:1.7.36")
 
-#: What takes the place of a module's own dependency: Maven Central had no token provider 4.1.1 when its lock was made.
+#: Replaces a dependency of a module: Maven Central had no token provider 4.1.1 when the lock was made.
 _EXTRA = {"4.1.1": ("org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",)}
 
-#: The coordinates that each lock file is made from.
-WANTED = {
+#: Lock file -> the coordinates to resolve for it.
+ROOTS = {
     **{f"broker-{version}": (f"org.apache.kafka:kafka_2.13:{version}", *_LOGGING) for version in KAFKA_VERSIONS},
     **{f"spark-{version}": (*spark_modules(version), *_EXTRA.get(version, ())) for version in SPARK_VERSIONS},
 }
 
-#: Artifacts that a module names but that nothing here loads: the interfaces of Kafka's command line tools.
+#: Dependencies that are never loaded: the interfaces of Kafka's command line tools.
 _UNUSED = frozenset({"kafka-tools-api"})
 
 
 def write_lock(name: str) -> int:
-    """Resolve what `name` stands for, write its lock file beside this module, and return the number of jars."""
+    """Write the lock file `name` next to this module, and return its number of jars."""
     program, _, version = name.partition("-")
     left_out = pyspark_jars(version) if program == "spark" else _UNUSED
-    text = lock_text(WANTED[name], left_out)
+    text = lock_text(ROOTS[name], left_out)
     Path(__file__).with_name(f"{name}.lock").write_text(text, encoding="ascii")
     return len(text.splitlines())
 
 
 def lock_text(coordinates: Sequence[str], left_out: AbstractSet[str]) -> str:
-    """Return the text of a lock file: the artifacts, and all that they need at run time.
+    """Return the text of a lock file: the artifacts, and all their runtime dependencies.
 
     Args:
-        coordinates: Maven coordinates, `group:artifact:version`; their versions go over those that others ask for.
-        left_out: names of artifacts that get no line.
+        coordinates: Maven coordinates, `group:artifact:version`; their versions win over those of dependencies.
+        left_out: names of artifacts to leave out.
     """
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(8) as pool:
         context = maven(Path(scratch))
-        wanted = [context.create_dependency(artifact) for artifact in coordinates]
-        for dependency in wanted:
-            # Without this jgo would let one artifact's dependencyManagement choose the versions of the other's.
+        roots = [context.create_dependency(artifact) for artifact in coordinates]
+        for dependency in roots:
+            # Without this, jgo would apply one artifact's dependencyManagement to the dependencies of the others.
             dependency.raw = True
-        inputs, transitive = context.resolver.resolve(wanted)
+        inputs, transitive = context.resolver.resolve(roots)
         needed = [
             dependency
             for dependency in inputs + transitive
@@ -65,7 +65,7 @@ def lock_text(coordinates: Sequence[str], left_out: AbstractSet[str]) -> str:
 
 
 def pyspark_jars(version: str) -> frozenset[str]:
-    """Return the artifacts that the pyspark wheel bundles: a second version of one of them beside it would clash."""
+    """Return the artifacts that the pyspark wheel bundles: a second version of one would clash with it."""
     require("spark", user="the lock of Spark's jars", modules=("pyspark",))
     installed = metadata.version("pyspark")
     if installed != version:
