@@ -1,6 +1,6 @@
-"""Helpers for tests, ours and our users': real servers on free ports that are gone with the test run.
+"""Helpers for our tests and our users' tests: real servers on free ports, stopped at the end of the test run.
 
-Names are imported when they are first used: the pytest plugin is loaded by every run of pytest.
+Names are imported when they are first used, because every run of pytest loads the pytest plugin.
 """
 
 from __future__ import annotations

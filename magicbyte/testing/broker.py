@@ -14,13 +14,13 @@ from magicbyte.platform.broker import LocalBroker
 def temporary_broker(
     port: int = 0, properties: Mapping[str, str] | None = None, *, version: str | None = None
 ) -> Iterator[LocalBroker]:
-    """Run a broker in a temporary folder, in memory where the system has such a place; both are gone afterwards.
+    """Run a broker in a temporary folder, in memory if the system allows it; stop and delete both afterwards.
 
     Args:
         port: the port for clients; 0 picks a free one.
-        properties: settings of `server.properties` that go over the usual ones.
-        version: the version of Kafka, one of `magicbyte.platform.jars.KAFKA_VERSIONS`; None for the one that
-            MAGICBYTE_KAFKA_VERSION names, or else that of `magicbyte up`.
+        properties: settings of `server.properties` that override the defaults.
+        version: the version of Kafka, one of `magicbyte.platform.jars.KAFKA_VERSIONS`; by default that of
+            MAGICBYTE_KAFKA_VERSION, or else that of `magicbyte up`.
     """
     folder = process.temporary_folder("magicbyte-broker-")
     try:
@@ -28,7 +28,7 @@ def temporary_broker(
             try:
                 yield broker
             finally:
-                # What it holds is thrown away, so it need not put it in order; a clean stop may take it 20 s.
+                # Its data is deleted anyway, and a clean stop may take 20 s.
                 broker.kill()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

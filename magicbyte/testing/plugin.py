@@ -1,7 +1,7 @@
-"""The pytest plugin: a schema registry, a Kafka broker and a REST proxy for tests, each in a process of its own.
+"""The pytest plugin: a schema registry, a Kafka broker and a REST proxy for tests, each in its own process.
 
-The processes start when a test first asks for them and end with the run. A test finds them as new: what tests before
-it left is gone, ids begin at 1.
+The processes start when a test first uses them and end with the run. Each test gets them empty: data of earlier tests
+is gone, and ids begin at 1.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _magicbyte_session(
     kafka_broker_properties: Mapping[str, str],
     rest_proxy_properties: Mapping[str, str],
 ) -> Iterator[Session]:
-    # Here, since most runs that load the plugin never ask for a server.
+    # Import here: most runs that load the plugin never use a server.
     from magicbyte.testing.session import Session  # noqa: PLC0415
 
     session = Session(schema_registry_properties, kafka_broker_properties, rest_proxy_properties)
@@ -51,24 +51,24 @@ def _magicbyte_session(
 
 @pytest.fixture
 def _magicbyte_test(request: pytest.FixtureRequest, _magicbyte_session: Session) -> Session:
-    """The servers that the test names, started side by side and made as new."""
+    """The servers whose fixtures the test uses, started in parallel and emptied."""
     _magicbyte_session.begin(request.fixturenames)
     return _magicbyte_session
 
 
 @pytest.fixture
 def schema_registry(_magicbyte_test: Session) -> SchemaRegistry:
-    """A schema registry without a schema; its `url` is for clients."""
+    """A schema registry without schemas; its `url` is for clients."""
     return _magicbyte_test.schema_registry()
 
 
 @pytest.fixture
 def kafka_broker(_magicbyte_test: Session) -> KafkaBroker:
-    """A Kafka broker without a topic; its `bootstrap_servers` are for clients."""
+    """A Kafka broker without topics; its `bootstrap_servers` are for clients."""
     return _magicbyte_test.kafka_broker()
 
 
 @pytest.fixture
 def rest_proxy(_magicbyte_test: Session) -> RestProxy:
-    """A REST proxy in front of `kafka_broker` and `schema_registry`, without an instance; its `url` is for clients."""
+    """A REST proxy for `kafka_broker` and `schema_registry`, without consumers; its `url` is for clients."""
     return _magicbyte_test.rest_proxy()

@@ -1,7 +1,7 @@
-"""A server that can be made as new without starting its process again.
+"""A server whose application can be replaced by a new one without a restart of its process.
 
-In the parent `RenewableServer` starts and renews it; this module run as a program is the child, which serves the real
-application and makes it anew when asked to.
+`RenewableServer` is the parent's side, which starts and renews the server. The child runs this module as a program: it
+serves the real application, and makes a new one on request.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from urllib.parse import urlsplit
 from magicbyte.kit import process
 from magicbyte.platform.server_process import ServerFailed, ServerProcess
 
-#: The request that asks for a new application; no server of ours has such a path.
+#: The path of the request for a new application; our servers have no such route.
 _RENEW = "/.magicbyte/renew"
 
 
 class RenewableServer(ServerProcess):
-    """A registry or a REST proxy in a process that ends with this one."""
+    """A registry or a REST proxy in a process that ends when this process ends."""
 
     def __init__(self, package: str, properties: Mapping[str, str], folder: Path, *, probe: str) -> None:
-        """Say what to start; nothing is started yet.
+        """Configure the server; nothing is started yet.
 
         Args:
             package: `registry` or `rest_proxy`.
             properties: its settings; it listens on a free port.
-            folder: where its settings and its log are kept.
-            probe: the path whose answer shows that it is ready.
+            folder: the folder of its settings and its log.
+            probe: the path to request; an answer means that the server is ready.
         """
-        from magicbyte.platform.broker import free_port  # noqa: PLC0415 - the child has no use for it
+        from magicbyte.platform.broker import free_port  # noqa: PLC0415 - the child does not need it
 
         url = f"http://127.0.0.1:{free_port()}"
         super().__init__(package.replace("_", " "), [], url, log=folder / f"{package}.log", probe=probe)
@@ -43,20 +43,20 @@ class RenewableServer(ServerProcess):
 
     def launch(self, *, start_when_closed: int | None = None) -> None:
         """Start the process and return at once."""
-        import json  # noqa: PLC0415 - the child has no use for it
+        import json  # noqa: PLC0415 - the child does not need it
 
         assert start_when_closed is None
         self._settings.write_text(json.dumps(self._properties), encoding="utf-8")
-        # -P: a folder of the user's that is called `registry` must not be taken for ours.
+        # -P: Python must not import a folder `registry` of the user instead of ours.
         command = [sys.executable, "-P", "-m", "magicbyte.testing.renewed", self._package, str(self._settings)]
         with self.log.open("wb") as log:
             self._process = process.start(command, log=log.fileno(), environment=os.environ | {"PYTHONUNBUFFERED": "1"})
 
     def renew(self) -> None:
-        """Have the application made anew.
+        """Replace the application by a new one.
 
         Raises:
-            ServerFailed: it could not be.
+            ServerFailed: the server could not make a new one.
         """
         parts = urlsplit(self.url)
         connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
@@ -75,7 +75,7 @@ class _Run:
     """One application from its start to its end, by ASGI's lifespan protocol."""
 
     def __init__(self, app: Any) -> None:
-        import asyncio  # noqa: PLC0415 - the parent has no use for it
+        import asyncio  # noqa: PLC0415 - the parent does not need it
 
         self.app = app
         self._in: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -83,19 +83,19 @@ class _Run:
         scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
         self._task = asyncio.create_task(app(scope, self._in.get, self._out.put))
 
-    async def tell(self, event: str) -> dict[str, Any]:
-        """Send `lifespan.startup` or `lifespan.shutdown`, and give the answer."""
+    async def send_event(self, event: str) -> dict[str, Any]:
+        """Send `lifespan.startup` or `lifespan.shutdown`, and return the answer."""
         await self._in.put({"type": event})
         return await self._out.get()
 
     async def end(self) -> None:
-        """Shut it down."""
-        await self.tell("lifespan.shutdown")
+        """Shut the application down."""
+        await self.send_event("lifespan.shutdown")
         await self._task
 
 
 class Renewable:
-    """An ASGI application that passes everything on to the one it has made last."""
+    """An ASGI application that passes requests on to the application that it made last."""
 
     def __init__(self, make: Any) -> None:
         self._make = make
@@ -109,7 +109,7 @@ class Renewable:
 
     @property
     def recorder(self) -> Any:
-        """What counts and logs its answers."""
+        """Counts and logs the answers."""
         assert self._run is not None
         return self._run.app.recorder
 
@@ -139,12 +139,12 @@ class Renewable:
 
     async def _start(self) -> dict[str, Any]:
         self._run = _Run(self._make())
-        return await self._run.tell("lifespan.startup")
+        return await self._run.send_event("lifespan.startup")
 
 
 def main(package: str, settings_file: str) -> int:
-    """Serve; returns the exit code."""
-    import json  # noqa: PLC0415 - the parent has no use for any of these
+    """Serve until a stop signal and return the exit code."""
+    import json  # noqa: PLC0415 - the parent does not need these
 
     from magicbyte.cli.servers.common import load_serve  # noqa: PLC0415
     from magicbyte.kit.extras import require  # noqa: PLC0415
@@ -153,7 +153,7 @@ def main(package: str, settings_file: str) -> int:
     properties = json.loads(Path(settings_file).read_text(encoding="utf-8"))
     try:
         require("server", user=f"the fixture of the {package.replace('_', ' ')}")
-        from magicbyte.http.server import parse_listener, serve  # noqa: PLC0415 - an extra's
+        from magicbyte.http.server import parse_listener, serve  # noqa: PLC0415 - in an extra
 
         load_serve(package)
         make, settings = _MAKERS[package](properties)
@@ -164,7 +164,7 @@ def main(package: str, settings_file: str) -> int:
 
 
 def _registry(properties: dict[str, str]) -> Any:
-    from registry.app import create_app  # noqa: PLC0415 - the proxy's process has no use for it
+    from registry.app import create_app  # noqa: PLC0415 - the proxy's process does not need it
     from registry.settings import RegistrySettings  # noqa: PLC0415
 
     settings = RegistrySettings.from_properties(properties)
@@ -172,7 +172,7 @@ def _registry(properties: dict[str, str]) -> Any:
 
 
 def _rest_proxy(properties: dict[str, str]) -> Any:
-    from rest_proxy.app import create_app  # noqa: PLC0415 - the registry's process has no use for it
+    from rest_proxy.app import create_app  # noqa: PLC0415 - the registry's process does not need it
     from rest_proxy.settings import RestProxySettings  # noqa: PLC0415
 
     settings = RestProxySettings.from_properties(properties)

@@ -1,4 +1,4 @@
-"""Our registry and REST proxy for tests, each in a process of its own."""
+"""Our registry and REST proxy for tests, each in its own process."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def running_registry(
     python: Path | str = sys.executable,
     tls: ssl.SSLContext | None = None,
 ) -> Iterator[ServerProcess]:
-    """Run a registry; it answers when the block begins and is gone after it.
+    """Run a registry, which is ready when the block begins, and stop it after the block.
 
-    Inside, `kill()` and `start()` make it crash and come back at the same URL.
+    Inside the block, `kill()` and `start()` make it crash and restart at the same URL.
 
     Args:
         storage: `memory:`, `sqlite:///FILE`, or `kafka:` with `bootstrap_servers`.
-        bootstrap_servers: the Kafka that keeps the schemas.
+        bootstrap_servers: the Kafka cluster that keeps the schemas.
         port: 0 picks a free one.
         properties: settings under Confluent's names.
-        python: the interpreter of the environment whose registry is run.
-        tls: a client's context; the registry listens on https:// then, with the key that `properties` name.
+        python: the interpreter of the environment whose server to run.
+        tls: a client's context; the server then listens on https://, with the key in `properties`.
     """
     arguments = ["registry", "--storage", storage]
     if bootstrap_servers is not None:
@@ -52,15 +52,15 @@ def running_rest_proxy(
     python: Path | str = sys.executable,
     tls: ssl.SSLContext | None = None,
 ) -> Iterator[ServerProcess]:
-    """Run a REST proxy; it answers when the block begins and is gone after it.
+    """Run a REST proxy, which is ready when the block begins, and stop it after the block.
 
     Args:
-        bootstrap_servers: the Kafka cluster it is for.
-        schema_registry_url: the registry of its Avro, JSON Schema and Protobuf records.
+        bootstrap_servers: the Kafka cluster that it serves.
+        schema_registry_url: the registry for Avro, JSON Schema and Protobuf records.
         port: 0 picks a free one.
         properties: settings under kafka-rest's names.
-        python: the interpreter of the environment whose proxy is run.
-        tls: a client's context; the proxy listens on https:// then, with the key that `properties` name.
+        python: the interpreter of the environment whose server to run.
+        tls: a client's context; the server then listens on https://, with the key in `properties`.
     """
     arguments = ["rest-proxy", "--bootstrap-servers", bootstrap_servers, "--schema-registry-url", schema_registry_url]
     yield from _running("REST proxy", arguments, port, properties, python, probe="/", tls=tls)

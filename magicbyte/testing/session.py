@@ -45,7 +45,7 @@ class RestProxy:
         return self.url
 
 
-#: The servers, each behind those it needs, by the names of their fixtures.
+#: Fixture -> the fixtures of the servers that must run for it.
 _NEEDS = {
     "schema_registry": {"schema_registry"},
     "kafka_broker": {"kafka_broker"},
@@ -54,24 +54,24 @@ _NEEDS = {
 
 
 class Session:
-    """The servers; none runs until a test asks for it."""
+    """The servers of a test run; each one starts when a test first uses it."""
 
     def __init__(self, registry: Mapping[str, str], broker: Mapping[str, str], proxy: Mapping[str, str]) -> None:
         self._folder = process.temporary_folder("magicbyte-pytest-")
         self._registry = RenewableServer(
             "registry", {"magicbyte.storage": "memory:", **registry}, self._folder, probe="/subjects"
         )
-        # A group's first member need not wait for others: tests have one.
+        # The first member of a group need not wait for others: groups in tests usually have one member.
         settings = {"group.initial.rebalance.delay.ms": "0", **broker}
         self._broker = LocalBroker(self._folder / "broker", 0, properties=settings)
         clients = {"bootstrap.servers": self._broker.bootstrap_servers, "schema.registry.url": self._registry.url}
         self._proxy = RenewableServer("rest_proxy", {**clients, **proxy}, self._folder, probe="/")
-        #: What is as new since the test at hand began.
+        #: The servers already started or emptied for the current test.
         self._fresh: set[str] = set()
         self._admin: AdminClient | None = None
 
     def begin(self, names: Iterable[str]) -> None:
-        """Prepare for a test what it will ask for, all at a time.
+        """Prepare the servers of a test, all at the same time.
 
         Args:
             names: the test's fixtures.
@@ -80,24 +80,24 @@ class Session:
         self._freshen(set().union(*(_NEEDS.get(name, ()) for name in names)))
 
     def schema_registry(self) -> SchemaRegistry:
-        """The registry, without schemas, configs and modes of tests before."""
+        """Return the registry, without schemas, configs and modes of earlier tests."""
         self._freshen(_NEEDS["schema_registry"])
         return SchemaRegistry(self._registry.url)
 
     def kafka_broker(self) -> KafkaBroker:
-        """The broker, without topics and groups of tests before."""
+        """Return the broker, without topics and groups of earlier tests."""
         self._freshen(_NEEDS["kafka_broker"])
         return KafkaBroker(self._broker.bootstrap_servers)
 
     def rest_proxy(self) -> RestProxy:
-        """The REST proxy; the registry and the broker behind it are as new as itself."""
+        """Return the REST proxy; its registry and broker are also empty."""
         self._freshen(_NEEDS["rest_proxy"])
         return RestProxy(self._proxy.url)
 
     def _freshen(self, names: set[str]) -> None:
         stale = names - self._fresh
         self._fresh |= stale
-        # The proxy first: none of its clients is then in the way of what is done to the others.
+        # Renew the proxy first: afterwards none of its clients uses the other servers.
         servers: tuple[tuple[str, RenewableServer | LocalBroker, Callable[[], None]], ...] = (
             ("rest_proxy", self._proxy, self._proxy.renew),
             ("schema_registry", self._registry, self._registry.renew),
@@ -116,30 +116,30 @@ class Session:
             server.wait_until_ready()
 
     def stop(self) -> None:
-        """End all of them."""
+        """Stop all servers."""
         self._proxy.terminate()
         self._registry.terminate()
-        # Its data are of no more use.
+        # Its data is no longer needed.
         self._broker.kill()
         self._proxy.stop(5)
         self._registry.stop(5)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _empty_broker(self) -> None:
-        """Deletes all topics and groups but the broker's own."""
-        from confluent_kafka import KafkaException  # noqa: PLC0415 - only where a broker is used twice
+        """Delete all topics and groups except the broker's internal topics."""
+        from confluent_kafka import KafkaException  # noqa: PLC0415 - only if a broker is used twice
         from confluent_kafka.admin import AdminClient  # noqa: PLC0415
 
         if self._admin is None:
             self._admin = AdminClient({"bootstrap.servers": self._broker.bootstrap_servers, "log_level": 2})
         admin = self._admin
         topics = [name for name in admin.list_topics(timeout=10).topics if not name.startswith("__")]
-        for deleted in admin.delete_topics(topics).values() if topics else ():
-            deleted.result(10)
+        for deletion in admin.delete_topics(topics).values() if topics else ():
+            deletion.result(10)
         groups = [group.group_id for group in admin.list_consumer_groups(request_timeout=10).result().valid]
-        for removed in admin.delete_consumer_groups(groups).values() if groups else ():
+        for deletion in admin.delete_consumer_groups(groups).values() if groups else ():
             try:
-                removed.result(10)
+                deletion.result(10)
             except KafkaException:
-                # A consumer that a test left open still belongs to it; its group ends with it.
+                # A test left a consumer of this group open; the group disappears with the consumer.
                 continue
