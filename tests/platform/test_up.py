@@ -208,7 +208,7 @@ def test_wrong_options_are_told_in_a_line(tmp_path: Path) -> None:
         (
             ["--bootstrap-servers", "x:1", "--kafka-port", "9"],
             2,
-            "magicbyte up: error: --kafka-port is for the broker that --bootstrap-servers leaves out",
+            "magicbyte up: error: --kafka-port is the port of the local broker, which --bootstrap-servers replaces",
         ),
         (
             ["--kafka-port", port, "--registry-port", port, "--rest-port", other],

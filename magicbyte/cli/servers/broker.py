@@ -13,10 +13,10 @@ from magicbyte.platform.broker import BrokerFailed, LocalBroker
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run until Ctrl-C or SIGTERM; returns the exit code."""
+    """Run until Ctrl-C or SIGTERM and return the exit code."""
     parser = argparse.ArgumentParser(prog="magicbyte broker", description=__doc__)
     parser.add_argument("--port", type=int, default=9092, help="port for clients (default 9092; 0 picks a free one)")
-    parser.add_argument("--data-dir", type=Path, help=f"folder of its data and its log (default {data_folder()})")
+    parser.add_argument("--data-dir", type=Path, help=f"folder for data and log (default {data_folder()})")
     options = parser.parse_args(arguments)
     broker = LocalBroker(options.data_dir or data_folder(), options.port)
     try:

@@ -1,4 +1,4 @@
-"""What the commands that run one server have in common: its properties, its import, and the start signal."""
+"""Shared parts of the commands that run one server: its properties, its import, and the start signal."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Serve = Callable[[dict[str, str]], int]
 
 
 def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
-    """Add the options that every server has."""
+    """Add the options that all servers share."""
     parser.add_argument("--listen", metavar="HOST:PORT", help=f"address to listen on (default 0.0.0.0:{port})")
     parser.add_argument("--config", type=Path, metavar="FILE", help="a .properties file with the reference's names")
-    # Written by `up` only: see ServerProcess.launch.
+    # Only `up` uses this option: see ServerProcess.launch.
     parser.add_argument("--start-when-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
 
 
 def gather_properties(
     *, config: Path | None, environment_prefix: str, options: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """Return the server's properties: the file's, over them the environment's, over them the command line's.
+    """Return the server's properties from file, environment and command line; the later ones win.
 
     Raises:
         Failure: the file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
     """
-    # Here, since it loads pydantic, which the servers have a use for and --help has not.
+    # Import here: this loads pydantic, which --help does not need.
     from magicbyte.kit.environment import properties_from_environment  # noqa: PLC0415
     from magicbyte.kit.placeholders import resolve  # noqa: PLC0415
     from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
@@ -56,11 +56,11 @@ def load_serve(package: str) -> Serve:
     """
     spec = importlib.util.find_spec(package)
     ours = Path(magicbyte.__file__).parent.parent / package
-    found = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
-    if spec is None or [place.resolve() for place in found] != [ours.resolve()]:
-        place = found[0] if found else spec.origin if spec else "nowhere"
+    folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+    if spec is None or [folder.resolve() for folder in folders] != [ours.resolve()]:
+        location = folders[0] if folders else spec.origin if spec else "nowhere"
         raise Failure(
-            f"Python finds {package!r} at {place}, which is not Magicbyte's (that is {ours}):"
+            f"Python finds {package!r} at {location}, which is not Magicbyte's (that is {ours}):"
             " rename it, or take its folder out of PYTHONPATH"
         )
     serve: Serve = importlib.import_module(f"{package}.app").serve
@@ -68,13 +68,13 @@ def load_serve(package: str) -> Serve:
 
 
 def run(package: str, properties: dict[str, str], *, start_when_closed: int | None) -> int:
-    """Load the server, wait for the start signal where there is one, and serve.
+    """Load the server, wait for the start signal if there is one, and serve.
 
     Returns:
-        The exit code: 0 after a stop that was asked for, before the server serves too.
+        The exit code: 0 after a stop signal, even if the server has not started to serve.
 
     Raises:
-        Failure: a setting is wrong, or another package is in the way.
+        Failure: a setting is wrong, or another package has the server's name.
     """
     from magicbyte.kit.settings import SettingsError  # noqa: PLC0415 - as above
 
@@ -92,7 +92,7 @@ def run(package: str, properties: dict[str, str], *, start_when_closed: int | No
 
 
 def listeners(address: str | None) -> str | None:
-    """Turn `HOST:PORT` into the `listeners` property."""
+    """Return `HOST:PORT` as a value of the `listeners` property; a URL stays as it is."""
     if address is None or "://" in address:
         return address
     return f"http://{address}"

@@ -10,11 +10,11 @@ from magicbyte.kit.failure import Failure
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve until Ctrl-C or SIGTERM; returns the exit code."""
+    """Serve until Ctrl-C or SIGTERM and return the exit code."""
     parser = argparse.ArgumentParser(prog="magicbyte registry", description=__doc__)
     parser.add_argument("--storage", metavar="URL", help="memory:, sqlite:///FILE or kafka:")
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster that keeps the schemas")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes that serve")
+    parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
     servers.add_server_options(parser, port=8081)
     options = parser.parse_args(arguments)
     properties = servers.gather_properties(

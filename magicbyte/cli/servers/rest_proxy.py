@@ -10,7 +10,7 @@ from magicbyte.kit.failure import Failure
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve until Ctrl-C or SIGTERM; returns the exit code."""
+    """Serve until Ctrl-C or SIGTERM and return the exit code."""
     parser = argparse.ArgumentParser(prog="magicbyte rest-proxy", description=__doc__)
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster")
     parser.add_argument("--schema-registry-url", metavar="URL", help="the schema registry")

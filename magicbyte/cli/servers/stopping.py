@@ -1,4 +1,4 @@
-"""Stopping in order: the signals that mean "stop" become an exception where the command is at that moment."""
+"""Orderly stops: a stop signal raises an exception at the current point of the command."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from magicbyte.kit.stop_signals import handle_stop_signals, ignore_stop_signals
 
 
 class StopRequested(BaseException):
-    """Ctrl-C, SIGTERM or the end of the terminal."""
+    """The process got a stop signal: Ctrl-C, SIGTERM, or SIGHUP when the terminal closed."""
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[None]:
-    """Raise StopRequested inside the block at the first such signal; from then on further ones are passed over."""
+    """Raise StopRequested inside the block at the first stop signal, and ignore all later ones."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         del number, frame

@@ -24,12 +24,12 @@ from magicbyte.platform.server_process import ServerFailed, ServerProcess
 if TYPE_CHECKING:
     from magicbyte.security.first_try import Secured
 
-#: Seconds that a server may take to answer; a Kafka that is far away is slow.
-_PATIENCE = 60
+#: Seconds that a server may take to answer; a remote Kafka may be slow.
+_START_SECONDS = 60
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run until Ctrl-C or SIGTERM; returns the exit code."""
+    """Run until Ctrl-C or SIGTERM and return the exit code."""
     options = _parse(arguments)
     platform: Platform | None = None
     try:
@@ -53,8 +53,8 @@ def main(arguments: Sequence[str]) -> int:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="magicbyte up", description=__doc__)
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="use this Kafka; start no broker")
-    parser.add_argument("--data-dir", type=Path, help=f"folder of the data and the logs (default {data_folder()})")
-    parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, gone at the end")
+    parser.add_argument("--data-dir", type=Path, help=f"folder for data and logs (default {data_folder()})")
+    parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, and lose it at the end")
     parser.add_argument("--secure", action="store_true", help="TLS, sign-in and access rules, made at the first start")
     parser.add_argument("--kafka-port", type=int, metavar="PORT", help="the broker's port (default 9092)")
     parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
@@ -63,7 +63,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     if options.ephemeral and options.data_dir:
         parser.error("--ephemeral keeps nothing: leave out --data-dir")
     if options.bootstrap_servers and options.kafka_port:
-        parser.error("--kafka-port is for the broker that --bootstrap-servers leaves out")
+        parser.error("--kafka-port is the port of the local broker, which --bootstrap-servers replaces")
     options.kafka_port = options.kafka_port or 9092
     return options
 
@@ -82,10 +82,10 @@ def _check_ports(options: argparse.Namespace) -> None:
 
 
 class Platform:
-    """The three servers, started side by side and stopped in the opposite order."""
+    """The three servers, started in parallel and stopped in the opposite order."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        """Say what will be started where; makes the data folder, starts nothing."""
+        """Configure the servers and make the data folder; nothing is started yet."""
         self._ephemeral: bool = options.ephemeral
         self._folder = _make_folder(options)
         self._broker: LocalBroker | None = None
@@ -125,51 +125,51 @@ class Platform:
         return self._registry, self._rest_proxy
 
     def start(self) -> None:
-        """Start all and tell of each when it answers.
+        """Start all servers, and print a line for each one when it answers.
 
         Raises:
-            Failure: one of them did not start.
+            Failure: a server did not start.
         """
-        began = time.monotonic()
+        start_time = time.monotonic()
         if self._broker is None:
             _check_kafka(self._kafka)
         # The servers load their code while the JVM starts, and begin to serve when the pipe closes.
-        waiting, starting = os.pipe()
+        read_end, write_end = os.pipe()
         try:
             if self._broker is not None:
                 self._broker.launch()
             for server in self._servers:
-                server.launch(start_when_closed=waiting)
+                server.launch(start_when_closed=read_end)
             if self._broker is not None:
                 self._broker.wait_until_ready()
         finally:
-            os.close(waiting)
-            os.close(starting)
-        _tell("broker", self._kafka, "" if self._broker else "yours")
+            os.close(read_end)
+            os.close(write_end)
+        _report("broker", self._kafka, "" if self._broker else "yours")
         self._await_servers()
-        place = "in memory, gone at the end" if self._ephemeral else f"in {self._folder}"
+        location = "in memory, gone at the end" if self._ephemeral else f"in {self._folder}"
         if self._secured is not None:
-            _tell(
+            _report(
                 "secure",
                 f"curl --cacert {self._secured.ca} --cert {self._secured.client} {self._registry.url}/subjects",
             )
-        _tell("ready", f"in {time.monotonic() - began:.1f} s; data and logs are {place}; Ctrl-C stops all")
+        _report("ready", f"in {time.monotonic() - start_time:.1f} s; data and logs are {location}; Ctrl-C stops all")
 
     def _await_servers(self) -> None:
-        deadline = time.monotonic() + _PATIENCE
-        silent = list(self._servers)
-        while silent:
-            for server in list(silent):
+        deadline = time.monotonic() + _START_SECONDS
+        unready = list(self._servers)
+        while unready:
+            for server in list(unready):
                 if server.answers():
-                    _tell(server.name, server.url)
-                    silent.remove(server)
+                    _report(server.name, server.url)
+                    unready.remove(server)
             self._check()
-            if silent and time.monotonic() > deadline:
-                silent[0].wait_until_ready(0)
+            if unready and time.monotonic() > deadline:
+                unready[0].wait_until_ready(0)
             time.sleep(0.02)
 
     def wait(self) -> None:
-        """Wait until one of them ends, which none should; raises Failure then."""
+        """Wait until a server ends by itself, and then raise Failure."""
         while True:
             self._check()
             time.sleep(0.2)
@@ -181,7 +181,7 @@ class Platform:
             server.check()
 
     def stop(self) -> None:
-        """Stop what runs: the servers side by side, then the broker, which they may still need."""
+        """Stop the HTTP servers in parallel, then the broker, which they may still need."""
         for server in self._servers:
             server.terminate()
         for server in self._servers:
@@ -206,8 +206,8 @@ def _make_folder(options: argparse.Namespace) -> Path:
 
 
 def _secure(folder: Path, options: argparse.Namespace) -> Secured:
-    """The files that secure the servers: those of an earlier start, or new ones."""
-    from magicbyte.security.first_try import secure, secured  # noqa: PLC0415  what it needs takes long to import
+    """Return the files that secure the servers: those of an earlier start, or new ones."""
+    from magicbyte.security.first_try import secure, secured  # noqa: PLC0415  its dependencies take long to import
 
     files = secured(folder / "secure")
     if files.clients.exists():
@@ -216,7 +216,7 @@ def _secure(folder: Path, options: argparse.Namespace) -> Secured:
 
 
 def _check_kafka(bootstrap_servers: str) -> None:
-    """Raise Failure where none of the brokers named takes a connection."""
+    """Raise Failure if none of the brokers accepts a connection."""
     reasons = []
     for address in bootstrap_servers.split(","):
         host, _, port = address.strip().rpartition(":")
@@ -231,10 +231,10 @@ def _check_kafka(bootstrap_servers: str) -> None:
     raise Failure(f"no Kafka broker answers ({'; '.join(reasons)})")
 
 
-def _tell(name: str, *words: str) -> None:
+def _report(name: str, *words: str) -> None:
     try:
         sys.stdout.write(f"{name:<11} {' '.join(words).strip()}\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        # Nobody reads any more, as after `| head -1`; that is no reason to stop.
+        # The reader of the output is gone, as after `| head -1`; continue without output.
         sys.stdout = io.StringIO()
