@@ -1,4 +1,4 @@
-"""The `magicbyte` command: finds the subcommand in a table and imports that one's module, nothing else."""
+"""The `magicbyte` command: looks up the subcommand in a table and imports only its module."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Command:
     """A subcommand.
 
     Attributes:
-        module: The module that has its `main(arguments) -> exit code`.
-        help: What --help says of it.
-        extras: The extras that it needs, for anything but its own --help.
+        module: The module with its `main(arguments) -> exit code`.
+        help: Its line in --help.
+        extras: The extras that it needs, except for its own --help.
     """
 
     module: str
@@ -42,25 +42,25 @@ COMMANDS = {
     "set-compatibility": Command(
         "magicbyte.cli.registry_state.set_compatibility", "set the levels of subjects, or the global one"
     ),
-    "plan": Command("magicbyte.cli.registry_state.plan", "tell what `apply` would change in a registry"),
-    "apply": Command("magicbyte.cli.registry_state.apply", "make a registry's state what the files say"),
+    "plan": Command("magicbyte.cli.registry_state.plan", "show what `apply` would change in a registry"),
+    "apply": Command("magicbyte.cli.registry_state.apply", "change a registry's state to match the files"),
     "produce": Command("magicbyte.cli.records.produce", "send JSON lines as records with a schema"),
     "consume": Command("magicbyte.cli.records.consume", "show a topic's records as JSON lines, whatever their schemas"),
     "ids": Command("magicbyte.cli.ids.main", "count a topic's records by the schema ids that they really have"),
     "secure": Command("magicbyte.cli.security.secure", "make certificates, users and rules for a first try", _SERVER),
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),
-    "acl": Command("magicbyte.cli.security.acl", "show and change access rules, and tell which of them decides"),
+    "acl": Command("magicbyte.cli.security.acl", "show and change access rules, and find the one that decides"),
     "demo": Command(
         "magicbyte.cli.demo.main",
-        "send a year of flights through all of it, and check the sums",
+        "send a year of flights through the platform, and check the sums",
         ("server", "spark", "demo"),
     ),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the subcommand named by the first argument and return its exit code: 1 for a failure, 2 for a wrong call."""
+    """Run the subcommand in the first argument and return its exit code: 1 for a failure, 2 for wrong arguments."""
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if name in _OPTIONS:
         sys.stdout.write(_OPTIONS[name]())
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _load(command: Command) -> Callable[[Sequence[str]], int]:
-    import importlib  # noqa: PLC0415 - --help has no use for it
+    import importlib  # noqa: PLC0415 - --help does not need it
 
     run: Callable[[Sequence[str]], int] = importlib.import_module(command.module).main
     return run
@@ -105,7 +105,7 @@ def _help() -> str:
     return (
         "usage: magicbyte COMMAND [OPTION ...]\n\n"
         + "".join(lines)
-        + "\n`magicbyte COMMAND --help` tells a command's options; `magicbyte --version` the version.\n"
+        + "\n`magicbyte COMMAND --help` lists a command's options; `magicbyte --version` prints the version.\n"
     )
 
 
