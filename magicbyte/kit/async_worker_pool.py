@@ -1,4 +1,4 @@
-"""A pool of workers for an event loop, which awaits them in threads."""
+"""A pool of worker processes for an event loop; threads wait for their answers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from magicbyte.kit.worker_pool import PoolBusy, Worker, WorkerPool
 
 
 class AsyncWorkerPool:
-    """A few workers that run one module, and do one job after the other; all methods belong to one event loop."""
+    """A few workers that run one module, each doing one job at a time; call all methods from one event loop."""
 
     def __init__(self, module: str, *, size: int = 2, wait_seconds: float = 10.0) -> None:
         """Make a pool without workers; the arguments are those of `WorkerPool`."""
         self._pool = WorkerPool(module, size=size)
         self._wait_seconds = wait_seconds
-        # As many threads as workers: a job waits for a worker in the threads' queue.
+        # As many threads as workers, so that jobs wait for a worker in the queue of the threads.
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=module)
         self._jobs: set[_Job] = set()
 
     async def run(self, message: bytes, *, seconds: float) -> bytes:
-        """Have a message answered; if the wait for the answer is cancelled, its worker is killed.
+        """Return a worker's answer to a message; if the caller is cancelled, the worker is killed.
 
         Args:
-            message: What the worker's function is called with.
+            message: The argument of the worker's function.
             seconds: How long the worker may take.
 
         Raises:
@@ -37,7 +37,7 @@ class AsyncWorkerPool:
         self._jobs.add(job)
         try:
             await asyncio.wait([answer], timeout=self._wait_seconds)
-            if queued.cancel():  # no thread has taken it
+            if queued.cancel():  # no thread has begun the job
                 raise PoolBusy(f"no worker was free within {self._wait_seconds:g} s")
             return await answer
         except asyncio.CancelledError:
@@ -48,7 +48,7 @@ class AsyncWorkerPool:
             self._jobs.remove(job)
 
     async def close(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers at once."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         for job in self._jobs:
             job.stop()
@@ -57,7 +57,7 @@ class AsyncWorkerPool:
 
 
 class _Job:
-    """A message to answer, in a thread; the event loop may stop it."""
+    """A message for a worker, sent by a thread; the event loop may stop the job."""
 
     def __init__(self, message: bytes, seconds: float) -> None:
         self._message = message
@@ -80,7 +80,7 @@ class _Job:
                 self._worker.stop()
 
     def _hold(self, worker: Worker | None) -> None:
-        """Note which worker a stop kills: none of them once it has answered, as its next message is another job's."""
+        """Set the worker that `stop` kills; None after the answer, when the worker may already do another job."""
         with self._lock:
             self._worker = worker
             if worker is not None and self._is_stopped:

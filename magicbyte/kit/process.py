@@ -97,10 +97,10 @@ class _Guard:
         self._process.wait()
 
     def leave(self) -> None:
-        """Close a forked process's copy of the pipe: the guard waits for the end of its own parent only."""
+        """Close a forked process's copy of the pipe, because the guard belongs to the parent process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.returncode = 0  # it is no child of the forked process, which must not wait for it
+        self._process.returncode = 0  # it is not a child of the forked process, so do not wait for it
 
 
 _guard: _Guard | None = None

@@ -1,6 +1,6 @@
-"""Worker processes that answer messages: few, each of which can be killed.
+"""A pool of a few worker processes that answer messages, and can be killed.
 
-A thread would share the interpreter lock with its program, and nothing could stop it.
+A thread would share the interpreter lock with the rest of the program, and could not be stopped.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from weakref import WeakSet
 
 from magicbyte.kit import process
 
-#: A request is the processor time that it may take, in seconds, and the message.
+#: A request is its limit of processor time, in seconds, followed by the message.
 _CPU_SECONDS = Struct(">d")
-#: The first byte of what a worker sends: a part of an answer follows, or the error that ends the worker.
+#: The first byte that a worker sends: a part of an answer follows, or the error that ends the worker.
 _ANSWER, _BROKEN = b"+", b"!"
-#: How long a worker may take to start, and how long one that closed its connection has to end by itself.
+#: How long a worker may take to start, and to end after it has closed its connection.
 _START_SECONDS = 30.0
 _END_SECONDS = 1.0
 
@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 
 class PoolBusy(Exception):
-    """All workers had work for as long as a caller may wait for one."""
+    """No worker became free within the time that a caller may wait."""
 
 
 class WorkerFailed(Exception):
-    """A worker did not answer; the text says why, of an `it` that was asked for."""
+    """A worker did not answer; the text says why, and calls the caller's task `it`."""
 
 
 class WorkerUnavailable(WorkerFailed):
@@ -48,14 +48,14 @@ class WorkerTimeout(WorkerFailed):
 
 
 class WorkerDied(WorkerFailed):
-    """A worker ended: it took too much memory, met a defect, or had had no work for a while."""
+    """A worker ended: it took too much memory, hit a defect, or was idle for too long."""
 
 
 class Worker:
-    """A process that runs a module, which calls `serve`; used by one thread at a time, but stopped by any.
+    """A process that runs a module, which calls `serve`; only one thread may use it at a time, but any may stop it.
 
     Args:
-        module: The module's name; it is looked for in the `sys.path` of this process.
+        module: The module's name; the worker imports it by the `sys.path` of this process.
 
     Raises:
         WorkerUnavailable: The process cannot be started.
@@ -66,10 +66,10 @@ class Worker:
             raise WorkerUnavailable("it needs a worker process, which does not run on Windows")
         if getattr(sys, "frozen", False) or not sys.executable:
             raise WorkerUnavailable("it needs a worker process, and no Python interpreter is known")
-        # Modules are found where this process found them, whatever brought them: an environment, an archive of Spark's.
+        # The worker finds modules in the same places as this process, such as an environment or an archive of Spark.
         path = os.pathsep.join(entry for entry in sys.path if entry)
-        # A program of its own: not a fork of this process, whose threads may hold locks, and not multiprocessing's,
-        # which would run the user's program again.
+        # Start a new program: a fork of this process might inherit held locks, and a process of multiprocessing would
+        # run the user's program again.
         try:
             self._connection, theirs = Pipe()
             with theirs:
@@ -84,16 +84,16 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs."""
+        """Whether the process is alive."""
         return self._process.poll() is None
 
     def ask(self, message: bytes, *, seconds: float, cpu_seconds: float = 0.0) -> bytes:
-        """The first part of the answer to a message.
+        """Send a message and return the first part of the answer.
 
         Args:
-            message: What the worker's function is called with.
+            message: The argument of the worker's function.
             seconds: How long the worker may take for this part.
-            cpu_seconds: How much processor time it may take for the whole answer; 0 for no limit.
+            cpu_seconds: How much processor time the whole answer may take; 0 for no limit.
 
         Raises:
             WorkerFailed: The worker did not answer, and has ended.
@@ -105,12 +105,12 @@ class Worker:
                 raise WorkerUnavailable(f"its worker process did not start: {failure}") from None
             self._is_ready = True
         self._cpu_seconds = cpu_seconds
-        with suppress(OSError):  # of a worker that has ended, as the receiver will learn
+        with suppress(OSError):  # the worker has ended; `receive` raises that
             self._connection.send_bytes(_CPU_SECONDS.pack(cpu_seconds) + message)
         return self.receive(seconds)
 
     def receive(self, seconds: float) -> bytes:
-        """The next part of the answer; as `ask`."""
+        """Return the next part of the answer; raises the same errors as `ask`."""
         failure: WorkerFailed
         try:
             if not self._connection.poll(seconds):
@@ -125,19 +125,19 @@ class Worker:
         raise failure
 
     def stop(self) -> None:
-        """Kill the process, while another thread may wait for its answer."""
+        """Kill the process, even if another thread waits for its answer."""
         self._is_stopped = True
         self._process.kill()
 
     def kill(self) -> None:
-        """End the process, and wait for its end."""
+        """Kill the process, and wait for its end."""
         self._process.kill()
         self._process.wait()
         self._connection.close()
 
     def disown(self) -> None:
-        """Leave the process to the parent of this one, which was forked from it."""
-        self._process.returncode = 0  # it is no child of this process, which must not wait for it
+        """Leave the worker to the parent process; for use in a forked process."""
+        self._process.returncode = 0  # it is not a child of this process, so do not wait for it
         self._connection.close()
 
     def _death(self) -> WorkerFailed:
@@ -153,33 +153,33 @@ class Worker:
 
 
 class WorkerPool:
-    """A few workers that run one module; safe to share between threads, and empty in a forked process.
+    """A few workers that run one module; thread-safe, and empty in a forked process.
 
-    A worker starts when there is work for it, and ends when it has had none for a while.
+    A worker starts when there is work for it, and ends after it has been idle for a while.
     """
 
     def __init__(self, module: str, *, size: int = 2, wait_seconds: float = 10.0) -> None:
         """Make a pool without workers.
 
         Args:
-            module: What a worker runs with `python -m`.
-            size: The most workers.
-            wait_seconds: How long a caller waits for a worker.
+            module: The module that a worker runs with `python -m`.
+            size: How many workers may run at once.
+            wait_seconds: How long a caller may wait for a worker.
         """
         self._module = module
         self._size = size
         self._wait_seconds = wait_seconds
         self._free = threading.BoundedSemaphore(size)
-        #: The one that had work last at the end: it still knows what it has read.
+        #: The idle workers, the last used one at the end; it is used first, because its caches are the most recent.
         self._idle: deque[Worker] = deque()
         _pools.add(self)
 
     def run(self, use: Callable[[Worker], T]) -> T:
-        """Have a worker used, for one conversation.
+        """Call a function with a worker that it may use until it returns.
 
         Args:
-            use: What is done with it. It is called again with another worker if one ends that had other work before:
-                its time without work may be over, or its memory full.
+            use: The function. It is called again with another worker if one ends that was used before: that one may have
+                reached its idle time or its memory limit.
 
         Raises:
             PoolBusy: No worker was free in time.
@@ -196,12 +196,12 @@ class WorkerPool:
             self._free.release()
 
     def close(self) -> None:
-        """End the workers without work; a later call starts new ones."""
+        """End the idle workers; a later call starts new ones."""
         while (worker := self._pop_idle()) is not None:
             worker.kill()
 
     def forget(self) -> None:
-        """Start anew in a forked process, which has copies of its parent's workers."""
+        """Reset the pool in a forked process, which has copies of its parent's workers."""
         while (worker := self._pop_idle()) is not None:
             worker.disown()
         self._free = threading.BoundedSemaphore(self._size)
@@ -209,14 +209,14 @@ class WorkerPool:
     def _pop_idle(self) -> Worker | None:
         try:
             return self._idle.pop()
-        except IndexError:  # another thread may have taken the last
+        except IndexError:  # another thread may have taken the last one
             return None
 
     def _use(self, worker: Worker, use: Callable[[Worker], T]) -> T:
         try:
             result = use(worker)
         except BaseException:
-            # Whatever stops the conversation, the worker may still be at it.
+            # Whatever stopped the call, the worker may still be working.
             worker.kill()
             raise
         if worker.is_alive:
@@ -238,25 +238,25 @@ if sys.platform != "win32":
 
 
 def serve(answer: Callable[[bytes], Iterable[bytes]], *, memory_bytes: int, idle_seconds: float = 60.0) -> None:
-    """Answer messages until the parent has gone or has had none for a while: the main function of a worker.
+    """Answer messages until the parent has gone or the worker is idle for too long; the main function of a worker.
 
     Args:
-        answer: Makes the parts of a message's answer, each of which is sent when it is made.
-        memory_bytes: The memory that the process may have, without its code; a message that needs more ends it.
-        idle_seconds: How long the process stays without a message.
+        answer: Yields the parts of a message's answer; each part is sent at once.
+        memory_bytes: The memory limit of the process, without its code; a message that needs more ends the process.
+        idle_seconds: How long the process waits for a message before it ends.
     """
-    import resource  # noqa: PLC0415 - not on Windows, where no worker runs
+    import resource  # noqa: PLC0415 - not available on Windows, which has no workers
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, memory_bytes)):
-        with suppress(OSError, ValueError):  # not every system knows these limits
-            resource.setrlimit(limit, (most, most))
+    for limit, value in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, memory_bytes)):
+        with suppress(OSError, ValueError):  # not every system has these limits
+            resource.setrlimit(limit, (value, value))
     with Connection(int(sys.argv[1])) as parent:
         try:
             parent.send_bytes(_ANSWER)
             while parent.poll(idle_seconds):
                 request = parent.recv_bytes()
-                # The kernel keeps this limit, so that a call ends which never returns to the interpreter.
+                # The kernel enforces this limit, even on a call that never returns to the interpreter.
                 signal.setitimer(signal.ITIMER_PROF, *_CPU_SECONDS.unpack_from(request))
                 for part in answer(request[_CPU_SECONDS.size :]):
                     parent.send_bytes(_ANSWER + part)
