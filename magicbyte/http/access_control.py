@@ -118,9 +118,9 @@ class CrossOrigin:
 
         return send_with_headers
 
-    async def _refuse_page(self, scope: Scope, send: Send, what: str) -> None:
+    async def _refuse_page(self, scope: Scope, send: Send, denied: str) -> None:
         origin = header(scope, b"origin") or f"a {header(scope, b'sec-fetch-site')} origin"
-        await self._recorder.refuse(scope, send, FOREIGN_ORIGIN(origin=origin, what=what))
+        await self._recorder.refuse(scope, send, FOREIGN_ORIGIN(origin=origin, denied=denied))
 
     def _headers(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         if "*" in self._rules.origins:

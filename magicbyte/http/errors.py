@@ -14,7 +14,7 @@ BAD_REQUEST = ErrorKind(400, "{detail}")
 UNAUTHORIZED = ErrorKind(401, "Unauthorized")
 FORBIDDEN = ErrorKind(403, "Forbidden")
 FOREIGN_ORIGIN = ErrorKind(
-    403, "Requests from pages of {origin} are refused: access.control.allow.origin does not allow {what}"
+    403, "Requests from pages of {origin} are refused: access.control.allow.origin does not allow {denied}"
 )
 REQUEST_TIMEOUT = ErrorKind(408, "The request was not complete in time: {detail}")
 TARGET_TOO_LONG = ErrorKind(414, "The request target is longer than {limit} bytes")

@@ -109,7 +109,7 @@ def run_again_with_uvx(missing: ExtraMissing, arguments: Sequence[str]) -> None:
 def _replace_process(uv: str, command: Sequence[str], environment: dict[str, str]) -> None:
     import shlex  # noqa: PLC0415 - only if something is missing
 
-    say(f"fetching what is missing: uvx {shlex.join(command)}")
+    say(f"fetching the missing extras: uvx {shlex.join(command)}")
     python = ["--python", f"{sys.version_info.major}.{sys.version_info.minor}"]
     os.execve(uv, [uv, "tool", "run", *python, *command], os.environ | environment)  # noqa: S606 - uv, by its path
 

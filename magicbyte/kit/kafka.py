@@ -125,7 +125,7 @@ _CONVERTED: dict[str, Callable[[str], str]] = {
 #: Clients reconnect to a restarted broker as fast as Java's clients do.
 COMMON_DEFAULTS: Config = {"reconnect.backoff.max.ms": 1000}
 
-#: Records with equal keys land where Java's DefaultPartitioner puts them; no loss and no reordering on retry.
+#: Records get the partition of Java's DefaultPartitioner; retries neither lose nor reorder records.
 PRODUCER_DEFAULTS: Config = {
     **COMMON_DEFAULTS,
     "partitioner": "murmur2_random",

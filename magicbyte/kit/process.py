@@ -2,8 +2,7 @@
 
 All children join one process group, led by a small guard process that reads a pipe from this process. However this
 process ends, even by kill -9, the pipe closes; the guard then ends the whole group, including the children's children,
-and removes the temporary folders. A child joins the group before it runs its program, so that the guard cannot miss
-it. POSIX only.
+and removes the temporary folders. A child joins the group before it runs its program, so none is missed. POSIX only.
 """
 
 from __future__ import annotations

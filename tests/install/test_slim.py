@@ -212,7 +212,7 @@ def test_uvx_runs_the_command_again_with_the_extra(run_slim: Run, slim_python: P
     asked = f"tool|run|--python|{python}|--from|magicbyte[server] @ {ROOT.as_uri()}|magicbyte|up|--ephemeral|"
     assert (done.returncode, done.stdout) == (0, asked)
     line = f"uvx --from 'magicbyte[server] @ {ROOT.as_uri()}' magicbyte up --ephemeral"
-    assert done.stderr == f"magicbyte: fetching what is missing: {line}\n"
+    assert done.stderr == f"magicbyte: fetching the missing extras: {line}\n"
 
 
 @pytest.mark.parametrize(("cache", "added"), [("elsewhere", ""), ("here", "server")])

@@ -75,7 +75,7 @@ def variables(version: str) -> dict[str, str]:
     lock = VERSIONS / f"{version}.lock"
     if not lock.exists():
         return {}
-    jars = ",".join(map(str, fetch(parse_lock(lock.read_text()), what=f"the tests of Spark {version}")))
+    jars = ",".join(map(str, fetch(parse_lock(lock.read_text()), program=f"the tests of Spark {version}")))
     return {"SPARK_CONNECT_JARS" if f"spark-{version}" in LOCKS else "MAGICBYTE_SPARK_JARS": jars}
 
 

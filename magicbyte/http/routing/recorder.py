@@ -116,7 +116,7 @@ class RequestMetrics(Collector):
                 add_histogram(seconds, [app, route.method, route.route], route.by_status.values())
         yield requests
         yield seconds
-        in_progress = GaugeMetricFamily("magicbyte_http_requests_in_progress", "Requests under way", labels=("app",))
+        in_progress = GaugeMetricFamily("magicbyte_http_requests_in_progress", "Open requests", labels=("app",))
         in_progress.add_metric([app], self._recorder.in_progress)
         yield in_progress
         yield from self._former(tallies)

@@ -42,14 +42,14 @@ class Request(StarletteRequest):
         self,
         scope: Scope,
         receive: Receive,
-        found: Found,
+        match: Found,
         principal: Principal,
         decision: Decision | None,
         denial: ApiError | None = None,
     ) -> None:
         super().__init__(scope, receive)
-        self.found = found
-        self.row: Row = found.row
+        self.found = match
+        self.row: Row = match.row
         self.principal = principal
         self.decision = decision
         self.denial = denial

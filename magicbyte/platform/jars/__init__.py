@@ -95,22 +95,22 @@ def parse_lock(text: str) -> tuple[Jar, ...]:
 
 def paths(name: str) -> list[Path]:
     """Return the jar files of the lock file `name`; see `fetch`."""
-    return fetch(read_lock(name), what=LOCKS[name])
+    return fetch(read_lock(name), program=LOCKS[name])
 
 
-def fetch(jars: Sequence[Jar], *, what: str) -> list[Path]:
+def fetch(jars: Sequence[Jar], *, program: str) -> list[Path]:
     """Return the files of jars, and fetch those that are not in the cache.
 
     Args:
         jars: the jars of a lock file.
-        what: the name in messages of the program that needs them.
+        program: the program that needs them, for messages.
 
     Raises:
         JarsMissing: a jar is not in the cache and could not be fetched.
     """
     missing = [jar for jar in jars if not jar.is_cached()]
     if missing:
-        _fetch(missing, what=what)
+        _fetch(missing, program=program)
     return [jar.path for jar in jars]
 
 
@@ -140,34 +140,34 @@ def maven(repository: Path) -> MavenContext:
     return MavenContext(resolver=PythonResolver(), repo_cache=repository, remote_repos=mirrors or None, timeout=30)
 
 
-def _fetch(jars: list[Jar], *, what: str) -> None:
-    require("server", user=f"fetching the jars for {what}", modules=("jgo", "tqdm"))
+def _fetch(jars: list[Jar], *, program: str) -> None:
+    require("server", user=f"fetching the jars for {program}", modules=("jgo", "tqdm"))
     from tqdm import tqdm  # noqa: PLC0415 - only if something is fetched
 
     folder = cache_folder() / "jars"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise JarsMissing(f"the jars for {what} cannot be kept in {folder}: {error.strerror}") from error
+        raise JarsMissing(f"the jars for {program} cannot be kept in {folder}: {error.strerror}") from error
     size = sum(jar.size for jar in jars)
     failed: list[tuple[Jar, str]] = []
     with (
         tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as scratch,
         ThreadPoolExecutor(_CONNECTIONS) as pool,
-        tqdm(total=size, desc=f"jars for {what}", unit="B", unit_scale=True, file=sys.stderr) as bar,
+        tqdm(total=size, desc=f"jars for {program}", unit="B", unit_scale=True, file=sys.stderr) as bar,
     ):
         context = maven(Path(scratch))
         downloads = {pool.submit(_fetch_one, context, jar): jar for jar in jars}
         for download in as_completed(downloads):
             jar = downloads[download]
-            error = download.exception()
-            if error is not None:
-                failed.append((jar, _reason(error)))
+            failure = download.exception()
+            if failure is not None:
+                failed.append((jar, _reason(failure)))
             bar.update(jar.size)
     if failed:
         jar, reason = failed[0]
         raise JarsMissing(
-            f"{len(failed)} of {len(jars)} jars for {what} could not be fetched from Maven Central"
+            f"{len(failed)} of {len(jars)} jars for {program} could not be fetched from Maven Central"
             f" ({jar.coordinates}: {reason}); with network access they are fetched once and kept in {folder}"
         )
 
