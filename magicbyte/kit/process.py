@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 #: A temporary folder is made in the memory file system only if this many bytes are free there.
-_ROOM = 1 << 30
+_MIN_FREE_BYTES = 1 << 30
 
 #: The guard's program; a text, so that it loads only the core of the standard library (8 MB, 15 ms). It leaves the
 #: group before it ends it. A zombie still counts as a member of the group, so the guard reads the states in /proc.
@@ -162,7 +162,7 @@ def temporary_folder(prefix: str = "magicbyte-") -> Path:
     """Return a new folder that is removed when this process ends; it is in memory if the system has such a place."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder with a random name is made in it, readable by its owner only
     # Containers often have 64 MB there, too little for a broker's mapped files.
-    is_roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= _ROOM
+    is_roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= _MIN_FREE_BYTES
     parent = memory if is_roomy else Path(tempfile.gettempdir())
     folder = parent / f"{prefix}{secrets.token_hex(4)}"
     # In this order: if this process ends between the two calls, no folder is left behind.

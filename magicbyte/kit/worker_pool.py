@@ -178,8 +178,8 @@ class WorkerPool:
         """Call a function with a worker that it may use until it returns.
 
         Args:
-            use: The function. If a worker ends that had been used before, it is called again with another one:
-                the first one may have reached its idle time or its memory limit.
+            use: The function. If it fails because a previously used worker ends, it is called again with another one:
+                that worker may have reached its idle time or its memory limit.
 
         Raises:
             PoolBusy: No worker was free in time.

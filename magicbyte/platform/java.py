@@ -39,7 +39,7 @@ class JavaMissing(Failure):
 
 @dataclass(frozen=True, slots=True)
 class SparkJavas:
-    """The oldest and newest Java that Spark runs on, from a Spark version on, and its LTS versions as a text."""
+    """The Javas for Spark from version `spark` on: `first` to `last`, and the long-term versions as a text."""
 
     spark: tuple[int, int]
     first: int

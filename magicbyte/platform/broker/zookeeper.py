@@ -17,7 +17,7 @@ from magicbyte.platform.broker.properties import NODE_ID, BrokerFailed
 _SESSION_MILLISECONDS = 6000
 
 #: Seconds until ZooKeeper counts as failed; they must cover its start and the session of a killed broker.
-_PATIENCE = 30
+_START_SECONDS = 30
 
 #: The path of the registered broker in ZooKeeper's dump.
 _REGISTERED = f"/brokers/ids/{NODE_ID}".encode()
@@ -56,7 +56,7 @@ class ZooKeeper:
         """
         if self._process is None or self._process.poll() is not None:
             self._launch(java_command)
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _START_SECONDS
         while not (dump := self._dump()) or _REGISTERED in dump:
             assert self._process is not None
             if self._process.poll() is not None or time.monotonic() > deadline:

@@ -32,7 +32,7 @@ KAFKA_VERSION = "4.3.1"
 #: The versions of Spark that have a lock file.
 SPARK_VERSIONS = ("3.5.7", "4.0.0", "4.1.1")
 
-#: Spark version -> its Kafka module, if its own one fails when a query resumes after a crash (SPARK-57438).
+#: Spark version -> the Kafka module to use instead of its own, which fails once after a crash (SPARK-57438).
 _KAFKA_MODULES = dict.fromkeys(("4.1.0", "4.1.1", "4.1.2"), "4.1.3")
 
 #: Lock file -> the program's name in messages.
