@@ -191,7 +191,7 @@ class Application:
 
     async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
         """Call the handler and send its answer; count and log the answer."""
-        scope, match, recorder = request.scope, request.match, self.recorder
+        scope, match, recorder = request.scope, request.found, self.recorder
         row, status, is_logged = match.row, 500, True
         scope["app"], scope["path"], scope["path_params"] = self.fastapi, match.path, match.parameters
         recorder.in_progress += 1
