@@ -155,10 +155,7 @@ class RestProxySettings(HttpSettings):
 
     def registry_client_properties(self) -> dict[str, Any]:
         """What the Schema Registry client is made of, by its own names."""
-        given = kafka.with_prefix(self.registry_properties(), "schema.registry.")
-        tls = kafka.client_config({name: value for name, value in given.items() if name.startswith("ssl.")})
-        rest = {name: value for name, value in given.items() if not name.startswith("ssl.")}
-        return {"url": self.schema_registry_url, **rest, **tls}
+        return {"url": self.schema_registry_url, **self.registry_properties()}
 
     def _passed_on(self, prefix: str) -> dict[str, str]:
         aliases = self._aliases()

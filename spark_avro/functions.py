@@ -12,6 +12,7 @@ from spark_avro.plan.decoding import Decoded, Decoding, decoded, schema_id
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, plan_decoding, select_versions
 from spark_avro.workers.avro import decoded_in_python
+from spark_avro.workers.decoding import Asked
 from spark_avro.workers.udf import asked_by_workers
 
 
@@ -37,7 +38,8 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
 
     Args:
         column: Binary: magic byte, schema id, payload.
-        registry: The registry's URL, or a `serdes.RegistryClient`.
+        registry: The registry's URL, the settings of its client (`{"url": .., "basic.auth.user.info": ..}`), or a
+            `serdes.RegistryClient`.
         subject: The subject whose versions are decoded; its latest is the reader's schema.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Additional ids that are decoded; without subject and topic, the first is the reader's schema.
@@ -86,7 +88,7 @@ def decode_column(
     return present(decoded(payload, plan), payload, mode=mode, position=position, drop=_unselected(payload, plan))
 
 
-def _with_fallback(payload: Column, plan: Decoding, chosen: Selection, asked: str) -> Decoded:
+def _with_fallback(payload: Column, plan: Decoding, chosen: Selection, asked: Asked) -> Decoded:
     """The JVM's parts, or those of Python workers for ids that the plan lacks; the workers get NULL for all others."""
     parts = decoded(payload, plan)
     planned = [*plan.ids, *plan.unreadable, *plan.others]

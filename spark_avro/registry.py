@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
 
 from compat.avro import FORMAT, AvroSchema
 from compat.schema import AVRO, Dependencies, SchemaText
+from magicbyte.kit.placeholders import without_placeholders
+from magicbyte.kit.secret import is_secret
 from serdes.client.clients import RegistryClient
+from serdes.client.config import client_options, short_names
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import RegistryError, SubjectNotFound
 from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
 from spark_avro.workers.sent_schema import Known
 
-#: A registry's URL (several with commas between), or a client that is set up already.
-Registry = str | RegistryClient
+#: A registry's URL (several with commas between), the settings of its client by confluent-kafka's names or Java's, or a
+#: client that is set up already.
+Registry = str | Mapping[str, Any] | RegistryClient
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,47 @@ class Version:
 
 
 def client_of(registry: Registry) -> RegistryClient:
-    """The client for a registry's URL, or the client given."""
-    return registry if isinstance(registry, RegistryClient) else RegistryClient(registry)
+    """The client for a registry's URL or settings, or the client given.
+
+    Raises:
+        ConfigError: a setting is missing, unknown or wrong.
+    """
+    if isinstance(registry, RegistryClient):
+        return registry
+    return RegistryClient(**client_options({"url": registry} if isinstance(registry, str) else registry))
+
+
+def settings_for_workers(registry: Registry) -> dict[str, Any]:
+    """The settings that workers make their client of; secrets are left for them to resolve.
+
+    Raises:
+        PlanError: a secret stands in the settings as it is, or they cannot be told from a client.
+    """
+    if isinstance(registry, RegistryClient):
+        if registry.is_anonymous:
+            return {"url": ",".join(registry.urls)}
+        raise PlanError(
+            "ask_registry: workers need the registry's settings, not a client with credentials or TLS settings;"
+            ' give registry={"url": ..., "basic.auth.user.info": "${file:/path:key}"}'
+        )
+    settings = {"url": registry} if isinstance(registry, str) else short_names(registry)
+    for name, value in settings.items():
+        if not isinstance(value, str | int | float):
+            raise PlanError(f"ask_registry: {name} is a {type(value).__name__}, which is not sent to workers")
+        if _shows_secret(name, str(value)):
+            raise PlanError(
+                f"ask_registry: {name} has a secret, which the query's plan would hold; give ${{file:/path:key}} or"
+                " ${env:NAME}, which workers resolve"
+            )
+    return settings
+
+
+def _shows_secret(name: str, value: str) -> bool:
+    """Whether a value has a secret that is no placeholder; a user name before the password is none."""
+    literal = without_placeholders(value)
+    if is_secret(name):
+        return literal.rpartition(":")[2] != ""
+    return any(urlsplit(url).password for url in literal.split(",") if "://" in url)
 
 
 def subject_of(*, subject: str | None, topic: str | None, is_key: bool) -> tuple[str, str]:

@@ -64,7 +64,7 @@ def select_versions(
     """Selects the versions of a subject or a topic's, and further ids; the reader's is the latest, or the first id's.
 
     Args:
-        registry: The registry's URL, or a client of it.
+        registry: The registry's URL, the settings of a client of it, or such a client.
         schema_type: The type that all schemas must be of.
         subject: As in `from_confluent_avro`.
         topic: As in `from_confluent_avro`.

@@ -36,6 +36,11 @@ def resolve(properties: Mapping[str, str], environment: Mapping[str, str] | None
     return {name: resolve_value(name, value, variables) for name, value in properties.items()}
 
 
+def without_placeholders(value: str) -> str:
+    """Return what stands in a value beside its placeholders; a placeholder with a default stays, since that is seen."""
+    return _PLACEHOLDER.sub(lambda match: match[0] if ":-" in match[2] else "", value)
+
+
 def resolve_value(name: str, value: str, environment: Mapping[str, str] | None = None) -> str:
     """Return one property's value; see `resolve`.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 HIDDEN = "[hidden]"
 _SECRET_NAME = re.compile(
-    r"password|passwd|secret|(^|[._-])key($|s$)|ssl\.keystore\.key|token($|s$)|jaas|user\.info|credential|sasl\.password",
+    r"password|passwd|secret|(^|[._-])key($|s$)|ssl\.keystore\.key|token($|s$)|jaas|user\.info|credential(?!s\.source$)|sasl\.password",
     re.IGNORECASE,
 )
 _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")

@@ -15,7 +15,7 @@ from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.security.tls.authority import Authority
 
 _APP_RULES = (
-    "allow User:app READ,WRITE SUBJECT PREFIXED app.",
+    "allow User:app READ,WRITE,DESCRIBE_CONFIGS SUBJECT PREFIXED app.",
     "allow User:app READ,WRITE TOPIC PREFIXED app.",
     "allow User:app READ GROUP PREFIXED app.",
 )
@@ -30,7 +30,8 @@ class Secured:
         client: Key and certificate of the super user `admin`.
         registry: The registry's settings.
         rest_proxy: The REST proxy's settings.
-        clients: A client's settings.
+        clients: Settings of a client that signs in as `app`, by password.
+        admin: Settings of a client that signs in as the super user, by certificate.
     """
 
     ca: Path
@@ -38,6 +39,7 @@ class Secured:
     registry: Path
     rest_proxy: Path
     clients: Path
+    admin: Path
 
 
 def secured(folder: Path) -> Secured:
@@ -48,6 +50,7 @@ def secured(folder: Path) -> Secured:
         folder / "registry.properties",
         folder / "rest-proxy.properties",
         folder / "client.properties",
+        folder / "admin.properties",
     )
 
 
@@ -115,9 +118,12 @@ def _write_settings(folder: Path, files: Secured, registry_port: int, rest_port:
             **shared,
         },
     )
-    registry = {
+    trust = {
         "schema.registry.url": f"https://127.0.0.1:{registry_port}",
         "schema.registry.ssl.truststore.location": str(files.ca),
+    }
+    registry = {
+        **trust,
         "schema.registry.basic.auth.user.info": f"admin:${{file:{folder}/secrets.properties:admin}}",
     }
     _write_properties(
@@ -129,7 +135,8 @@ def _write_settings(folder: Path, files: Secured, registry_port: int, rest_port:
         },
     )
     app = f"app:${{file:{folder}/secrets.properties:app}}"
-    _write_properties(files.clients, {**registry, "schema.registry.basic.auth.user.info": app})
+    _write_properties(files.clients, {**trust, "schema.registry.basic.auth.user.info": app})
+    _write_properties(files.admin, {**trust, "schema.registry.ssl.keystore.location": str(files.client)})
 
 
 def _write_properties(path: Path, properties: dict[str, str]) -> None:

@@ -5,23 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from magicbyte.kit.placeholders import PlaceholderError, resolve_value
 from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
-from serdes.client.clients import CacheLimits, Retry, Tls
+from serdes.client.clients import CacheLimits, Retry
+from serdes.client.tls_settings import take_tls
 from serdes.error import ConfigError
 from serdes.message.parsers import integer, number, text
+
+#: May stand before each name, as Java's serializers and Connect have it.
+PREFIX = "schema.registry."
 
 
 def client_options(conf: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of RegistryClient that confluent-kafka's settings, or Java's of the same meaning, stand for.
 
+    Placeholders such as `${file:/path:key}` are resolved here, so a client is the first to hold what they stand for.
+
+    Args:
+        conf: Settings by name; `schema.registry.` may stand before a name, and then goes over the name alone.
+
     Raises:
         ConfigError: a setting is missing, unknown or wrong.
+        ExtraMissing: a PKCS#12 store without the library that reads it.
     """
-    rest = {name: value for name, value in conf.items() if value is not None}
-    urls = rest.pop("url", None) or rest.pop("schema.registry.url", None)
+    rest = {name: _resolved(name, value) for name, value in short_names(conf).items() if value is not None}
+    urls = rest.pop("url", None)
     if urls is None:
         raise ConfigError("url", "is needed")
-    options: dict[str, Any] = {"urls": urls, "auth": _auth(rest), "tls": _tls(rest)}
+    options: dict[str, Any] = {"urls": urls, "auth": _auth(rest), "tls": take_tls(rest)}
     options["retry"] = Retry(
         integer("max.retries", rest.pop("max.retries", 3)),
         number("retries.wait.ms", rest.pop("retries.wait.ms", 1000)) / 1000,
@@ -34,6 +45,9 @@ def client_options(conf: Mapping[str, Any]) -> dict[str, Any]:
     )
     if "timeout" in rest:
         options["timeout"] = number("timeout", rest.pop("timeout"))
+    host, port = rest.pop("proxy.host", None), rest.pop("proxy.port", None)
+    if host is not None:
+        rest.setdefault("proxy", f"http://{host}:{port or 80}")
     if "proxy" in rest:
         options["proxy"] = text("proxy", rest.pop("proxy"))
     if rest:
@@ -41,21 +55,26 @@ def client_options(conf: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _tls(rest: dict[str, Any]) -> Tls:
-    ca = rest.pop("ssl.ca.location", None)
-    return Tls(
-        None if isinstance(ca, bool) else ca,
-        rest.pop("ssl.certificate.location", None),
-        rest.pop("ssl.key.location", None),
-        rest.pop("ssl.key.password", None),
-        verify=ca is not False,
-    )
+def short_names(conf: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without `schema.registry.` before their names; a name that has it goes over the same one without."""
+    plain = {name: value for name, value in conf.items() if not name.startswith(PREFIX)}
+    return plain | {name.removeprefix(PREFIX): value for name, value in conf.items() if name.startswith(PREFIX)}
+
+
+def _resolved(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return resolve_value(name, value)
+    except PlaceholderError as error:
+        raise ConfigError(name, str(error).removeprefix(f"{name}: ")) from None
 
 
 def _auth(rest: dict[str, Any]) -> Auth | None:
     source = rest.pop("basic.auth.credentials.source", None)
     user_info = rest.pop("basic.auth.user.info", None)
-    bearer = rest.pop("bearer.auth.credentials.source", None)
+    # Java's default source, which a token alone asks for.
+    bearer = rest.pop("bearer.auth.credentials.source", "STATIC_TOKEN" if "bearer.auth.token" in rest else None)
     if bearer is not None and (user_info is not None or source is not None):
         raise ConfigError("bearer.auth.credentials.source", "cannot be combined with basic.auth")
     if bearer is not None:
@@ -74,6 +93,25 @@ def _auth(rest: dict[str, Any]) -> Auth | None:
     return Basic(user, password)
 
 
+#: Where a source has the token endpoint, the client's id, its secret and the scope.
+_OAUTH = {
+    "OAUTHBEARER": (
+        "bearer.auth.issuer.endpoint.url",
+        "bearer.auth.client.id",
+        "bearer.auth.client.secret",
+        "bearer.auth.scope",
+    ),
+    "SASL_OAUTHBEARER_INHERIT": (
+        "sasl.oauthbearer.token.endpoint.url",
+        "sasl.oauthbearer.client.id",
+        "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.scope",
+    ),
+}
+#: What `SASL_INHERIT` and `SASL_OAUTHBEARER_INHERIT` read from the Kafka client's settings.
+INHERITED = frozenset({"sasl.username", "sasl.password", *_OAUTH["SASL_OAUTHBEARER_INHERIT"]})
+
+
 def _bearer(source: str, rest: dict[str, Any]) -> Auth:
     pool = rest.pop("bearer.auth.identity.pool.id", None)
     target = Target(
@@ -87,16 +125,18 @@ def _bearer(source: str, rest: dict[str, Any]) -> Auth:
 
     if source == "STATIC_TOKEN":
         return Bearer(text("bearer.auth.token", needed("bearer.auth.token")), target)
-    if source == "OAUTHBEARER":
+    if source in _OAUTH:
+        endpoint, client_id, secret, scope = _OAUTH[source]
         return ClientCredentials(
-            needed("bearer.auth.issuer.endpoint.url"),
-            needed("bearer.auth.client.id"),
-            needed("bearer.auth.client.secret"),
-            rest.pop("bearer.auth.scope", None),
+            needed(endpoint),
+            needed(client_id),
+            needed(secret),
+            rest.pop(scope, None),
             target,
         )
     if source == "CUSTOM":
         function: Callable[[Any], Mapping[str, str]] = needed("bearer.auth.custom.provider.function")
         argument = rest.pop("bearer.auth.custom.provider.config", None)
         return Bearer(lambda: function(argument)["bearer.auth.token"], target)
-    raise ConfigError("bearer.auth.credentials.source", f"must be STATIC_TOKEN, OAUTHBEARER or CUSTOM, not {source!r}")
+    sources = f"STATIC_TOKEN, {', '.join(_OAUTH)} or CUSTOM"
+    raise ConfigError("bearer.auth.credentials.source", f"must be {sources}, not {source!r}")

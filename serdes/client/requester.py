@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 import orjson
 
+from magicbyte.kit.secret import hide_user_info
 from serdes.client.auth import Auth, Basic
 from serdes.client.flow import Answer, Flow, Pause, Send, TransportFailure, send
 from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUnavailable, registry_error
@@ -63,7 +64,9 @@ def split_urls(urls: str | Sequence[str]) -> tuple[tuple[str, ...], Basic | None
     for text in texts:
         parts = urlsplit(text.strip())
         if parts.scheme not in {"http", "https", "mock"} or (parts.scheme != "mock" and not parts.hostname):
-            raise ConfigError("url", f"invalid URL {text.strip()!r}: expected http://, https:// or mock://")
+            raise ConfigError(
+                "url", f"invalid URL {hide_user_info(repr(text.strip()))}: expected http://, https:// or mock://"
+            )
         if parts.username is not None:
             auth = auth or Basic(unquote(parts.username), unquote(parts.password or ""))
         host = parts.netloc.rpartition("@")[2]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from magicbyte.security.tls.stores import Identity
+
 #: Entry points of this group give the ASGI app of a registry in memory for the scope of a `mock://scope` URL.
 MOCK_GROUP = "magicbyte.mock_registry"
 #: The registries in memory of this process by scope; they live as long as it does.
@@ -35,6 +37,9 @@ class Tls:
         key: The certificate's key, if it is in another file.
         key_password: What the key is encrypted with.
         verify: False to trust any server.
+        check_host: False to take any certificate of a trusted authority, whatever its host name.
+        ca_text: The trusted certificates as PEM, instead of `ca`.
+        identity: The client's key and certificate as they were read, instead of `certificate`.
     """
 
     ca: str | None = None
@@ -42,6 +47,9 @@ class Tls:
     key: str | None = None
     key_password: str | None = field(default=None, repr=False)
     verify: bool = True
+    check_host: bool = True
+    ca_text: str | None = field(default=None, repr=False)
+    identity: Identity | None = field(default=None, repr=False)
 
     def context(self) -> ssl.SSLContext:
         """The context these settings make.
@@ -56,9 +64,11 @@ class Tls:
             raise ConfigError("ssl.certificate.location", "needed where a key or its password is given")
         try:
             folder = self.ca is not None and Path(self.ca).is_dir()
-            context = ssl.create_default_context(cafile=None if folder else self.ca, capath=self.ca if folder else None)
+            file, path = (None, self.ca) if folder else (self.ca, None)
+            context = ssl.create_default_context(cafile=file, capath=path, cadata=self.ca_text)
         except OSError as error:
             raise ConfigError("ssl.ca.location", f"{self.ca}: {error}") from error
+        context.check_hostname = self.check_host
         if not self.verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
@@ -67,6 +77,13 @@ class Tls:
                 context.load_cert_chain(self.certificate, self.key, self.key_password)
             except OSError as error:
                 raise ConfigError("ssl.certificate.location", f"{self.certificate}: {error}") from error
+        if self.identity is not None:
+            from magicbyte.security.tls.stores import StoreError, load_identity  # noqa: PLC0415  read from a store
+
+            try:
+                load_identity(context, self.identity)
+            except StoreError as error:
+                raise ConfigError("ssl.keystore.location", str(error)) from error
         return context
 
 

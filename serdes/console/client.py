@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import SplitResult, urlsplit
 
-from magicbyte.kit.kafka import client_config
 from serdes.client.clients import RegistryClient
-from serdes.client.config import client_options
+from serdes.client.config import INHERITED, client_options, short_names
 from serdes.client.flow import Answer, Send, Step, TransportFailure
 
 DEFAULT_URL = "http://localhost:8081"
@@ -74,34 +73,20 @@ def _exchange(connection: HTTPConnection, parts: SplitResult, step: Send) -> Ans
     return Answer(response.status, response.read())
 
 
-_PREFIX = "schema.registry."
-
-
-def open_client(properties: Mapping[str, str], sasl: Mapping[str, object] | None = None) -> LeanClient:
-    """The client that properties ask for; `schema.registry.` may stand before any but the URL.
+def open_client(properties: Mapping[str, str], kafka: Mapping[str, object] | None = None) -> LeanClient:
+    """The client that properties ask for; see `client_options`.
 
     Args:
         properties: Those that `is_of_client` picks.
-        sasl: The Kafka client's configuration, for `basic.auth.credentials.source=SASL_INHERIT`.
+        kafka: The Kafka client's configuration, for credentials that are inherited from it.
 
     Raises:
         ConfigError: A property is unknown or wrong.
-        KafkaSettingsError: A trust or key store is of a kind that cannot be read.
     """
-    given = {
-        name if name == "schema.registry.url" else name.removeprefix(_PREFIX): properties[name] for name in properties
-    }
-    tls = client_config({name: value for name, value in given.items() if name.startswith("ssl.")})
-    conf: dict[str, object] = {name: value for name, value in given.items() if not name.startswith("ssl.")}
-    conf |= {name: value for name, value in tls.items() if name != "ssl.endpoint.identification.algorithm"}
-    if tls.get("ssl.certificate.location") == tls.get("ssl.key.location"):
-        conf.pop("ssl.key.location", None)
-    host, port = conf.pop("proxy.host", None), conf.pop("proxy.port", None)
-    if host is not None:
-        conf["proxy"] = f"http://{host}:{port or 80}"
-    if conf.get("basic.auth.credentials.source") == "SASL_INHERIT":
-        conf |= {name: value for name, value in (sasl or {}).items() if name in {"sasl.username", "sasl.password"}}
-    conf.setdefault("schema.registry.url", DEFAULT_URL)
+    conf: dict[str, object] = {"url": DEFAULT_URL, **short_names(properties)}
+    sources = (conf.get("basic.auth.credentials.source"), conf.get("bearer.auth.credentials.source"))
+    if "SASL_INHERIT" in sources or "SASL_OAUTHBEARER_INHERIT" in sources:
+        conf |= {name: value for name, value in (kafka or {}).items() if name in INHERITED}
     client = LeanClient(**client_options(conf))
     # Somebody reads why a schema was refused.
     client.endpoints.explain = True

@@ -47,7 +47,8 @@ SCHEMA_PROPERTIES = (
     "schema.full.name",
 )
 
-#: Properties of the registry client, besides those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`.
+#: Properties of the registry client, besides those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`,
+#: `ssl.`.
 CLIENT_PROPERTIES = frozenset(
     {"max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec", "timeout"}
     | {"proxy", "proxy.host", "proxy.port"}
@@ -56,7 +57,7 @@ CLIENT_PROPERTIES = frozenset(
 
 def is_of_client(name: str) -> bool:
     """Whether a property belongs to the registry client."""
-    return name.startswith(("schema.registry.", "basic.auth.", "bearer.auth.")) or name in CLIENT_PROPERTIES
+    return name.startswith(("schema.registry.", "basic.auth.", "bearer.auth.", "ssl.")) or name in CLIENT_PROPERTIES
 
 
 @dataclass(frozen=True, slots=True)

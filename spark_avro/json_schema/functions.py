@@ -42,7 +42,7 @@ def from_confluent_json(
 
     Args:
         column: Binary: magic byte, schema id, JSON text in UTF-8.
-        registry: The registry's URL, or a client of it.
+        registry: The registry's URL, the settings of a client of it, or such a client.
         subject: All versions of this subject are known; its latest gives the type.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Further ids that are known; without subject and topic, the first gives the type.
@@ -115,7 +115,7 @@ def to_confluent_json(
 
     Args:
         column: What to encode.
-        registry: The registry's URL, or a client of it.
+        registry: The registry's URL, the settings of a client of it, or such a client.
         subject: The subject to register under; in its place a topic names it.
         topic: The topic that the column will be written to.
         schema: The JSON Schema; without it one is derived from the column's type in `data`.

@@ -47,7 +47,8 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
 
     Args:
         column: The column to encode, or its name; a struct for a record.
-        registry: The registry's URL, or a `serdes.RegistryClient`.
+        registry: The registry's URL, the settings of its client (`{"url": .., "basic.auth.user.info": ..}`), or a
+            `serdes.RegistryClient`.
         subject: The subject to register under; by default it is named by the topic and the strategy.
         topic: The topic that the column will be written to.
         strategy: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy.

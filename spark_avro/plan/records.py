@@ -40,7 +40,8 @@ def from_confluent_avro_records(
 
     Args:
         column: Binary: magic byte, schema id, payload.
-        registry: The registry's URL, or a `serdes.RegistryClient`.
+        registry: The registry's URL, the settings of its client (`{"url": .., "basic.auth.user.info": ..}`), or a
+            `serdes.RegistryClient`.
         subjects: The subjects whose versions are decoded; if they share a record's name, newest last.
         topic: Instead of subjects, a topic: all its subjects by the topic record name strategy, `{topic}-{full name}`.
         mode: As in `from_confluent_avro`; the value of a broken record is NULL.

@@ -35,7 +35,7 @@ class Follower:
         ids: Schema ids in addition to the subject's versions.
     """
 
-    registry: Registry
+    registry: Registry = field(repr=False)
     subject: str | None = None
     topic: str | None = None
     reader_schema: str | None = None

@@ -15,7 +15,7 @@ from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Registry
 from spark_avro.selection import Selection, select_versions
-from spark_avro.workers.decoding import avro_decoder, avro_json_decoder
+from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
 from spark_avro.workers.spark_form import reader_text
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
@@ -38,7 +38,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
 
     Args:
         column: Binary: magic byte, schema id, payload.
-        registry: The registry's URL, or a client of it.
+        registry: The registry's URL, the settings of a client of it, or such a client.
         subject: As in `from_confluent_avro`.
         topic: As in `from_confluent_avro`.
         ids: As in `from_confluent_avro`.
@@ -68,7 +68,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     return present(decode(payload, chosen, asked=asked), payload, mode=mode, position=position)
 
 
-def decoded_as_json(payload: Column, chosen: Selection, *, asked: str | None) -> Decoded:
+def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
     """The parts of a column whose values are the texts of their Avro JSON."""
     reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
     batch = avro_json_decoder(chosen.known, reader, chosen.origin, chosen.reader_ruled, asked)
@@ -76,7 +76,7 @@ def decoded_as_json(payload: Column, chosen: Selection, *, asked: str | None) ->
 
 
 def decoded_in_python(
-    payload: Column, chosen: Selection, *, reader: Tree | None = None, asked: str | None = None
+    payload: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
 ) -> Decoded:
     """The parts of a column that workers decode.
 
@@ -84,7 +84,7 @@ def decoded_in_python(
         payload: The messages.
         chosen: The schemas.
         reader: The tree of the reader's schema, if a part of it.
-        asked: The URLs of the registry to ask for other ids; None if these are errors.
+        asked: The settings of the registry's client to ask for other ids; None if these are errors.
     """
     tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
     batch = avro_decoder(chosen.known, reader_text(tree), chosen.origin, chosen.reader_ruled, asked)

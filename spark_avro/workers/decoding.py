@@ -15,6 +15,7 @@ import orjson
 
 from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.client.clients import RegistryClient
+from serdes.client.config import client_options
 from serdes.error import RulesNotSupported, SerdesError
 from serdes.message import wire
 from serdes.rules.seam import Ruled, after_decoding
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from spark_avro.columns import Outcome, Read
 
 Decode = Callable[[bytes], Any]
+
+
+#: Names and values of the settings of the registry's client; secrets are placeholders.
+Asked = tuple[tuple[str, Any], ...]
 
 
 class Batch(Protocol):
@@ -47,7 +52,7 @@ class Decoder:
         errors: What that function raises for a broken payload.
         origin: What the query was planned for.
         reader: The registry's schema that values are presented as; None if it is none of the registry's.
-        asked: The URLs of the registry to ask for other ids, with commas between; None if these are errors.
+        asked: The settings of the registry's client to ask for other ids; None if these are errors.
         make_columns: Makes what reads the payloads of a schema in columns of a type, where that can be.
     """
 
@@ -57,7 +62,7 @@ class Decoder:
     errors: tuple[type[Exception], ...]
     origin: str
     reader: Ruled | None = None
-    asked: str | None = None
+    asked: Asked | None = None
     make_columns: Callable[[Known, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
     _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
@@ -147,12 +152,12 @@ def _no_header(message: bytes) -> str:
 
 
 @lru_cache(maxsize=8)
-def _client(url: str) -> RegistryClient:
-    return RegistryClient(url)
+def _client(settings: Asked) -> RegistryClient:
+    return RegistryClient(**client_options(dict(settings)))
 
 
-def _known(url: str, schema_id: int) -> Known:
-    client = _client(url)
+def _known(asked: Asked, schema_id: int) -> Known:
+    client = _client(asked)
     info = client.schema_by_id(schema_id)
     return Known(Ruled(f"schema id {schema_id}", info.schema, info.rule_set), client.dependencies(info.schema))
 
@@ -215,7 +220,7 @@ class AvroJsonMaker:
 
 
 def avro_decoder(
-    known: Mapping[int, Known], reader: str, origin: str, ruled: Ruled | None = None, asked: str | None = None
+    known: Mapping[int, Known], reader: str, origin: str, ruled: Ruled | None = None, asked: Asked | None = None
 ) -> Decoder:
     """A decoder of Avro messages to Spark's values; `ruled` and `asked` are a Decoder's `reader` and `asked`."""
     maker = AvroMaker(reader)
@@ -223,7 +228,7 @@ def avro_decoder(
 
 
 def avro_json_decoder(
-    known: Mapping[int, Known], reader: str | None, origin: str, ruled: Ruled | None, asked: str | None
+    known: Mapping[int, Known], reader: str | None, origin: str, ruled: Ruled | None, asked: Asked | None
 ) -> Decoder:
     """A decoder of Avro messages to the text of their Avro JSON."""
     return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, ruled, asked)
@@ -253,7 +258,7 @@ class JsonMaker:
         return decode
 
 
-def json_decoder(known: Mapping[int, Known], origin: str, ruled: Ruled | None, asked: str | None) -> Decoder:
+def json_decoder(known: Mapping[int, Known], origin: str, ruled: Ruled | None, asked: Asked | None) -> Decoder:
     """A decoder of JSON Schema messages, validating."""
     # Not ValidationUnavailable: the message may be fine, so the task fails.
     errors = (ValueError, RecursionError)
@@ -287,7 +292,7 @@ class ProtobufMaker:
 
 
 def protobuf_decoder(
-    known: Mapping[int, Known], reader: Known, message: str, origin: str, ruled: Ruled | None, asked: str | None
+    known: Mapping[int, Known], reader: Known, message: str, origin: str, ruled: Ruled | None, asked: Asked | None
 ) -> Decoder:
     """A decoder of Protobuf messages."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415

@@ -9,8 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.plan.decoding import Decoded, schema_id
-from spark_avro.registry import Registry, client_of
-from spark_avro.workers.decoding import Batch
+from spark_avro.registry import Registry, settings_for_workers
+from spark_avro.workers.decoding import Asked, Batch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,10 @@ def _typed(function: Any, result: str) -> Any:
     return function
 
 
-def asked_by_workers(registry: Registry) -> str:
-    """The registry's URLs as workers ask them, with commas between."""
-    return ",".join(client_of(registry).urls)
+def asked_by_workers(registry: Registry) -> Asked:
+    """The settings with which workers ask the registry.
+
+    Raises:
+        PlanError: a secret stands in the settings as it is, or they cannot be told from a client.
+    """
+    return tuple(sorted(settings_for_workers(registry).items()))

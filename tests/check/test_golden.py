@@ -84,7 +84,7 @@ def references(tree: Tree, file: SchemaFile) -> tuple[Reference, ...]:
 def test_the_registry_and_the_checker_agree(registry_url: str):
     every = list(cases())
     assert len(every) > 500
-    with registry_client(registry_url) as client:
+    with registry_client({"url": registry_url}) as client:
         client.put_config({"compatibility": "NONE"})
         held: dict[str, dict[int, SchemaText]] = {}
         for case in every:

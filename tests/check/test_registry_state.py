@@ -221,7 +221,10 @@ def test_what_a_registry_has_already_is_accepted_whatever_came_before(
 def test_a_registry_is_needed_and_has_to_answer(project: Any):
     for command in (["register"], ["download"], ["set-compatibility", "a=FULL"], ["plan"], ["apply"]):
         code, _, err = project.run(*command)
-        assert (code, err) == (1, "magicbyte: name the registry: --registry URL, or `registry` in magicbyte.toml\n")
+        assert (code, err) == (
+            1,
+            "magicbyte: name the registry: --registry URL, schema.registry.url, or `registry` in magicbyte.toml\n",
+        )
         code, _, err = project.run(*command, "--registry", "http://127.0.0.1:9")
         assert code == 1
         assert err.startswith("magicbyte: schema registry unavailable: ")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from magicbyte.cli.check.config.files import add_config, project_file, registry_settings
 from magicbyte.kit.failure import Failure, say
 
 if TYPE_CHECKING:
@@ -36,13 +37,18 @@ def main(arguments: Sequence[str]) -> int:
     def check() -> Report:
         return check_project(
             Path.cwd(),
-            config_file=options.config,
+            config_file=project_file(options),
             against=options.against or (),
             named=options.files,
             level=options.compatibility,
             lint=options.lint,
             strict=options.strict,
-            services=Services(options.registry, options.bootstrap_servers, options.command_config),
+            services=Services(
+                options.registry,
+                options.bootstrap_servers,
+                options.command_config,
+                lambda: registry_settings(options),
+            ),
         )
 
     report = check() if options.fix is None else _fixed(options, check)
@@ -73,7 +79,7 @@ def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
     from magicbyte.cli.check.applying import ask, choose_first, fix_all  # noqa: PLC0415 - only for those who want it
     from magicbyte.cli.check.config.config import find_config  # noqa: PLC0415
 
-    root = find_config(Path.cwd(), options.config).root
+    root = find_config(Path.cwd(), project_file(options)).root
     return fix_all(root, check, ask if options.fix == "ask" else choose_first)
 
 
@@ -100,7 +106,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="URL",
         help="where --against topic: looks ids up (default: `registry` of the configuration)",
     )
-    parser.add_argument("--config", type=Path, metavar="FILE", help="instead of the nearest magicbyte.toml")
+    add_config(parser)
     parser.add_argument("--compatibility", metavar="LEVEL", help="for subjects that have no level of their own")
     parser.add_argument("--lint", action="store_true", help="switch all lint rules on")
     parser.add_argument(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,17 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Where the registry and the brokers are, for `topic:` baselines.
+    """Where the registry and the brokers are, and how to talk to them.
 
     Attributes:
-        registry: The registry's URL; the configuration's if not given, or that of another baseline.
+        registry: The registry's URL, over that of the settings.
         bootstrap_servers: The brokers.
         command_config: A `.properties` file of the Kafka client.
+        settings: Gives the settings of the registry's client.
+        usual_registry: The registry's URL if nothing else names it: the configuration's, or that of another baseline.
     """
 
     registry: str | None = None
     bootstrap_servers: str | None = None
     command_config: str | None = None
+    settings: Callable[[], Mapping[str, str]] = dict
+    usual_registry: str | None = None
 
 
 _NOWHERE = Services()
@@ -82,8 +86,8 @@ def check_project(
     report: Report | None = None
     baselines: Sequence[str | None] = against or [config.against]
     kinds = [_kind(baseline_text, folder) for baseline_text in baselines]
-    registries = (services.registry, config.registry, *(rest for kind, rest in kinds if kind == "registry"))
-    services = replace(services, registry=next((url for url in registries if url is not None), None))
+    registries = (config.registry, *(rest for kind, rest in kinds if kind == "registry"))
+    services = replace(services, usual_registry=next((url for url in registries if url), None))
     for baseline_text in dict.fromkeys(baselines):
         with open_baseline(baseline_text, config, folder, files, services) as baseline:
             tree = Tree(files, open_stores(config, baseline), config.import_roots)
@@ -114,25 +118,31 @@ def open_baseline(
         # As below.
         from magicbyte.cli.check.baselines.registry import registry_client  # noqa: PLC0415
         from magicbyte.cli.check.baselines.topic import Kafka, TopicBaseline  # noqa: PLC0415
+        from magicbyte.cli.registry_settings import with_url  # noqa: PLC0415
 
         topics = [topic for name in rest.split(",") if (topic := name.strip())]
         if not topics:
             raise Failure("--against topic: names no topic")
         if services.bootstrap_servers is None:
             raise Failure(f"--against {against} needs --bootstrap-servers HOST:PORT")
-        if services.registry is None:
+        settings = with_url(services.settings(), services.registry, services.usual_registry)
+        if settings is None:
             raise Failure(
                 f"--against {against} needs --registry URL, or `registry` in magicbyte.toml: ids are looked up"
             )
         kafka = Kafka(services.bootstrap_servers, services.command_config)
-        with registry_client(services.registry) as client:
-            yield TopicBaseline([*dict.fromkeys(topics)], kafka, services.registry, client, files)
+        with registry_client(settings) as client:
+            yield TopicBaseline([*dict.fromkeys(topics)], kafka, client, files)
     elif kind == "registry":
         # Loads the HTTP client, which is only for those who name a registry.
         from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client  # noqa: PLC0415
+        from magicbyte.cli.registry_settings import NO_REGISTRY, with_url  # noqa: PLC0415
 
-        with registry_client(rest) as client:
-            yield RegistryBaseline(rest, client, [file.subject for file in files])
+        settings = with_url(services.settings(), rest or services.registry, services.usual_registry)
+        if settings is None:
+            raise Failure(NO_REGISTRY)
+        with registry_client(settings) as client:
+            yield RegistryBaseline(client, [file.subject for file in files])
     else:
         yield _OPENERS[kind](rest, config, folder)
 

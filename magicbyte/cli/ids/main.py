@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from magicbyte.cli.records.consume import add_client_properties, milliseconds
+from magicbyte.cli.records.consume import add_client_properties, gather_properties, milliseconds
 from serdes.console import properties
 from serdes.console.kafka import consumer_config
 from serdes.console.options import number
@@ -138,9 +138,9 @@ def _client(options: argparse.Namespace, config: Mapping[str, object]) -> Regist
     from serdes.console.client import DEFAULT_URL, open_client  # noqa: PLC0415 - not for --help
     from serdes.error import RegistryUnavailable  # noqa: PLC0415
 
-    given = properties.sort(properties.parse_pairs("--property", options.property), ())
-    url = options.schema_registry_url or given.client.get("schema.registry.url")
-    client = open_client({**given.client, "schema.registry.url": url or DEFAULT_URL}, config)
+    given = gather_properties(options)
+    url = given.client.get("schema.registry.url")
+    client = open_client(given.client, config)
     try:
         client.schema_types()
     except RegistryUnavailable:

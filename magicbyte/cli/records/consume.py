@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from compat.schema import AVRO
+from magicbyte.cli.registry_settings import gather_settings
 from magicbyte.kit.failure import Failure
 from serdes.console import properties
+from serdes.console.client import DEFAULT_URL
 from serdes.console.kafka import consumer_config, producer_config
 from serdes.console.options import number
 from serdes.console.outcome import carried_out, tell
@@ -61,7 +63,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     """Add where the broker and the registry are, and how to talk to them."""
     add = parser.add_argument
     add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
-    add("--schema-registry-url", metavar="URL", default="http://localhost:8081", help="(default http://localhost:8081)")
+    add("--schema-registry-url", metavar="URL", help=f"(default {DEFAULT_URL})")
     add_client_properties(parser)
 
 
@@ -69,8 +71,15 @@ def add_client_properties(parser: argparse.ArgumentParser) -> None:
     """Add the properties of both clients."""
     add = parser.add_argument
     add("--property", action="append", default=[], metavar="NAME=VALUE", help="of the registry's client or the codec")
+    add("--config", action="append", default=[], metavar="FILE", help="a .properties file of such properties")
     add("--command-property", action="append", default=[], metavar="NAME=VALUE", help="of the Kafka client")
     add("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
+
+
+def gather_properties(options: argparse.Namespace, own: Sequence[str] = ()) -> properties.Properties:
+    """The properties that the options of `add_connection` give, by who reads them; `own` are the command's."""
+    settings = gather_settings(options.property, options.config, url=options.schema_registry_url)
+    return properties.sort(settings, own)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -141,8 +150,8 @@ def _sink(options: argparse.Namespace, config: dict[str, Any]) -> ContainerSink:
     from serdes.message.subject import Naming  # noqa: PLC0415
     from serdes.serialization import SerializationContext  # noqa: PLC0415
 
-    given = properties.sort(properties.parse_pairs("--property", options.property), ())
-    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    given = gather_properties(options)
+    client = open_client(given.client, config)
     subject = client.drive(Naming().subject(client.endpoints, SerializationContext(options.topic, "value"), None))
     latest = client.version(subject).schema
     if latest.schema_type != AVRO:
@@ -160,8 +169,8 @@ def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any]
     from serdes.console.consume.reading import FieldReader  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
 
-    given = properties.sort(properties.parse_pairs("--property", options.property), ("preserve.json.field.name",))
-    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    given = gather_properties(options, ("preserve.json.field.name",))
+    client = open_client(given.client, config)
     is_plain = options.avro_json == "plain"
     text_options = TextOptions(
         plain_unions=is_plain, defaults=is_plain, proto_names=given.flag("preserve.json.field.name")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF
-from magicbyte.cli.records.consume import add_connection
+from magicbyte.cli.records.consume import add_connection, gather_properties
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.console import properties
@@ -104,8 +104,8 @@ def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
     from serdes.console.produce.writing import DrySerializer  # noqa: PLC0415
     from serdes.message.serializer import Serializer  # noqa: PLC0415
 
-    given = properties.sort(properties.parse_pairs("--property", options.property), ())
-    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, dict(sending.config))
+    given = gather_properties(options)
+    client = open_client(given.client, dict(sending.config))
     try:
         with Path(options.input).open("rb") as file:
             own = Schema(header_schema(file))
@@ -143,8 +143,8 @@ def _check(client: RegistryClient, subject: str, own: Schema) -> None:
 
 
 def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
-    given = properties.sort(properties.parse_pairs("--property", options.property), ())
-    client = open_client({"schema.registry.url": options.schema_registry_url, **given.client}, config)
+    given = gather_properties(options)
+    client = open_client(given.client, config)
     value = _serializer(client, "value", options, given.serde)
     if options.input == "values":
 

@@ -27,8 +27,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--lock", type=Path, metavar="FILE", help="write one lock file of all versions and levels")
     add_options(parser)
     options = parser.parse_args(arguments)
-    _, url = configuration(options)
-    with registry_client(url) as client:
+    _, settings = configuration(options)
+    with registry_client(settings) as client:
         known = client.subjects()
         wanted = [name for name in known if any(matches(each, name) for each in options.subjects or ["**"])]
         if options.subjects and not wanted:

@@ -13,11 +13,13 @@ from compat.schema import Reference, SchemaText
 from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client
 from magicbyte.cli.check.checking import Checker
 from magicbyte.cli.check.config.config import Config, find_config
+from magicbyte.cli.check.config.files import add_config, project_file, registry_settings
 from magicbyte.cli.check.findings import Report
 from magicbyte.cli.check.outputs.text import render
 from magicbyte.cli.check.project.files import SchemaFile, working_files
 from magicbyte.cli.check.project.tree import Tree
 from magicbyte.cli.check.run import open_stores
+from magicbyte.cli.registry_settings import NO_REGISTRY, with_url
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.error import SchemaNotFound, SubjectNotFound
@@ -29,21 +31,21 @@ FOUND = 100
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of every command here."""
     parser.add_argument("--registry", metavar="URL", help="the registry (default: the configuration's `registry`)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="instead of the nearest magicbyte.toml")
+    add_config(parser)
     parser.add_argument("--dry-run", action="store_true", help="tell what would be done, and do nothing")
 
 
-def configuration(options: argparse.Namespace) -> tuple[Config, str]:
-    """The project's settings, and the URL of its registry.
+def configuration(options: argparse.Namespace) -> tuple[Config, dict[str, str]]:
+    """The project's settings, and those of its registry's client.
 
     Raises:
-        Failure: the configuration is wrong, or nobody names a registry.
+        Failure: the configuration is wrong, or nothing names a registry.
     """
-    config = find_config(Path.cwd(), options.config)
-    url = options.registry or config.registry
-    if url is None:
-        raise Failure("name the registry: --registry URL, or `registry` in magicbyte.toml")
-    return config, url
+    config, settings = find_config(Path.cwd(), project_file(options)), registry_settings(options)
+    with_registry = with_url(settings, options.registry, config.registry)
+    if with_registry is None:
+        raise Failure(NO_REGISTRY)
+    return config, with_registry
 
 
 @dataclass(eq=False)
@@ -104,11 +106,11 @@ def open_project(options: argparse.Namespace, subjects: Collection[str] = ()) ->
     Raises:
         Failure: something that is needed is not there, or the registry does not answer.
     """
-    config, url = configuration(options)
+    config, settings = configuration(options)
     config = replace(config, lint=())
     files, findings = working_files(config)
-    with registry_client(url) as client:
-        baseline = RegistryBaseline(url, client, [file.subject for file in files])
+    with registry_client(settings) as client:
+        baseline = RegistryBaseline(client, [file.subject for file in files])
         tree = Tree(files, open_stores(config, baseline), config.import_roots)
         unknown = sorted(set(subjects) - set(tree.by_subject))
         if unknown:

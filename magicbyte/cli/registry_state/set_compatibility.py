@@ -34,8 +34,8 @@ def main(arguments: Sequence[str]) -> int:
     if not wanted:
         parser.error("nothing to set: write SUBJECT=LEVEL or --global LEVEL")
     levels = {subject: _level(level, subject) for subject, level in wanted.items()}
-    _, url = configuration(options)
-    with registry_client(url) as client:
+    _, settings = configuration(options)
+    with registry_client(settings) as client:
         for subject, level in levels.items():
             shown = f"~ {subject or 'global'}: {level or DEFAULT}"
             print(f"{shown}: not done (dry run)" if options.dry_run else f"{shown}: {_set(client, subject, level)}")

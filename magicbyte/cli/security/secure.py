@@ -24,6 +24,7 @@ def main(arguments: Sequence[str]) -> int:
         f"magicbyte rest-proxy --bootstrap-servers HOST:PORT --config {files.rest_proxy}\n"
         f"curl --cacert {files.ca} --cert {files.client} https://127.0.0.1:{options.registry_port}/subjects\n"
         f"The passwords of admin, who may do everything, and of app are in {secrets}.\n"
-        f"What app may do is in {files.ca.with_name('rules')}; a client's settings are in {files.clients}."
+        f"What app may do is in {files.ca.with_name('rules')}.\n"
+        f"Clients' settings are in {files.clients} (app, by password) and {files.admin} (admin, by certificate)."
     )
     return 0

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import magicbyte
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
+from magicbyte.kit.environment import properties_from_environment
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.placeholders import resolve
+from magicbyte.kit.properties_file import read_properties_file
 
 Serve = Callable[[dict[str, str]], int]
 
@@ -32,11 +35,6 @@ def gather_properties(
     Raises:
         Failure: the file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
     """
-    # Import here: this loads pydantic, which --help does not need.
-    from magicbyte.kit.environment import properties_from_environment  # noqa: PLC0415
-    from magicbyte.kit.placeholders import resolve  # noqa: PLC0415
-    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
-
     properties: dict[str, str] = {}
     if config is not None:
         try:
@@ -76,7 +74,8 @@ def run(package: str, properties: dict[str, str], *, start_when_closed: int | No
     Raises:
         Failure: a setting is wrong, or another package has the server's name.
     """
-    from magicbyte.kit.settings import SettingsError  # noqa: PLC0415 - as above
+    # Import here: this loads pydantic, which --help does not need.
+    from magicbyte.kit.settings import SettingsError  # noqa: PLC0415
 
     try:
         with stop_on_signals():

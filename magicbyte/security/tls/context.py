@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 import ssl
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.tls.material import Material, read_identity, read_trusted
 from magicbyte.security.tls.settings import TlsSettings
-from magicbyte.security.tls.stores import Identity
-
-if TYPE_CHECKING:
-    from cryptography.x509 import Certificate
+from magicbyte.security.tls.stores import Identity, StoreError, load_identity, pem_of
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _VERIFY_MODES = {"NONE": ssl.CERT_NONE, "REQUESTED": ssl.CERT_OPTIONAL, "REQUIRED": ssl.CERT_REQUIRED}
@@ -36,10 +30,10 @@ def server_context(material: Material, settings: TlsSettings) -> ssl.SSLContext:
         # A resumed session would bring its old identity back; each connection shows its certificate.
         context.options |= ssl.OP_NO_TICKET
         context.num_tickets = 0
-        context.load_verify_locations(cadata=_pem(material.trusted))
+        context.load_verify_locations(cadata=pem_of(material.trusted))
         # As in Java, each certificate of the trust store is trusted by itself.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    _load_identity(context, material.identity)
+    _load(context, material.identity)
     if material.crls:
         with tempfile.TemporaryDirectory(prefix="magicbyte-crl-") as folder:
             file = Path(folder, "crl.pem")
@@ -70,14 +64,14 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     _set_versions(context, settings)
     if trusted:
-        context.load_verify_locations(cadata=_pem(trusted))
+        context.load_verify_locations(cadata=pem_of(trusted))
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     else:
         context.load_default_certs()
     context.check_hostname = bool(settings.endpoint_identification)
     identity = read_identity(settings)
     if identity is not None:
-        _load_identity(context, identity)
+        _load(context, identity)
     return context
 
 
@@ -87,26 +81,8 @@ def _set_versions(context: ssl.SSLContext, settings: TlsSettings) -> None:
     context.set_ciphers(settings.ciphers)
 
 
-def _load_identity(context: ssl.SSLContext, identity: Identity) -> None:
-    """Hand the key to OpenSSL, which reads files only: encrypted, so that no key lies readable on a disk."""
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  slow to import
-
-    password = secrets.token_hex(32)
-    key = identity.key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.BestAvailableEncryption(password.encode()),
-    )
-    with tempfile.TemporaryDirectory(prefix="magicbyte-tls-") as folder:
-        file = Path(folder, "identity.pem")
-        file.write_bytes(key + _pem(identity.chain).encode())
-        try:
-            context.load_cert_chain(file, password=password)
-        except ssl.SSLError as error:
-            raise SettingsError(f"the server's certificate cannot be used: {error.reason or error}") from None
-
-
-def _pem(certificates: Iterable[Certificate]) -> str:
-    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415  slow to import
-
-    return "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in certificates)
+def _load(context: ssl.SSLContext, identity: Identity) -> None:
+    try:
+        load_identity(context, identity)
+    except StoreError as error:
+        raise SettingsError(f"the server's certificate cannot be used: {error}") from None

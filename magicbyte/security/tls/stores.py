@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import secrets
+import ssl
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -70,7 +74,7 @@ def identity_from_pem(key: bytes, certificates: bytes, password: str | None) -> 
     """
     from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415  slow to import
 
-    blocks = [block for label, block in _pem_blocks(key) if label.endswith("PRIVATE KEY")]
+    blocks = [block for label, block in pem_blocks(key) if label.endswith("PRIVATE KEY")]
     if not blocks:
         raise StoreError("there is no private key")
     try:
@@ -106,7 +110,7 @@ def certificates_from_pem(data: bytes) -> list[Certificate]:
     """
     from cryptography.x509 import load_pem_x509_certificate  # noqa: PLC0415  slow to import
 
-    blocks = [block for label, block in _pem_blocks(data) if label == "CERTIFICATE"]
+    blocks = [block for label, block in pem_blocks(data) if label == "CERTIFICATE"]
     if not blocks:
         raise StoreError("there is no certificate")
     try:
@@ -129,6 +133,36 @@ def certificates_from_pkcs12(data: bytes, password: str | None) -> list[Certific
     return certificates
 
 
+def pem_of(certificates: Iterable[Certificate]) -> str:
+    """Return certificates as one PEM text."""
+    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415  slow to import
+
+    return "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in certificates)
+
+
+def load_identity(context: ssl.SSLContext, identity: Identity) -> None:
+    """Hand a key to OpenSSL, which reads files only: encrypted, so that no key lies readable on a disk.
+
+    Raises:
+        StoreError: OpenSSL does not take the key or a certificate, such as an RSA key under 2048 bits.
+    """
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  slow to import
+
+    password = secrets.token_hex(32)
+    key = identity.key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(password.encode()),
+    )
+    with tempfile.TemporaryDirectory(prefix="magicbyte-tls-") as folder:
+        file = Path(folder, "identity.pem")
+        file.write_bytes(key + pem_of(identity.chain).encode())
+        try:
+            context.load_cert_chain(file, password=password)
+        except ssl.SSLError as error:
+            raise StoreError(str(error.reason or error)) from None
+
+
 def check_crls(data: bytes) -> None:
     """Check that a PEM text holds at least one certificate revocation list.
 
@@ -137,7 +171,7 @@ def check_crls(data: bytes) -> None:
     """
     from cryptography.x509 import load_pem_x509_crl  # noqa: PLC0415  slow to import
 
-    blocks = [block for label, block in _pem_blocks(data) if label == "X509 CRL"]
+    blocks = [block for label, block in pem_blocks(data) if label == "X509 CRL"]
     if not blocks:
         raise StoreError("there is no certificate revocation list in PEM")
     try:
@@ -186,7 +220,7 @@ def _load_pkcs12(data: bytes, password: str | None) -> Any:
         raise StoreError("the PKCS#12 store cannot be read; is its password right?") from None
 
 
-def _pem_blocks(data: bytes) -> Iterator[tuple[str, bytes]]:
+def pem_blocks(data: bytes) -> Iterator[tuple[str, bytes]]:
     """The label and text of each PEM block; a block in one line, as in a properties file, is wrapped."""
     for match in _PEM_BLOCK.finditer(data):
         label, body = match[1], match[2]

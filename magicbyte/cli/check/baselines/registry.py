@@ -13,19 +13,23 @@ from magicbyte.cli.check.baselines.baseline import Properties, Terms
 from magicbyte.cli.check.baselines.lock import State, StateBaseline
 from magicbyte.cli.check.project.tree import Stored
 from magicbyte.kit.failure import Failure
-from serdes.client.clients import RegistryClient, Retry
+from serdes.client.clients import RegistryClient
+from serdes.client.config import client_options, short_names
 from serdes.error import RegistryError, SerdesError, SubjectNotFound, VersionNotFound
 
 
 @contextmanager
-def registry_client(url: str) -> Iterator[RegistryClient]:
-    """A client of the registry at a URL, which may carry credentials.
+def registry_client(settings: Mapping[str, str]) -> Iterator[RegistryClient]:
+    """A client of the registry that settings name.
+
+    Args:
+        settings: As `serdes.client.config.client_options` has them.
 
     Raises:
-        Failure: the registry does not answer, or refuses a request.
+        Failure: a setting is wrong, or the registry does not answer or refuses a request.
     """
     try:
-        with RegistryClient(url, retry=Retry(1)) as client:
+        with RegistryClient(**client_options({"max.retries": 1, **short_names(settings)})) as client:
             yield client
     except SerdesError as error:
         raise Failure(str(error)) from None
@@ -34,11 +38,11 @@ def registry_client(url: str) -> Iterator[RegistryClient]:
 class RegistryBaseline(StateBaseline):
     """The subjects that are asked for, and whatever they refer to, as a registry holds them now."""
 
-    def __init__(self, url: str, client: RegistryClient, subjects: Iterable[str]) -> None:
+    def __init__(self, client: RegistryClient, subjects: Iterable[str]) -> None:
         self._client = client
         wanted = set(subjects)
         names = {name for name in client.subjects() if name in wanted}
-        super().__init__(url, fetch_state(client, names))
+        super().__init__(",".join(client.urls), fetch_state(client, names))
 
     def stored(self, subject: str, version: int) -> Stored | None:
         """A version of a subject, fetched when it is first asked for."""
@@ -70,9 +74,13 @@ class RegistryBaseline(StateBaseline):
 
 
 def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
-    """All live versions of some subjects with the versions that they refer to, and what is set for them and for all."""
+    """All live versions of some subjects with the versions that they refer to, and what is set for them and for all.
+
+    If the client may not see what is set for all, what is set for a subject includes it.
+    """
     versions: dict[str, dict[int, SchemaText]] = {}
-    terms: dict[str | None, Terms] = {None: _terms(client, None)}
+    common = _common_terms(client)
+    terms: dict[str | None, Terms] = {None: common or Terms()}
     referenced: dict[tuple[str, int], SchemaText] = {}
     properties: dict[tuple[str, int], Properties] = {}
     todo: list[SchemaText] = []
@@ -82,7 +90,7 @@ def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
         for number, version in held.items():
             if found_properties := _properties(version.metadata):
                 properties[subject, number] = found_properties
-        terms[subject] = _terms(client, subject)
+        terms[subject] = _terms(client, subject, inherited=common is None)
         todo += versions[subject].values()
     while todo:
         for each in todo.pop().references:
@@ -98,9 +106,18 @@ def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
     return State(versions, terms, referenced, properties)
 
 
-def _terms(client: RegistryClient, subject: str | None) -> Terms:
+def _common_terms(client: RegistryClient) -> Terms | None:
     try:
-        config = client.config(subject)
+        return _terms(client, None)
+    except RegistryError as error:
+        if error.status != 403:
+            raise
+        return None
+
+
+def _terms(client: RegistryClient, subject: str | None, *, inherited: bool = False) -> Terms:
+    try:
+        config = client.config(subject, default_to_global=inherited)
     except RegistryError as error:
         if error.status == 404:
             return Terms()

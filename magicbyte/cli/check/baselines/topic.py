@@ -76,10 +76,10 @@ class TopicBaseline(RegistryBaseline):
     is_data = True
 
     def __init__(
-        self, topics: Sequence[str], kafka: Kafka, url: str, client: RegistryClient, files: Sequence[SchemaFile]
+        self, topics: Sequence[str], kafka: Kafka, client: RegistryClient, files: Sequence[SchemaFile]
     ) -> None:
         subjects = [file.subject for file in files]
-        super().__init__(url, client, subjects)
+        super().__init__(client, subjects)
         self.name = f"topic {', '.join(topics)}"
         self._counts = _count(topics, kafka, client, set(subjects))
         self._retention = _retention(topics, kafka)

@@ -1,0 +1,56 @@
+"""`--config` and `--property`: the project's own file, and the settings of the registry's client."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from magicbyte.kit.failure import Failure
+
+_PROPERTIES = ".properties"
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add both options."""
+    parser.add_argument(
+        "--config",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"instead of the nearest magicbyte.toml; a {_PROPERTIES} file has settings of the registry's client",
+    )
+    parser.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the registry's client, such as basic.auth.user.info=${file:PATH:KEY}",
+    )
+
+
+def project_file(options: argparse.Namespace) -> Path | None:
+    """The project's file, if one is named.
+
+    Raises:
+        Failure: two files are the project's.
+    """
+    projects = [file for file in options.config if file.suffix != _PROPERTIES]
+    if len(projects) > 1:
+        raise Failure(f"--config: {projects[0]} and {projects[1]} are both the project's; name one")
+    return projects[0] if projects else None
+
+
+def registry_settings(options: argparse.Namespace) -> dict[str, str]:
+    """The settings of the registry's client.
+
+    Raises:
+        Failure: a file or an argument cannot be read.
+    """
+    from magicbyte.cli.registry_settings import gather_settings  # noqa: PLC0415 - for those who name a registry
+    from serdes.error import ConfigError  # noqa: PLC0415
+
+    try:
+        return gather_settings(options.property, [file for file in options.config if file.suffix == _PROPERTIES])
+    except ConfigError as error:
+        raise Failure(str(error)) from None
