@@ -42,7 +42,7 @@ test-all: test
 
 # Clients in other languages against a running registry; says which it leaves out where Node or Go are missing.
 test-clients: $(INSTALLED)
-	$(BIN)/python -P tests/clients/run.py
+	PYTHONPATH=. $(BIN)/python -P tests/clients/run.py
 
 # Fresh environments from the wheel, over the network: without extras, with each, and through uvx.
 test-install: $(JARS)

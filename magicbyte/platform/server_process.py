@@ -1,4 +1,4 @@
-"""One of our HTTP servers as a child process: start, wait until ready, stop, kill."""
+"""One of our HTTP servers as a worker process: start, wait until ready, stop, kill."""
 
 from __future__ import annotations
 
@@ -111,13 +111,7 @@ class ServerProcess:
 
     def answers(self) -> bool:
         """Tell whether the server answers the probe at the moment."""
-        parts = urlsplit(self.url)
-        host, port = parts.hostname or "", parts.port
-        connection = (
-            http.client.HTTPSConnection(host, port, timeout=5, context=self._tls)
-            if parts.scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=5)
-        )
+        connection = self._connection(timeout=5)
         try:
             connection.request("GET", self._probe)
             return connection.getresponse().status < http.HTTPStatus.INTERNAL_SERVER_ERROR
@@ -125,6 +119,13 @@ class ServerProcess:
             return False
         finally:
             connection.close()
+
+    def _connection(self, *, timeout: float) -> http.client.HTTPConnection:
+        parts = urlsplit(self.url)
+        host, port = parts.hostname or "", parts.port
+        if parts.scheme == "https":
+            return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._tls)
+        return http.client.HTTPConnection(host, port, timeout=timeout)
 
     def terminate(self) -> None:
         """Ask the server to stop and return at once; `stop` then waits."""

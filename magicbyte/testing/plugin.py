@@ -34,15 +34,24 @@ def rest_proxy_properties() -> Mapping[str, str]:
 
 
 @pytest.fixture(scope="session")
+def magicbyte_secure() -> bool:
+    """Whether registry and proxy have TLS, sign-in and access rules; a conftest.py may override this fixture."""
+    return False
+
+
+@pytest.fixture(scope="session")
 def _magicbyte_session(
     schema_registry_properties: Mapping[str, str],
     kafka_broker_properties: Mapping[str, str],
     rest_proxy_properties: Mapping[str, str],
+    magicbyte_secure: bool,  # noqa: FBT001 - pytest gives fixtures by position
 ) -> Iterator[Session]:
     # Import here: most runs that load the plugin never use a server.
     from magicbyte.testing.session import Session  # noqa: PLC0415
 
-    session = Session(schema_registry_properties, kafka_broker_properties, rest_proxy_properties)
+    session = Session(
+        schema_registry_properties, kafka_broker_properties, rest_proxy_properties, secure=magicbyte_secure
+    )
     try:
         yield session
     finally:

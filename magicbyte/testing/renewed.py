@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from magicbyte.kit import process
 from magicbyte.platform.server_process import ServerFailed, ServerProcess
@@ -24,19 +23,23 @@ _RENEW = "/.magicbyte/renew"
 class RenewableServer(ServerProcess):
     """A registry or a REST proxy in a process that ends when this process ends."""
 
-    def __init__(self, package: str, properties: Mapping[str, str], folder: Path, *, probe: str) -> None:
-        """Configure the server; nothing is started yet.
+    def __init__(
+        self, package: str, properties: Mapping[str, str], folder: Path, *, probe: str, url: str, ca: Path | None = None
+    ) -> None:
+        """Configure what to start; nothing is started yet.
 
         Args:
             package: `registry` or `rest_proxy`.
-            properties: its settings; it listens on a free port.
-            folder: the folder of its settings and its log.
+            properties: its settings.
+            folder: where its settings and its log are kept.
             probe: the path to request; an answer means that the server is ready.
+            url: where it will answer.
+            ca: the certificate that its own is trusted by, if the URL is https.
         """
-        from magicbyte.platform.broker import free_port  # noqa: PLC0415 - the child does not need it
+        import ssl  # noqa: PLC0415 - the child has no use for it
 
-        url = f"http://127.0.0.1:{free_port()}"
-        super().__init__(package.replace("_", " "), [], url, log=folder / f"{package}.log", probe=probe)
+        tls = None if ca is None else ssl.create_default_context(cafile=ca)
+        super().__init__(package.replace("_", " "), [], url, log=folder / f"{package}.log", probe=probe, tls=tls)
         self._package = package
         self._settings = folder / f"{package}.json"
         self._properties = {**properties, "listeners": url}
@@ -58,8 +61,7 @@ class RenewableServer(ServerProcess):
         Raises:
             ServerFailed: the server could not make a new one.
         """
-        parts = urlsplit(self.url)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+        connection = self._connection(timeout=30)
         try:
             connection.request("POST", _RENEW)
             status = connection.getresponse().status

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from magicbyte.kit import process
-from magicbyte.platform.broker import LocalBroker
+from magicbyte.platform.broker import LocalBroker, free_port
 from magicbyte.testing.renewed import RenewableServer
 
 if TYPE_CHECKING:
@@ -17,9 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SchemaRegistry:
-    """A running schema registry; the URL has no slash at its end."""
+    """A running schema registry.
+
+    Attributes:
+        url: Its URL, without a slash at the end.
+        client: Settings of a client by confluent-kafka's names; with `magicbyte_secure` it signs in as `app`, by
+            password, and may read and write what begins with `app.`.
+        admin: The same for a client that may do everything; with `magicbyte_secure` it shows a certificate.
+    """
 
     url: str
+    client: Mapping[str, str] = field(repr=False)
+    admin: Mapping[str, str] = field(repr=False)
 
     def __str__(self) -> str:
         return self.url
@@ -45,7 +55,40 @@ class RestProxy:
         return self.url
 
 
-#: Fixture -> the fixtures of the servers that must run for it.
+class _Secured:
+    """What `magicbyte secure` writes, as properties whose placeholders are resolved."""
+
+    def __init__(self, folder: Path, registry_port: int, rest_port: int) -> None:
+        from magicbyte.kit.placeholders import resolve  # noqa: PLC0415 - few runs are secured
+        from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
+        from magicbyte.security.first_try import secure  # noqa: PLC0415
+
+        files = secure(folder, registry_port=registry_port, rest_port=rest_port)
+        self.ca = files.ca
+        self.registry = resolve(read_properties_file(files.registry))
+        self.rest_proxy = resolve(read_properties_file(files.rest_proxy))
+        self.client = _of_confluent(resolve(read_properties_file(files.clients)))
+        self.admin = _of_confluent(resolve(read_properties_file(files.admin)))
+
+
+#: Java's names of what confluent-kafka has in files of its own names.
+_CONFLUENT_NAMES = {
+    "ssl.truststore.location": ("ssl.ca.location",),
+    "ssl.keystore.location": ("ssl.certificate.location", "ssl.key.location"),
+}
+
+
+def _of_confluent(properties: Mapping[str, str]) -> dict[str, str]:
+    from serdes.client.config import short_names  # noqa: PLC0415 - few runs are secured
+
+    return {
+        confluent: value
+        for name, value in short_names(properties).items()
+        for confluent in _CONFLUENT_NAMES.get(name, (name,))
+    }
+
+
+#: The servers, each behind those it needs, by the names of their fixtures.
 _NEEDS = {
     "schema_registry": {"schema_registry"},
     "kafka_broker": {"kafka_broker"},
@@ -56,17 +99,53 @@ _NEEDS = {
 class Session:
     """The servers of a test run; each one starts when a test first uses it."""
 
-    def __init__(self, registry: Mapping[str, str], broker: Mapping[str, str], proxy: Mapping[str, str]) -> None:
+    def __init__(
+        self, registry: Mapping[str, str], broker: Mapping[str, str], proxy: Mapping[str, str], *, secure: bool = False
+    ) -> None:
+        """Configure what to start; nothing is started yet.
+
+        Args:
+            registry: settings of the registry.
+            broker: settings of the broker.
+            proxy: settings of the REST proxy.
+            secure: whether registry and proxy have TLS, sign-in and access rules, as `magicbyte secure` makes them.
+        """
         self._folder = process.temporary_folder("magicbyte-pytest-")
+        ports = (free_port(), free_port())
+        registry_url, proxy_url = (f"http{'s' * secure}://127.0.0.1:{port}" for port in ports)
+        secured = _Secured(self._folder / "secure", *ports) if secure else None
+        self._schema_registry = (
+            SchemaRegistry(registry_url, {"url": registry_url}, {"url": registry_url})
+            if secured is None
+            else SchemaRegistry(registry_url, secured.client, secured.admin)
+        )
+        ca = None if secured is None else secured.ca
         self._registry = RenewableServer(
-            "registry", {"magicbyte.storage": "memory:", **registry}, self._folder, probe="/subjects"
+            "registry",
+            {
+                "magicbyte.storage": "memory:",
+                **({} if secured is None else secured.registry),
+                "listeners": registry_url,
+                **registry,
+            },
+            self._folder,
+            probe="/subjects",
+            url=registry_url,
+            ca=ca,
         )
         # The first member of a group need not wait for others: groups in tests usually have one member.
         settings = {"group.initial.rebalance.delay.ms": "0", **broker}
         self._broker = LocalBroker(self._folder / "broker", 0, properties=settings)
-        clients = {"bootstrap.servers": self._broker.bootstrap_servers, "schema.registry.url": self._registry.url}
-        self._proxy = RenewableServer("rest_proxy", {**clients, **proxy}, self._folder, probe="/")
-        #: The servers already started or emptied for the current test.
+        clients = {"bootstrap.servers": self._broker.bootstrap_servers, "schema.registry.url": registry_url}
+        self._proxy = RenewableServer(
+            "rest_proxy",
+            {**clients, **({} if secured is None else secured.rest_proxy), "listeners": proxy_url, **proxy},
+            self._folder,
+            probe="/",
+            url=proxy_url,
+            ca=ca,
+        )
+        #: What is as new since the test at hand began.
         self._fresh: set[str] = set()
         self._admin: AdminClient | None = None
 
@@ -82,7 +161,7 @@ class Session:
     def schema_registry(self) -> SchemaRegistry:
         """Return the registry, without schemas, configs and modes of earlier tests."""
         self._freshen(_NEEDS["schema_registry"])
-        return SchemaRegistry(self._registry.url)
+        return self._schema_registry
 
     def kafka_broker(self) -> KafkaBroker:
         """Return the broker, without topics and groups of earlier tests."""

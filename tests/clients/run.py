@@ -1,6 +1,6 @@
-"""Clients of other languages against a running registry: KafkaJS's on Node, franz-go's on Go.
+"""Clients of other languages against an open registry and a secured one: KafkaJS's on Node, franz-go's on Go.
 
-    python -P tests/clients/run.py
+    PYTHONPATH=. python -P tests/clients/run.py
 
 A language that is not installed is named and left out; so is one whose packages cannot be fetched.
 """
@@ -11,12 +11,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from magicbyte.kit.process import temporary_folder
 from magicbyte.testing.servers import running_registry
+from tests.clients.secured_registry import SecuredRegistry, secured_registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,13 @@ CLIENTS = (
 )
 
 
-def run(client: Client, url: str) -> bool:
-    """Test one client in a copy of its folder; tells whether nothing failed."""
+def run(client: Client, environment: Mapping[str, str]) -> bool:
+    """Test one client in a copy of its folder; tells whether nothing failed.
+
+    Args:
+        client: The client.
+        environment: Where the registries are, and how to sign in.
+    """
     missing = [program for program in client.programs if shutil.which(program) is None]
     if missing:
         print(f"-- {client.name}: left out, there is no {' and no '.join(missing)}")
@@ -56,16 +62,27 @@ def run(client: Client, url: str) -> bool:
             print(f"-- {client.name}: left out, its packages can't be fetched:\n{fetched.stdout}{fetched.stderr}")
             return True
         print(f"-- {client.name}", flush=True)
-        return (
-            subprocess.run(client.test, cwd=copy, env=os.environ | {"REGISTRY_URL": url}, check=False).returncode == 0
-        )
+        return subprocess.run(client.test, cwd=copy, env={**os.environ, **environment}, check=False).returncode == 0
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def ways_in(registry: SecuredRegistry) -> dict[str, str]:
+    """What the tests sign in to the secured registry with."""
+    return {
+        "SECURED_URL": registry.url,
+        "SECURED_CA": str(registry.files.ca),
+        "SECURED_CERTIFICATE": str(registry.files.client),
+        "SECURED_BASIC": registry.admin["basic"]["basic.auth.user.info"],
+        "SECURED_KEY": registry.admin["key"]["basic.auth.user.info"],
+        "SECURED_TOKEN": registry.token,
+    }
+
+
 def main() -> int:
-    with running_registry("memory:") as server:
-        results = [run(client, server.url) for client in CLIENTS]
+    with running_registry("memory:") as server, secured_registry() as secured:
+        environment = {"REGISTRY_URL": server.url, **ways_in(secured)}
+        results = [run(client, environment) for client in CLIENTS]
     return 0 if all(results) else 1
 
 

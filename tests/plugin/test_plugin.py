@@ -139,3 +139,47 @@ def test_mock_urls_find_the_real_registry():
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+
+
+def test_secured_servers(project: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path):
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n\n@pytest.fixture(scope='session')\ndef magicbyte_secure():\n    return True\n"
+    )
+    done = project(
+        """
+        import ssl
+        import pytest
+        from base64 import b64encode
+        from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+        from confluent_kafka.schema_registry.error import SchemaRegistryError
+        from urllib.request import Request, urlopen
+
+        SCHEMA = Schema('{"type":"string"}', "AVRO")
+
+        @pytest.mark.parametrize("run", [1, 2])
+        def test_two_clients(schema_registry, run):
+            with SchemaRegistryClient(schema_registry.client) as app:
+                assert app.register_schema("app.orders-value", SCHEMA) == 1
+                with pytest.raises(SchemaRegistryError) as denied:
+                    app.register_schema("other", SCHEMA)
+            assert denied.value.error_code == 40301
+            with SchemaRegistryClient(schema_registry.admin) as admin:
+                assert admin.register_schema("other", SCHEMA) == 1
+            with SchemaRegistryClient({**schema_registry.client, "basic.auth.user.info": "app:x"}) as nobody:
+                with pytest.raises(SchemaRegistryError) as unknown:
+                    nobody.get_subjects()
+            assert unknown.value.http_status_code == 401
+
+        def test_the_proxy(rest_proxy, schema_registry):
+            context = ssl.create_default_context(cafile=schema_registry.client["ssl.ca.location"])
+            pair = schema_registry.client["basic.auth.user.info"]
+            headers = {"Authorization": "Basic " + b64encode(pair.encode()).decode()}
+            with urlopen(Request(f"{rest_proxy.url}/topics", headers=headers), context=context) as answer:
+                assert answer.status == 200
+            assert pair not in repr(schema_registry)
+        """,
+        "-W",
+        "error",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout

@@ -153,6 +153,8 @@ class Platform:
                 "secure",
                 f"curl --cacert {self._secured.ca} --cert {self._secured.client} {self._registry.url}/subjects",
             )
+            _report("clients", f"{self._secured.clients} (app, by password)")
+            _report("", f"{self._secured.admin} (admin, by certificate)")
         _report("ready", f"in {time.monotonic() - start_time:.1f} s; data and logs are {location}; Ctrl-C stops all")
 
     def _await_servers(self) -> None:

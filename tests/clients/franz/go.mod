@@ -1,5 +1,5 @@
 module magicbyte/tests/clients/franz
 
-go 1.24
+go 1.24.0
 
 require github.com/twmb/franz-go/pkg/sr v1.8.0
