@@ -76,7 +76,7 @@ bench: $(JARS)
 	@set -e; for bench in $(BENCHES); do echo "== $$bench"; PYTHONPATH=bench/kit $(BIN)/python -P $$bench $(ARGS); done
 
 chaos: $(JARS)
-	@set -e; for run in $(wildcard tests/chaos/*.py); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done
+	@set -e; for run in $(wildcard tests/chaos/*.py); do echo "== $$run"; PYTHONPATH=. $(BIN)/python -P $$run $(ARGS); done
 
 fuzz: $(JARS)
 	@set -e; for run in $(wildcard tests/fuzz/fuzz_*.py); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done

@@ -79,13 +79,9 @@ _CONFLUENT_NAMES = {
 
 
 def _of_confluent(properties: Mapping[str, str]) -> dict[str, str]:
-    from serdes.client.config import short_names  # noqa: PLC0415 - few runs are secured
-
-    return {
-        confluent: value
-        for name, value in short_names(properties).items()
-        for confluent in _CONFLUENT_NAMES.get(name, (name,))
-    }
+    """A client's settings by confluent-kafka's names; made here, since a project may have a `serdes` of its own."""
+    settings = {name.removeprefix("schema.registry."): value for name, value in properties.items()}
+    return {confluent: value for name, value in settings.items() for confluent in _CONFLUENT_NAMES.get(name, (name,))}
 
 
 #: The servers, each behind those it needs, by the names of their fixtures.

@@ -96,10 +96,34 @@ def token_endpoint(token: str) -> Iterator[str]:
             thread.join()
 
 
+@dataclass(frozen=True)
+class SecuredSettings:
+    """What registries are started with, and what signs in to them.
+
+    Attributes:
+        files: What `magicbyte secure` has made.
+        properties: The registries' settings, without a listener.
+        tls: What trusts their certificate.
+    """
+
+    files: Secured
+    properties: Mapping[str, str]
+    tls: ssl.SSLContext
+    token: str
+    token_url: str
+
+    def at(self, url: str) -> SecuredRegistry:
+        """What signs in to the registry at a URL, or at several with commas between."""
+        return _described(url, self.files, self.token, self.token_url)
+
+
 @contextmanager
-def secured_registry() -> Iterator[SecuredRegistry]:
-    """Run it, with an empty memory."""
-    port = free_port()
+def secured_settings(port: int = 8081) -> Iterator[SecuredSettings]:
+    """Make certificates, users, a key and a token, with an endpoint that gives it.
+
+    Args:
+        port: The registry's, in the files that are made for clients.
+    """
     folder = temporary_folder("magicbyte-secured-")
     try:
         files = secure(folder / "made", registry_port=port, rest_port=free_port())
@@ -114,14 +138,22 @@ def secured_registry() -> Iterator[SecuredRegistry]:
             "oauthbearer.expected.audience": AUDIENCE,
         }
         del properties["listeners"]
-        tls = ssl.create_default_context(cafile=files.ca)
-        with (
-            running_registry("memory:", port=port, properties=properties, tls=tls) as server,
-            token_endpoint(token) as token_url,
-        ):
-            yield _described(server.url, files, token, token_url)
+        with token_endpoint(token) as token_url:
+            tls = ssl.create_default_context(cafile=files.ca)
+            yield SecuredSettings(files, properties, tls, token, token_url)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def secured_registry() -> Iterator[SecuredRegistry]:
+    """Run one, with an empty memory."""
+    port = free_port()
+    with (
+        secured_settings(port) as settings,
+        running_registry("memory:", port=port, properties=settings.properties, tls=settings.tls) as server,
+    ):
+        yield settings.at(server.url)
 
 
 def _token(folder: Path) -> str:
