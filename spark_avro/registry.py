@@ -80,7 +80,7 @@ def settings_for_workers(registry: Registry) -> dict[str, Any]:
         PlanError: a secret stands in the settings as it is, or they cannot be told from a client.
     """
     if isinstance(registry, RegistryClient):
-        if registry.is_anonymous:
+        if registry.is_bare:
             return {"url": ",".join(registry.urls)}
         raise PlanError(
             "ask_registry: workers need the registry's settings, not a client with credentials or TLS settings;"

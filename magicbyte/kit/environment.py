@@ -9,6 +9,8 @@ from pathlib import Path
 
 #: What Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; no setting of a user's.
 _SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
+#: The same behind the Service's name, if no property can be meant.
+_INJECTED = re.compile(r"SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_\w+")
 
 
 def properties_from_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> dict[str, str]:
@@ -22,7 +24,7 @@ def properties_from_environment(prefix: str, environment: Iterable[tuple[str, st
         if not name.startswith(prefix) or (_SERVICE_LINK.fullmatch(name) and "://" in value):
             continue
         rest = name.removeprefix(prefix)
-        if _SERVICE_LINK.fullmatch(f"_{rest}") and "SERVICE" in rest:
+        if _INJECTED.fullmatch(rest):
             continue
         if rest.endswith("_FILE") and Path(value).is_file():
             rest, value = rest.removesuffix("_FILE"), Path(value).read_text(encoding="utf-8").strip()  # noqa: PLW2901

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import socket
 from dataclasses import dataclass
@@ -87,6 +88,23 @@ def secure(folder: Path, *, registry_port: int, rest_port: int) -> Secured:
     except OSError as error:
         raise Failure(f"{folder} cannot be written: {error.strerror}") from None
     return files
+
+
+def point_clients(files: Secured, registry_port: int) -> None:
+    """Change the port in the settings that were made for clients, such as for a later start on another one.
+
+    Raises:
+        Failure: A file cannot be read or written.
+    """
+    line = f"schema.registry.url=https://127.0.0.1:{registry_port}"
+    try:
+        for path in (files.clients, files.admin):
+            before = path.read_text(encoding="utf-8")
+            after = re.sub(r"(?m)^schema\.registry\.url=.*$", line, before)
+            if after != before:
+                path.write_text(after, encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"{error.filename} cannot be used: {error.strerror}") from None
 
 
 def _write_certificates(folder: Path, files: Secured) -> None:

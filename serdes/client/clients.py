@@ -49,6 +49,7 @@ class BaseClient:
     Attributes:
         urls: The registry's base URLs, without credentials.
         endpoints: The flows that the methods drive, and their caches.
+        is_bare: Whether it has neither credentials nor TLS settings, proxy, transport or headers of its own.
         latest_ttl: Seconds for which a subject's latest version is cached; None for ever.
     """
 
@@ -88,17 +89,13 @@ class BaseClient:
         #: All URLs that requests go to, the token endpoint's included.
         self._reached = (*self.urls, auth.token_url) if isinstance(auth, ClientCredentials) else self.urls
         self._connection = Connection(tls or Tls(), proxy, timeout, transport)
-        self._auth = auth or url_auth
-        requester = Requester(self.urls, self._auth, retry or Retry(), headers or {})
+        auth = auth or url_auth
+        self.is_bare = all(given is None for given in (auth, tls, proxy, transport)) and not headers
+        requester = Requester(self.urls, auth, retry or Retry(), headers or {})
         self._opening = Lock()
         limits = cache or CacheLimits()
         self.endpoints = self.endpoints_type(requester, limits)
         self.latest_ttl = limits.latest_ttl
-
-    @property
-    def is_anonymous(self) -> bool:
-        """Whether it has neither credentials nor TLS settings nor a proxy nor a transport: its URLs say all."""
-        return self._auth is None and self._connection == Connection(timeout=self._connection.timeout)
 
     def clear_latest_caches(self) -> None:
         """Drops the cached latest versions."""

@@ -75,13 +75,23 @@ def _auth(rest: dict[str, Any]) -> Auth | None:
     user_info = rest.pop("basic.auth.user.info", None)
     # Java's default source, which a token alone asks for.
     bearer = rest.pop("bearer.auth.credentials.source", "STATIC_TOKEN" if "bearer.auth.token" in rest else None)
-    if bearer is not None and (user_info is not None or source is not None):
-        raise ConfigError("bearer.auth.credentials.source", "cannot be combined with basic.auth")
     if bearer is not None:
+        if user_info is not None or source is not None:
+            raise ConfigError("bearer.auth.credentials.source", "cannot be combined with basic.auth")
         return _bearer(str(bearer), rest)
+    for name in rest:
+        if name.startswith("bearer.auth."):
+            raise ConfigError("bearer.auth.credentials.source", f"is needed with {name}")
+    return _basic(source, user_info, rest)
+
+
+def _basic(source: object, user_info: object, rest: dict[str, Any]) -> Basic | None:
     if source == "SASL_INHERIT":
-        user_info = f"{rest.pop('sasl.username', '')}:{rest.pop('sasl.password', '')}"
-    elif source not in {None, "URL", "USER_INFO"}:
+        for name in ("sasl.username", "sasl.password"):
+            if name not in rest:
+                raise ConfigError(name, f"is needed with basic.auth.credentials.source={source}")
+        return Basic(str(rest.pop("sasl.username")), str(rest.pop("sasl.password")))
+    if source not in {None, "URL", "USER_INFO"}:
         raise ConfigError("basic.auth.credentials.source", f"must be URL, USER_INFO or SASL_INHERIT, not {source!r}")
     if user_info is None:
         if source == "USER_INFO":

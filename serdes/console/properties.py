@@ -47,8 +47,7 @@ SCHEMA_PROPERTIES = (
     "schema.full.name",
 )
 
-#: Properties of the registry client, besides those that begin with `schema.registry.`, `basic.auth.`, `bearer.auth.`,
-#: `ssl.`.
+#: Properties of the registry client, besides those with one of the prefixes in `is_of_client`.
 CLIENT_PROPERTIES = frozenset(
     {"max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec", "timeout"}
     | {"proxy", "proxy.host", "proxy.port"}

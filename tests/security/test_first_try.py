@@ -18,6 +18,7 @@ from magicbyte.kit.process import temporary_folder
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
+from magicbyte.security.first_try import point_clients, secure
 from serdes.client.clients import RegistryClient, Tls
 from serdes.client.config import client_options
 from serdes.error import RegistryError
@@ -64,6 +65,18 @@ def test_the_password_stands_in_no_settings(made: tuple[Path, int]):
     for path in folder.glob("*.properties"):
         if path.name != "secrets.properties":
             assert not any(password in path.read_text() for password in passwords)
+
+
+def test_a_later_start_on_another_port_is_where_clients_look(tmp_path: Path):
+    files = secure(tmp_path / "made", registry_port=1, rest_port=2)
+    before = files.clients.read_text()
+    point_clients(files, 1)
+    assert files.clients.read_text() == before
+    point_clients(files, 3)
+    for path in (files.clients, files.admin):
+        assert read_properties_file(path)["schema.registry.url"] == "https://127.0.0.1:3"
+    assert files.clients.read_text() == before.replace("127.0.0.1:1", "127.0.0.1:3")
+    assert files.clients.stat().st_mode & 0o777 == 0o600
 
 
 def test_the_admin_signs_in_by_certificate_and_by_password(made: tuple[Path, int], registry: str):

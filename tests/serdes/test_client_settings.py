@@ -130,6 +130,8 @@ def test_pem_texts_in_values(authority: Authority, issued: Issued):
 @pytest.mark.parametrize(
     ("conf", "name", "problem"),
     [
+        ({"basic.auth.credentials.source": "SASL_INHERIT"}, "sasl.username", "is needed with basic.auth.credentials"),
+        ({"bearer.auth.client.id": "x"}, "bearer.auth.credentials.source", "is needed with bearer.auth.client.id"),
         ({"ssl.keystore.key": "x"}, "ssl.keystore.key", "ssl.keystore.key and ssl.keystore.certificate.chain need"),
         ({"ssl.truststore.location": "/nowhere"}, "ssl.truststore.location", "/nowhere cannot be read: No such file"),
         ({"ssl.truststore.certificates": "x"}, "ssl.truststore.certificates", "there is no certificate"),
@@ -142,7 +144,7 @@ def test_pem_texts_in_values(authority: Authority, issued: Issued):
         ),
     ],
 )
-def test_tls_settings_that_are_refused(conf: dict[str, Any], name: str, problem: str):
+def test_settings_that_are_refused(conf: dict[str, Any], name: str, problem: str):
     with pytest.raises(ConfigError) as raised:
         client_options({**URL, **conf})
     assert raised.value.name == name

@@ -209,10 +209,12 @@ def _make_folder(options: argparse.Namespace) -> Path:
 
 def _secure(folder: Path, options: argparse.Namespace) -> Secured:
     """Return the files that secure the servers: those of an earlier start, or new ones."""
-    from magicbyte.security.first_try import secure, secured  # noqa: PLC0415  its dependencies take long to import
+    # Its dependencies take long to import.
+    from magicbyte.security.first_try import point_clients, secure, secured  # noqa: PLC0415
 
     files = secured(folder / "secure")
     if files.clients.exists():
+        point_clients(files, options.registry_port)
         return files
     return secure(folder / "secure", registry_port=options.registry_port, rest_port=options.rest_port)
 
