@@ -55,20 +55,32 @@ class RestProxy:
         return self.url
 
 
-class _Secured:
-    """What `magicbyte secure` writes, as properties whose placeholders are resolved."""
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What registry and proxy are started with, and what their clients need; `ca` is None without TLS."""
 
-    def __init__(self, folder: Path, registry_port: int, rest_port: int) -> None:
-        from magicbyte.kit.placeholders import resolve  # noqa: PLC0415 - few runs are secured
-        from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
-        from magicbyte.security.first_try import secure  # noqa: PLC0415
+    registry: Mapping[str, str]
+    rest_proxy: Mapping[str, str]
+    client: Mapping[str, str]
+    admin: Mapping[str, str]
+    ca: Path | None
 
-        files = secure(folder, registry_port=registry_port, rest_port=rest_port)
-        self.ca = files.ca
-        self.registry = resolve(read_properties_file(files.registry))
-        self.rest_proxy = resolve(read_properties_file(files.rest_proxy))
-        self.client = _of_confluent(resolve(read_properties_file(files.clients)))
-        self.admin = _of_confluent(resolve(read_properties_file(files.admin)))
+
+def _open(registry_url: str) -> _Settings:
+    return _Settings({}, {"schema.registry.url": registry_url}, {"url": registry_url}, {"url": registry_url}, None)
+
+
+def _secured(folder: Path, registry_port: int, rest_port: int) -> _Settings:
+    """What `magicbyte secure` writes, with the values that its placeholders stand for."""
+    from magicbyte.kit.placeholders import resolve  # noqa: PLC0415 - few runs are secured
+    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
+    from magicbyte.security.first_try import secure  # noqa: PLC0415
+
+    files = secure(folder, registry_port=registry_port, rest_port=rest_port)
+    registry, rest_proxy, client, admin = (
+        resolve(read_properties_file(path)) for path in (files.registry, files.rest_proxy, files.clients, files.admin)
+    )
+    return _Settings(registry, rest_proxy, _of_confluent(client), _of_confluent(admin), files.ca)
 
 
 #: Java's names of what confluent-kafka has in files of its own names.
@@ -109,37 +121,26 @@ class Session:
         self._folder = process.temporary_folder("magicbyte-pytest-")
         ports = (free_port(), free_port())
         registry_url, proxy_url = (f"http{'s' * secure}://127.0.0.1:{port}" for port in ports)
-        secured = _Secured(self._folder / "secure", *ports) if secure else None
-        self._schema_registry = (
-            SchemaRegistry(registry_url, {"url": registry_url}, {"url": registry_url})
-            if secured is None
-            else SchemaRegistry(registry_url, secured.client, secured.admin)
-        )
-        ca = None if secured is None else secured.ca
+        made = _secured(self._folder / "secure", *ports) if secure else _open(registry_url)
+        self._schema_registry = SchemaRegistry(registry_url, made.client, made.admin)
         self._registry = RenewableServer(
             "registry",
-            {
-                "magicbyte.storage": "memory:",
-                **({} if secured is None else secured.registry),
-                "listeners": registry_url,
-                **registry,
-            },
+            {"magicbyte.storage": "memory:", **made.registry, **registry},
             self._folder,
             probe="/subjects",
             url=registry_url,
-            ca=ca,
+            ca=made.ca,
         )
         # The first member of a group need not wait for others: groups in tests usually have one member.
         settings = {"group.initial.rebalance.delay.ms": "0", **broker}
         self._broker = LocalBroker(self._folder / "broker", 0, properties=settings)
-        clients = {"bootstrap.servers": self._broker.bootstrap_servers, "schema.registry.url": registry_url}
         self._proxy = RenewableServer(
             "rest_proxy",
-            {**clients, **({} if secured is None else secured.rest_proxy), "listeners": proxy_url, **proxy},
+            {"bootstrap.servers": self._broker.bootstrap_servers, **made.rest_proxy, **proxy},
             self._folder,
             probe="/",
             url=proxy_url,
-            ca=ca,
+            ca=made.ca,
         )
         #: What is as new since the test at hand began.
         self._fresh: set[str] = set()

@@ -90,7 +90,7 @@ class BaseClient:
         self._reached = (*self.urls, auth.token_url) if isinstance(auth, ClientCredentials) else self.urls
         self._connection = Connection(tls or Tls(), proxy, timeout, transport)
         auth = auth or url_auth
-        self.is_bare = all(given is None for given in (auth, tls, proxy, transport)) and not headers
+        self.is_bare = (auth, tls or Tls(), proxy, transport, headers or {}) == (None, Tls(), None, None, {})
         requester = Requester(self.urls, auth, retry or Retry(), headers or {})
         self._opening = Lock()
         limits = cache or CacheLimits()

@@ -115,5 +115,9 @@ def test_a_client_with_credentials_is_not_sent_to_workers(client: RegistryClient
         asked_by_workers(client, None)
     with RegistryClient("http://a,http://b/") as open_client:
         assert asked_by_workers(open_client, None).settings == (("url", "http://a,http://b"),)
+    with RegistryClient(**client_options({"url": "http://a"})) as open_client:
+        assert asked_by_workers(open_client, None).settings == (("url", "http://a"),)
+    with RegistryClient("http://a", headers={"authorization": "planted"}) as signed_in, pytest.raises(PlanError):
+        asked_by_workers(signed_in, None)
     sent = dumps(asked_by_workers(settings, None))
     assert b"secrets.properties:app" in sent
