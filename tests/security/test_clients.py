@@ -180,7 +180,9 @@ def test_the_own_file_of_the_project_stays_beside_them(secured: SecuredRegistry,
 def test_records_go_through_tools_and_commands(kafka: str, secured: SecuredRegistry, tmp_path: Path):
     def run(name: str, *arguments: str, lines: str = "") -> str:
         command = [str(Path(sys.executable).with_name(name)), *arguments, "--bootstrap-server", kafka]
-        done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run(
+            command, input=lines, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        )
         assert done.returncode == 0, done.stderr
         assert not any(secret in done.stdout + done.stderr for secret in secured.secrets)
         return done.stdout
@@ -198,6 +200,11 @@ def test_records_go_through_tools_and_commands(kafka: str, secured: SecuredRegis
         given = ("--formatter-config", str(client), "--from-beginning", "--max-messages", "3")
         seen = run("kafka-avro-console-consumer", *common, *given)
         assert seen.splitlines() == ['{"id":"a"}', '{"id":"a"}', '{"id":"b"}']
+        counted = json.loads(run("magicbyte", "ids", *config, "--output", "json"))
+        assert f"{topic}-value" in json.dumps(counted)
+        (tmp_path / f"{topic}-value.avsc").write_text(NEXT_ORDER)
+        against = ("--against", f"topic:{topic}", "--config", str(client), f"{topic}-value.avsc")
+        assert "0 findings" in run("magicbyte", "check", *against)
 
 
 def test_the_rest_proxy_shows_its_certificate_to_the_registry(kafka: str, secured: SecuredRegistry):
