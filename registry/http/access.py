@@ -63,16 +63,17 @@ class RegistryAccess:
             resource = self._resource(row.access, found)
         except ApiError:
             # The handler says what is wrong with the name, and does nothing.
-            return Decision.ALLOWED
-        if resource is not None:
-            subject, asked = resource
-            for operations in row.needs:
-                rights.require(operations, subject, asked)
-            scope[DECIDED] = subject
-            if len(self._allowed) >= _MOST_ALLOWED:
-                self._allowed.clear()
-            if len(scope["raw_path"]) <= _LONGEST_KEPT:
-                self._allowed[key] = (state, subject)
+            return Decision.LEFT_TO_HANDLER
+        if resource is None:
+            return Decision.LEFT_TO_HANDLER
+        subject, asked = resource
+        for operations in row.needs:
+            rights.require(operations, subject, asked)
+        scope[DECIDED] = subject
+        if len(self._allowed) >= _MOST_ALLOWED:
+            self._allowed.clear()
+        if len(scope["raw_path"]) <= _LONGEST_KEPT:
+            self._allowed[key] = (state, subject)
         return Decision.ALLOWED
 
     def _resource(self, access: Access, found: Found) -> tuple[str | None, str | None] | None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.http.routing.table import Found
@@ -110,8 +111,10 @@ def require_needs(request: Request, subject: str | None, asked: str | None) -> N
 
 
 def rights_of(request: Request) -> Rights | None:
-    """The rights of whoever sends a request; None if there are no rules."""
+    """The rights of whoever sends a request, whom the handler asks by them; None if there are no rules."""
     rights: Rights | None = request.scope.get(RIGHTS)
+    if rights is not None:
+        request.decision = Decision.ALLOWED
     return rights
 
 

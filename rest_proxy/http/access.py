@@ -39,21 +39,26 @@ class ProxyAccess:
             return Decision.ALLOWED
         rights = scope[_RIGHTS] = ProxyRights(self._authorizer, principal, self._guard.client_address(scope))
         access: Access | None = row.access
+        decision = Decision.ALLOWED
         for operations in row.needs:
             assert access is not None
             if access.resource is Resource.CLUSTER:
                 rights.require(operations, "CLUSTER", CLUSTER)
-            elif not access.filters:
+            else:
                 resource_type, parameter = _NAMED[access.resource]
-                if parameter in found.parameters:
+                if parameter in found.parameters and not access.filters:
                     rights.require(operations, resource_type, unquote(found.parameters[parameter]))
+                else:
+                    decision = Decision.LEFT_TO_HANDLER
             access = access.also
-        return Decision.ALLOWED
+        return decision
 
 
 def rights_of(request: Request) -> ProxyRights | None:
-    """The rights of whoever sends a request; None if there are no rules."""
+    """The rights of whoever sends a request, whom the handler asks by them; None if there are no rules."""
     rights: ProxyRights | None = request.scope.get(_RIGHTS)
+    if rights is not None:
+        request.decision = Decision.ALLOWED
     return rights
 
 

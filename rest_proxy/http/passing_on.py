@@ -13,6 +13,7 @@ import msgspec
 from starlette.responses import Response
 
 from magicbyte.http.asgi import header
+from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.identity import IDENTITY, digest_of
 from magicbyte.http.routing.request import Request
 from rest_proxy.consume.peers import Peers
@@ -94,6 +95,8 @@ class PassingOn:
         headers.append((b"x-request-id", request.request_id.encode()))
         if self._guard is not None:
             headers.append((IDENTITY, self._guard.proof(request, target, digest_of(body)).encode()))
+            # The owner asks its own rules, of the principal.
+            request.decision = Decision.ALLOWED
         try:
             answer = await self._client.request(request.method, owner + target, headers=headers, content=body)
         except httpx.HTTPError as error:

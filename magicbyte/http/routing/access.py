@@ -79,9 +79,16 @@ SIGNED_IN = Access(Operation.SIGN_IN, Resource.SERVER)
 
 
 class Decision(Enum):
-    """What the seam decided. Refusals are raised."""
+    """What the seam decided. Refusals are raised.
+
+    Attributes:
+        ALLOWED: What the path names may be had.
+        LEFT_TO_HANDLER: What is asked for is not, or not all, in the path. The handler asks for the rights, which makes
+            this ALLOWED; if it does not, its answer is not sent.
+    """
 
     ALLOWED = auto()
+    LEFT_TO_HANDLER = auto()
 
 
 #: The seam: decides for a principal, a request, and its route with the path's parameters; raises ApiError to refuse.

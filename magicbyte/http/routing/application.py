@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.errors import GATEWAY_TIMEOUT, INTERNAL
-from magicbyte.http.routing.access import Decide, Identify, Operation, SignIn, allow_all, anonymous, nobody
+from magicbyte.http.routing.access import Decide, Decision, Identify, Operation, SignIn, allow_all, anonymous, nobody
 from magicbyte.http.routing.identity import BODY_DIGEST, with_digest
 from magicbyte.http.routing.limits import EarlyError, within
 from magicbyte.http.routing.recorder import Recorder, access_log
@@ -200,7 +200,7 @@ class Application:
                 response = await self._handle(request)
             except Exception as error:  # noqa: BLE001  the table of errors has a row for any error
                 response = await self._on_error(request, error)
-            if response.status_code < 400 and request.decision is None:
+            if response.status_code < 400 and request.decision is not Decision.ALLOWED:
                 log.error("%s %s was answered without a decision on access", row.method, row.path)
                 response = plain_response(INTERNAL())
             status = response.status_code

@@ -113,7 +113,8 @@ class Guard:
         except ForgedIdentity as error:
             METRICS.authentications["FORWARDED", "failure"] += 1
             log.warning("a forwarded identity is refused: %s", error, extra={"address": peer_of(scope).address})
-            raise UNAUTHORIZED() from None
+            # The same as for any other credentials that are not good.
+            raise refused(self.authenticator.unauthorized(), has_body=_has_body(scope)) from None
         METRICS.authentications["FORWARDED", "success"] += 1
         scope[PEER] = replace(peer_of(scope), address=forwarded.address)
         scope[BODY_DIGEST] = forwarded.body_digest

@@ -32,7 +32,7 @@ class Request(StarletteRequest):
         found: The row that answers it, and the parts of its path.
         row: The row.
         principal: The sender.
-        decision: The decision on access; None if there is none.
+        decision: The decision on access, made by the access seam or left to the handler; None if there is none.
         denial: The error of sign-in or of the access decision; None if the request is not refused.
         media_type: The answer's media type; None before it is chosen.
         negotiated: Further results of the server's `Negotiate`.

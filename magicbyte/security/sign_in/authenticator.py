@@ -154,7 +154,7 @@ class Authenticator:
         elif self._settings.anonymous_access:
             outcome = Verified(ANONYMOUS)
         else:
-            return self._unauthorized()
+            return self.unauthorized()
         if isinstance(outcome, Refusal):
             return outcome
         self.counts[outcome.principal.method, "success"] += 1
@@ -188,7 +188,7 @@ class Authenticator:
                     self._remembered.add(digest, outcome)
                 return outcome
             self._failures.count(client_network(peer.address))
-            refusal = self._unauthorized(invalid_token=method == "BEARER")
+            refusal = self.unauthorized(invalid_token=method == "BEARER")
             if epoch == self._epoch:
                 self._remembered.add(failed, refusal)
         self.counts[method or "OTHER", "failure"] += 1
@@ -275,7 +275,7 @@ class Authenticator:
         name = self._subjects[der]
         if name is None or (peer.certificate_expires is not None and time.time() >= peer.certificate_expires):
             self.counts["SSL", "failure"] += 1
-            return self._unauthorized()
+            return self.unauthorized()
         principal = Principal(f"User:{name}", frozenset(), "SSL", peer.certificate_expires)
         return Verified(principal)
 
@@ -287,7 +287,8 @@ class Authenticator:
             return principal
         return Refusal(403, "!role")
 
-    def _unauthorized(self, *, invalid_token: bool = False) -> Refusal:
+    def unauthorized(self, *, invalid_token: bool = False) -> Refusal:
+        """Return the refusal of credentials that are not good, with a challenge for each method."""
         challenges = []
         if "BASIC" in self._settings.methods:
             challenges.append(f'Basic realm="{self.realm}", charset="UTF-8"')
