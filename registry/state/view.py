@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -149,7 +150,7 @@ class View(Versions):
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
             self._count(error.reason, entry, f"passed over ({error.reason}): {error}")
-            if _RULE_KEY in (entry.key or b""):
+            if _RULE_KEY.search(entry.key or b""):
                 self._note_broken_rule(entry, error)
         except MemoryError:
             # This says nothing about the record, which may have been acknowledged.
@@ -306,8 +307,8 @@ class View(Versions):
             self.broken_rules[entry.key] = f"offset {entry.offset}: {error}"
 
 
-#: What the key of an access rule's record holds, however wrong it is.
-_RULE_KEY = b'"%b"' % records.RULE.encode()
+#: What the key of an access rule's record holds, however wrong the rest of it is.
+_RULE_KEY = re.compile(rb'"keytype"\s*:\s*"%b"' % records.RULE.encode())
 
 
 def _change_rules(table: Table[Rule, RuleOrigin], changes: Iterable[tuple[Rule, RuleOrigin | None]]) -> None:

@@ -172,6 +172,8 @@ def test_a_rule_that_cannot_be_read_is_not_forgotten_until_it_is_mended():
     broken = KEY.replace(b'"READ"', b'"FLY"').replace(b"ALLOW", b"DENY")
     fold.add(broken, b"{}")
     fold.add(KEY, b"no object")
+    # Another record that cannot be read, of a subject with that name.
+    fold.add(b'{"keytype":"DELETE_SUBJECT","subject":"MAGICBYTE_ACL","magic":0}', b"no object")
     assert [text.partition(":")[0] for text in fold.view.broken_rules.values()] == ["offset 0", "offset 1"]
     assert fold.view.rules() == []
     fold.add(broken, None)
