@@ -31,6 +31,7 @@ WORDS = {
     "DESCRIBE": "Describe",
     "DESCRIBE_CONFIGS": "DescribeConfigs",
     "ALTER_CONFIGS": "AlterConfigs",
+    "ALTER": "Alter",
 }
 SCHEMA, NO_LEVEL, NO_MODE = b'{"schema":"no schema"}', b'{"compatibility":"NEVER"}', b'{"mode":"NEVER"}'
 BODIES = {
@@ -44,6 +45,7 @@ BODIES = {
     "putGlobalMode": NO_MODE,
     "putSubjectMode": NO_MODE,
     "importAll": b"\n",
+    **dict.fromkeys(("addRules", "replaceRules", "removeRules"), b"[]"),
     "postRoot": b"{}",
 }
 INVALID = (
@@ -66,6 +68,8 @@ STATUSES = {
     **dict.fromkeys(NOT_THERE, 404),
     "deleteContext": 204,
     "importAll": 400,
+    # The rules are in a file.
+    **dict.fromkeys(("listRules", "addRules", "replaceRules", "removeRules"), 405),
 }
 ALIASES = {"open.alias": "other.gone", "other.alias": "open.gone"}
 OF_ALIASES = ("an alias of what is outside", "an alias of what is inside")
