@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-#: What Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; no setting of a user's.
+#: Variables that Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; not settings.
 _SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
 #: The same behind the Service's name, if no property can be meant.
 _INJECTED = re.compile(r"SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_\w+")
 
 
 def properties_from_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> dict[str, str]:
-    """The properties set by variables with a prefix, by the rules of Confluent's images.
+    """Return the properties set by variables with a prefix, by the rules of Confluent's images.
 
     `_` stands for `.`, `__` for `-` and `___` for `_`; `NAME_FILE` gives the path of a file that holds the value.
-    What Kubernetes injects for a Service of the same name is passed over.
+    Variables that Kubernetes injects for a Service of the same name are skipped.
     """
     properties: dict[str, str] = {}
     for name, value in os.environ.items() if environment is None else environment:

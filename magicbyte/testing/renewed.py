@@ -26,17 +26,17 @@ class RenewableServer(ServerProcess):
     def __init__(
         self, package: str, properties: Mapping[str, str], folder: Path, *, probe: str, url: str, ca: Path | None = None
     ) -> None:
-        """Configure what to start; nothing is started yet.
+        """Configure the server; nothing is started yet.
 
         Args:
             package: `registry` or `rest_proxy`.
             properties: its settings.
-            folder: where its settings and its log are kept.
+            folder: the folder of its settings and its log.
             probe: the path to request; an answer means that the server is ready.
-            url: where it will answer.
-            ca: the certificate that its own is trusted by, if the URL is https.
+            url: the URL that it will serve.
+            ca: the CA certificate that clients of an https URL trust.
         """
-        import ssl  # noqa: PLC0415 - the child has no use for it
+        import ssl  # noqa: PLC0415 - the child does not need it
 
         tls = None if ca is None else ssl.create_default_context(cafile=ca)
         super().__init__(package.replace("_", " "), [], url, log=folder / f"{package}.log", probe=probe, tls=tls)

@@ -157,7 +157,7 @@ class Application:
             if principal is None:
                 principal, receive = await self._sign_in(match, scope, receive)
             if row.is_remembered and remembered is not None and scope["method"] == row.method:
-                # The state first: what is decided by an older one must not be remembered as of this one.
+                # Read the state before the decision: a decision on an older state must not be cached for a newer one.
                 slot = remembered.slot(principal, scope)
             decision = api.decide(principal, scope, match)
         except ApiError as error:
