@@ -9,8 +9,9 @@ from magicbyte.kit.environment import properties_from_environment
 from serdes.client.config import PREFIX
 from serdes.console.properties import is_of_client, parse_pairs, read_file
 
-#: `MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO` sets `schema.registry.basic.auth.user.info`.
-ENVIRONMENT_PREFIX = "MAGICBYTE_SCHEMA_REGISTRY_"
+#: Variable prefix -> what stands before the property's name. `MAGICBYTE_BASIC_AUTH_USER_INFO` is the same as
+#: `MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO`, which goes over it.
+_ENVIRONMENT = {"MAGICBYTE_": "", "MAGICBYTE_SCHEMA_REGISTRY_": PREFIX}
 #: What a command says that has no registry.
 NO_REGISTRY = "name the registry: --registry URL, schema.registry.url, or `registry` in magicbyte.toml"
 
@@ -31,8 +32,9 @@ def gather_settings(pairs: Sequence[str], files: Sequence[str | Path], *, url: s
     settings: dict[str, str] = {}
     for file in files:
         settings |= _canonical(read_file("--config", str(file)))
-    environment = properties_from_environment(ENVIRONMENT_PREFIX)
-    settings |= {PREFIX + name: value for name, value in environment.items()}
+    for variables, before in _ENVIRONMENT.items():
+        properties = {before + name: value for name, value in properties_from_environment(variables).items()}
+        settings |= _canonical({name: value for name, value in properties.items() if _is_meant(name, before)})
     settings |= _canonical(parse_pairs("--property", pairs))
     return settings if url is None else settings | {f"{PREFIX}url": url}
 
@@ -47,6 +49,11 @@ def with_url(settings: Mapping[str, str], named: str | None, usual: str | None) 
     """
     url = named or settings.get(f"{PREFIX}url") or usual
     return None if url is None else {**settings, f"{PREFIX}url": url}
+
+
+def _is_meant(name: str, before: str) -> bool:
+    """Whether a variable is a setting of the client; those with the longer prefix are read with that one alone."""
+    return is_of_client(name) and (before == PREFIX or not name.startswith(PREFIX))
 
 
 def _canonical(properties: dict[str, str]) -> dict[str, str]:

@@ -149,6 +149,15 @@ def test_settings_come_from_files_the_environment_and_the_command_line(
     monkeypatch.setenv("MAGICBYTE_SCHEMA_REGISTRY_SSL_CA_LOCATION", str(secured.files.ca))
     monkeypatch.setenv("MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO", f"app:{secured.passwords['app']}")
     assert run("register", "--dry-run") == found
+    monkeypatch.setenv("MAGICBYTE_BASIC_AUTH_USER_INFO", "app:wrong")
+    # What Kubernetes sets for a Service of this name is no setting.
+    monkeypatch.setenv("MAGICBYTE_SCHEMA_REGISTRY_PORT_8081_TCP_ADDR", "10.0.0.1")
+    assert run("register", "--dry-run") == found
+    monkeypatch.delenv("MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO")
+    refused = (1, "magicbyte: Unauthorized (HTTP status code 401, SR code 401)\n")
+    assert run("register", "--dry-run") == run("acl", "list") == refused
+    monkeypatch.setenv("MAGICBYTE_BASIC_AUTH_USER_INFO", f"app:{secured.passwords['app']}")
+    assert run("register", "--dry-run") == found
     wrong = ("--property", "schema.registry.basic.auth.user.info=app:wrong")
     assert run("register", "--dry-run", *wrong) == (1, "magicbyte: Unauthorized (HTTP status code 401, SR code 401)\n")
     assert run("register", "--dry-run", "--config", str(project / "none.properties")) == (

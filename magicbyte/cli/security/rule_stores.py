@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from magicbyte.kit.environment import properties_from_environment
+from magicbyte.cli.registry_settings import gather_settings
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.placeholders import resolve
 from magicbyte.security.rights.rule import Rule, RuleError
 from magicbyte.security.rights.rule_file import format_rules, read_rule_file
 from magicbyte.security.rights.rule_json import rules_from_json, rules_to_json
 from serdes.client.clients import RegistryClient
 from serdes.console.client import open_client
-from serdes.console.properties import is_of_client, parse_pairs, read_file
 from serdes.error import SerdesError
 
 _URL = "schema.registry.url"
@@ -133,7 +131,11 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--file", type=Path, metavar="FILE", help="the file of rules")
     where.add_argument("--schema-registry-url", metavar="URL", help="the registry with the rules in its log")
     parser.add_argument(
-        "--config", metavar="FILE", help="a .properties file of the registry's client, with credentials"
+        "--config",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a .properties file of the registry's client, with credentials",
     )
     parser.add_argument(
         "--property",
@@ -163,14 +165,7 @@ def open_store(options: argparse.Namespace) -> Iterator[RuleStore]:
 
 
 def _client_properties(options: argparse.Namespace) -> dict[str, str]:
-    given = {
-        **properties_from_environment("MAGICBYTE_"),
-        **read_file("--config", options.config),
-        **parse_pairs("--property", options.property),
-    }
-    properties = resolve({name: value for name, value in given.items() if is_of_client(name)})
-    if options.schema_registry_url is not None:
-        properties[_URL] = options.schema_registry_url
+    properties = gather_settings(options.property, options.config, url=options.schema_registry_url)
     if _URL not in properties:
         raise Failure(f"name the rules: --file FILE, --schema-registry-url URL, or --config FILE with {_URL}")
     return properties
