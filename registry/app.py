@@ -107,6 +107,7 @@ def create_app(
         before_handling=tokens.await_token,
         after_handling=tokens.give_token,
         remembered=RememberedAnswers(lambda: node.view.offset, {OFFSET_HEADER: tokens.is_met}),
+        headers=settings.default_headers,
     )
     if guard is not None:
         api = guard.guarding(api)
@@ -118,6 +119,7 @@ def create_app(
             api = replace(api, decide=access.decide, remembered=remembered)
     app = Application(api, lifespan)
     app.state.registry = registry
+    app.state.guard = guard
     app.state.forwarder = forwarder
     app.state.metrics = metrics = Metrics(
         registry.status, NodeMetrics(node), RequestMetrics(app.recorder, former_metrics)

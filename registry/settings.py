@@ -160,9 +160,6 @@ class RegistrySettings(HttpSettings):
     deployment_attributes: str = Field(alias="magicbyte.deployment.attributes", default="")
     log_level: Annotated[str, AfterValidator(_log_level)] = Field(alias="magicbyte.log.level", default="info")
 
-    #: All properties as configured; some are passed on to Kafka.
-    properties: dict[str, str] = Field(default_factory=dict, repr=False)
-
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
         """Check and convert the properties; warns of older names.

@@ -71,6 +71,7 @@ def create_app(
         unrouted_media_types=unnegotiated,
         locate=_without_slash,
         on_errors={kind: partial(_translated, translate) for kind, translate in TRANSLATED.items()},
+        headers=settings.default_headers,
     )
     if guard is not None:
         api = guard.guarding(api)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException
@@ -115,6 +116,12 @@ _TEXT = {
     _K._UNKNOWN_TOPIC: "This server does not host this topic-partition.",
     _K._UNKNOWN_PARTITION: "This server does not host this topic-partition.",
 }
+#: A broker as the client library names it, such as `sasl_ssl://b-1.example.com:9096/1` or `ipv4#10.0.0.1:9092`.
+_ADDRESS = re.compile(
+    r"(?:\b(?:plaintext|ssl|sasl_plaintext|sasl_ssl)://)?(?:\bipv[46]#)?(?:\[[0-9a-z:.%]+\]|\b[a-z0-9][a-z0-9_.-]*)"
+    r":[0-9]{2,5}\b(?:/(?:bootstrap|[0-9]+)\b)?",
+    re.IGNORECASE,
+)
 
 
 def refuses(error: KafkaError) -> bool:
@@ -131,8 +138,8 @@ def is_silence(error: KafkaError) -> bool:
 
 
 def kafka_text(error: KafkaError) -> str:
-    """The text of an error, in Java's words if clients match on them."""
-    return _TEXT.get(error.code()) or str(error.str())
+    """The text of an error, in Java's words if clients match on them, without the addresses of brokers."""
+    return _TEXT.get(error.code()) or _ADDRESS.sub("a broker", str(error.str()))
 
 
 def from_kafka(error: KafkaError) -> ApiError:
@@ -158,7 +165,8 @@ def delivery_error(error: KafkaError) -> tuple[int, str]:
     """The `error_code` and `error` in a produce answer for a record that was not acknowledged."""
     if error.code() in _UNDECIDED:
         kind = OUTCOME_UNKNOWN(
-            detail=f"Unknown: no answer from the broker ({error.str()}); the record may or may not be in the topic."
+            detail=f"Unknown: no answer from the broker ({kafka_text(error)}); "
+            "the record may or may not be in the topic."
         )
         return kind.code, kind.message
     kind = from_kafka(error)

@@ -58,9 +58,6 @@ class RestProxySettings(HttpSettings):
     peers: str = Field("", alias="peers")
     peers_self: str = Field("", alias="peers.self")
 
-    #: All properties as configured; some are passed on to the Kafka clients.
-    properties: Mapping[str, str] = Field(default_factory=dict, exclude=True, repr=False)
-
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
         """Prefixes of properties that may have any name, because they are passed on to the clients."""

@@ -1,4 +1,4 @@
-"""Headers that the settings add to every response (`response.http.headers.config`)."""
+"""Headers of every response: ours, and those of the settings (`response.http.headers.config`)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,16 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORM = '"[action] [header name]:[header value]"'
 #: Headers of the connection or the body, which settings must not change.
 _OURS = frozenset(("connection", "content-length", "transfer-encoding"))
+
+Header = tuple[bytes, bytes]
+NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
+NO_REFERRER: Header = (b"referrer-policy", b"no-referrer")
+#: Data is no page: if a browser is made to show it, it loads nothing and stands in no frame.
+NO_PAGE: Header = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
+#: Neither a browser nor a proxy keeps what one principal may see and the next may not.
+NO_STORE: Header = (b"cache-control", b"no-store")
+#: What a node adds to the answers of other nodes that it passes on, which have them too.
+NAMES_OF_OURS = frozenset(name for name, _ in (NOSNIFF, NO_REFERRER, NO_PAGE, NO_STORE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,10 @@ class ResponseHeaders:
     """Headers that a response gets unless it already has one of the same name."""
 
     headers: tuple[_Header, ...] = ()
+
+    def names(self) -> frozenset[bytes]:
+        """Return the names, in lower case."""
+        return frozenset(header.name for header in self.headers)
 
     def missing_from(self, present: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """Return the headers to add to a response whose headers are `present`."""

@@ -23,6 +23,7 @@ from magicbyte.http.routing.recorder import Recorder
 from magicbyte.http.routing.table import Table
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.failure import Failure
+from magicbyte.security.hardening import keep_secrets_in_memory
 from magicbyte.security.tls.server import ServerTls
 from magicbyte.security.watch import Source, Watch
 
@@ -162,7 +163,7 @@ def _log_open_access() -> None:
 
 
 def check_security(listeners: Sequence[Listener], settings: HttpSettings) -> None:
-    """Check that the security settings fit together and fit the listeners.
+    """Check that the security settings fit together and fit the listeners; with secrets, harden this process.
 
     Raises:
         SettingsError: The settings do not fit; the text names a property and says what to do.
@@ -172,6 +173,8 @@ def check_security(listeners: Sequence[Listener], settings: HttpSettings) -> Non
         is_remote = listener.host != "localhost" and not is_loopback(listener.host)
         reachable[listener.scheme] = reachable.get(listener.scheme, False) or is_remote
     settings.check_security(reachable)
+    if settings.holds_secrets:
+        keep_secrets_in_memory()
     if settings.has_key and "https" not in reachable:
         log.warning("a key is configured, but no listener is https://, so nothing is served over TLS")
 

@@ -10,7 +10,14 @@ from pydantic import BeforeValidator, Field
 
 from magicbyte.http.access_control import AccessControl, parse_origins
 from magicbyte.http.connection.connections import Limits
-from magicbyte.http.response_headers import ResponseHeaders, parse_response_headers
+from magicbyte.http.response_headers import (
+    NO_PAGE,
+    NO_REFERRER,
+    NOSNIFF,
+    Header,
+    ResponseHeaders,
+    parse_response_headers,
+)
 from magicbyte.security.settings import SecuritySettings
 
 log = logging.getLogger("magicbyte.kit.settings")
@@ -49,7 +56,8 @@ class HttpSettings(SecuritySettings):
         (), alias="access.control.allow.headers"
     )
     reject_options: bool = Field(False, alias="reject.options.request")
-    nosniff: bool = Field(False, alias="nosniff.prevention.enable")
+    #: None: the answers of routes have it; True: those to what is no request have it as well.
+    nosniff: bool | None = Field(None, alias="nosniff.prevention.enable")
     response_headers: Annotated[ResponseHeaders, BeforeValidator(parse_response_headers)] = Field(
         ResponseHeaders(), alias="response.http.headers.config"
     )
@@ -64,6 +72,13 @@ class HttpSettings(SecuritySettings):
         """The headers of all answers."""
         configured = self.response_headers
         return configured.merged_over(_NOSNIFF) if self.nosniff else configured
+
+    @property
+    def default_headers(self) -> tuple[Header, ...]:
+        """The headers of the answers of all routes that the settings leave to us."""
+        ours = (NO_REFERRER, NO_PAGE) if self.nosniff is False else (NOSNIFF, NO_REFERRER, NO_PAGE)
+        given = self.response_headers.names()
+        return tuple(header for header in ours if header[0] not in given)
 
     @property
     def host_names(self) -> list[str]:

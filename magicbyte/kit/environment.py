@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from magicbyte.kit.secret import hide_user_info, is_secret
+
 #: Variables that Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; not settings.
 _SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
 #: The same behind the Service's name, if no property can be meant.
@@ -32,3 +34,16 @@ def properties_from_environment(prefix: str, environment: Iterable[tuple[str, st
         separators = {"_": ".", "__": "-", "___": "_"}
         properties["".join(separators.get(part, part) for part in parts)] = value
     return properties
+
+
+def forget_secret_variables(prefix: str, names: Iterable[str]) -> None:
+    """Remove secrets from the environment of this process, which its children inherit.
+
+    Args:
+        prefix: Marks variables that are properties; those whose name or value is a secret's are removed.
+        names: Further variables to remove.
+    """
+    for name, value in tuple(os.environ.items()):
+        looks_secret = is_secret(name.lower().replace("_", ".")) or hide_user_info(value) != value
+        if name in names or (name.startswith(prefix) and looks_secret):
+            del os.environ[name]

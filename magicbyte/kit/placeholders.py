@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from magicbyte.kit.failure import Failure
@@ -59,6 +59,13 @@ def resolve_value(name: str, value: str, environment: Mapping[str, str] | None =
             raise PlaceholderError(f"{name}: {match[0]} cannot be resolved: {reason}") from None
 
     return _PLACEHOLDER.sub(replace, value)
+
+
+def variables_named(values: Iterable[str]) -> set[str]:
+    """Return the variables that the placeholders of some values stand for."""
+    return {
+        match[2].partition(":-")[0] for value in values for match in _PLACEHOLDER.finditer(value) if match[1] == "env"
+    }
 
 
 def _file(reference: str, _variables: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from magicbyte.kit.secret import Secret
+from magicbyte.kit.secret import Secret, is_secret
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
 from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
@@ -64,12 +64,19 @@ class SecuritySettings(TlsSettings, SignInSettings):
     instance_secret: Annotated[Secret | None, BeforeValidator(_long_enough)] = Field(
         None, alias="magicbyte.inter.instance.secret"
     )
+    #: All properties as they were given, for what is passed on to the Kafka clients; there may be secrets among them.
+    properties: Mapping[str, str] = Field(default_factory=dict, exclude=True, repr=False)
     previous_instance_secret: OptionalSecret = Field(None, alias="magicbyte.inter.instance.secret.previous")
 
     @property
     def rule_store(self) -> str:
         """Where rules are: `log`, or `file:` and a path; empty if there are none."""
         return self.acl_store if self.has_rules else ""
+
+    @property
+    def holds_secrets(self) -> bool:
+        """Whether this process has passwords, keys or tokens, its own or those of its clients."""
+        return not self.is_open or any(value and is_secret(name) for name, value in self.properties.items())
 
     @property
     def has_rules(self) -> bool:

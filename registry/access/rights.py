@@ -61,6 +61,10 @@ class Rights:
         resource_type, name = self._resource(subject)
         return self._rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
+    def may_some(self, operation: str) -> bool:
+        """Tell whether there may be a subject on which an operation is allowed."""
+        return self._authorizer.rules.may_some(self._principal, self._address, operation, "SUBJECT")
+
     def require(self, operations: Sequence[str], subject: str | None, asked: str | None = None) -> None:
         """Require any one of some operations on a subject, or a context's settings; None: on the registry.
 

@@ -16,6 +16,7 @@ from magicbyte.kit.secret import hide_user_info
 from registry.cluster.node import Node
 from registry.decide import Decision
 from registry.feed.changes import Change, TooOld, changes_since
+from registry.feed.outgoing import ForbiddenAddress, post_to_allowed
 from registry.log.port import LogError, Record
 from registry.state import records
 from registry.state.model import Posted
@@ -88,7 +89,7 @@ class Webhooks:
     async def run(self) -> None:
         """Post changes until cancelled."""
         self._unposted = Posted("", self._view.offset, -1)
-        async with httpx.AsyncClient(timeout=_POST_SECONDS) as client:
+        async with httpx.AsyncClient(timeout=_POST_SECONDS, trust_env=False) as client:
             while True:
                 await asyncio.sleep(_LOOK_SECONDS)
                 try:
@@ -170,11 +171,11 @@ class Webhooks:
         problem = ""
         for pause in (*pauses, None):
             try:
-                response = await client.post(url, content=body, headers=headers)
+                response = await post_to_allowed(client, url, body, headers)
                 if response.is_success:
                     return True
                 problem = f"HTTP {response.status_code}"
-            except httpx.HTTPError as error:
+            except (httpx.HTTPError, OSError, ForbiddenAddress) as error:
                 problem = str(error) or type(error).__name__
             if pause is not None:
                 await asyncio.sleep(pause)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from starlette.responses import Response, StreamingResponse
@@ -22,6 +22,9 @@ from registry.feed.search import Hit, Query
 from registry.http.answers import answer
 from registry.http.request import flag, page_bounds, prefix_of, registry_of, rights_of
 from registry.state.view import View
+
+if TYPE_CHECKING:
+    from magicbyte.http.routing.guard import Guard
 
 _LOOK_SECONDS = 0.2
 _HEARTBEAT_SECONDS = 15.0
@@ -74,8 +77,17 @@ async def follow_changes(request: Request) -> Response:
     after = registry.view.offset if asked is None else int(asked)
     rights = rights_of(request)
     may_see = None if rights is None else partial(_may_see, rights)
-    events = _events(registry.node.view, after, prefix_of(request), registry.stopping, may_see)
+    goes_on = partial(_goes_on, request, rights)
+    events = _events(registry.node.view, after, prefix_of(request), registry.stopping, may_see, goes_on)
     return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+async def _goes_on(request: Request, rights: Rights | None) -> bool:
+    """Tell whether whoever follows is still somebody who may see anything."""
+    guard: Guard | None = request.app.state.guard
+    if guard is not None and not await guard.is_still_good(request.principal, request.scope):
+        return False
+    return rights is None or rights.may_some("READ") or rights.may_some("DESCRIBE_CONFIGS")
 
 
 def _may_see(rights: Rights, change: Change) -> bool:
@@ -90,10 +102,11 @@ async def _events(
     prefix: str,
     stopping: threading.Event,
     may_see: Callable[[Change], bool] | None,
+    goes_on: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[bytes]:
     yield b": following\n\n"
     silent = 0.0
-    while not stopping.is_set():
+    while not stopping.is_set() and await goes_on():
         end = view.offset
         if end > after:
             try:

@@ -137,6 +137,6 @@ ROWS: tuple[Row, ...] = (
     _read("/_health", "health", OPEN, server.health),
     _read("/master_available", "masterAvailable", OPEN, server.master_available),
     Row("GET", "/metrics", "metrics", _DESCRIBE_REGISTRY, server.metrics, unnegotiated),
-    Row("GET", "/docs", "docs", SIGNED_IN, server.docs, unnegotiated),
+    Row("GET", "/docs", "docs", SIGNED_IN, server.docs, unnegotiated, page_policy=server.DOCS_POLICY),
     _read("/openapi.json", "openapi", SIGNED_IN, server.openapi),
 )

@@ -13,6 +13,7 @@ import msgspec
 from starlette.responses import Response
 
 from magicbyte.http.asgi import header
+from magicbyte.http.response_headers import NAMES_OF_OURS
 from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.identity import IDENTITY, digest_of
 from magicbyte.http.routing.request import Request
@@ -37,8 +38,10 @@ _HOP_BY_HOP = frozenset(
 _FROM_BROWSERS = frozenset((b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"sec-fetch-user"))
 #: The client's credentials never leave the node that received them.
 _CREDENTIALS = frozenset((b"authorization", b"cookie", b"x-forwarded-for", IDENTITY))
+#: What nodes say to each other, no client says.
+_BETWEEN_NODES = b"magicbyte-"
 _NOT_PASSED_ON = _HOP_BY_HOP | _FROM_BROWSERS | _CREDENTIALS | {FORWARDED, b"x-request-id"}
-_NOT_RELAYED = _HOP_BY_HOP | {b"x-request-id"}
+_NOT_RELAYED = _HOP_BY_HOP | NAMES_OF_OURS | {b"x-request-id"}
 #: Without a read timeout, because a read may take as long as its instance's timeout.
 _TIMEOUT = httpx.Timeout(5.0, read=None)
 
@@ -89,7 +92,11 @@ class PassingOn:
         scope = request.scope
         query = scope["query_string"]
         target, body = scope["path"] + (f"?{query.decode('latin-1')}" if query else ""), await request.body()
-        headers = [(name, value) for name, value in scope["headers"] if name not in _NOT_PASSED_ON]
+        headers = [
+            (name, value)
+            for name, value in scope["headers"]
+            if name not in _NOT_PASSED_ON and not name.startswith(_BETWEEN_NODES)
+        ]
         headers.append((FORWARDED, self._peers.self_url.encode()))
         # The owner logs the request under the same id.
         headers.append((b"x-request-id", request.request_id.encode()))

@@ -93,9 +93,10 @@ def test_headers_of_every_answer(start: Any, connect: Any) -> None:
     assert b"\r\nx-frame-options: DENY\r\n" in half.rest()
 
 
-def test_no_headers_but_an_answers_own(server: Any) -> None:
+def test_no_headers_but_an_answers_own_and_those_for_browsers(server: Any) -> None:
     names = set(httpx.get(server.url).headers)
-    assert names - {"x-request-id"} == {"content-length", "content-type"}
+    for_browsers = {"x-content-type-options", "referrer-policy", "content-security-policy"}
+    assert names - {"x-request-id"} == {"content-length", "content-type", *for_browsers}
 
 
 def test_addresses() -> None:

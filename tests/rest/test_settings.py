@@ -194,6 +194,10 @@ def test_without_a_registry(short_lived: Any) -> None:
 
 def test_what_fails_on_the_fast_path_is_logged(short_lived: httpx.Client, short_lived_proxy: Any) -> None:
     short_lived.post("/topics/refused%0A", content=b"{}", headers=JSON)
+    # The answer is sent before the line is written.
+    until = time.monotonic() + 30
+    while '"/topics/refused%0A"' not in short_lived_proxy.log.read_text() and time.monotonic() < until:
+        time.sleep(0.02)
     lines = [json.loads(line) for line in short_lived_proxy.log.read_text().splitlines()]
     (logged,) = [line for line in lines if line.get("path") == "/topics/refused%0A"]
     assert (logged["method"], logged["status"]) == ("POST", 422)

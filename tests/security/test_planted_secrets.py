@@ -1,9 +1,12 @@
-"""Secrets that are planted in settings and requests are found in no log, metric, answer, argument or temporary file."""
+"""Secrets that are planted in settings and requests are found in no log, metric, answer, argument, child or file."""
 
 from __future__ import annotations
 
-import tempfile
+import json
+import secrets
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -11,12 +14,13 @@ import pytest
 
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.settings import SettingsError
-from magicbyte.security.sign_in.password_hash import hash_password
+from magicbyte.platform.server_process import ServerProcess
+from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
 
-#: No other text of a server's holds it.
-MARK = "planted7f3a"
+#: No other text holds it, not even that of another run on this machine.
+MARK = f"planted{secrets.token_hex(4)}"
 
 
 def planted(name: str) -> str:
@@ -31,69 +35,146 @@ SETTINGS = {
     name: planted(name)
     for name in (
         "ssl.truststore.password",
+        "ssl.key.password",
         "magicbyte.webhook.secret",
-        "magicbyte.inter.instance.secret",
         "magicbyte.inter.instance.secret.previous",
         "kafkastore.sasl.jaas.config",
         "kafkastore.ssl.key.password",
+        "kafkastore.ssl.truststore.password",
+        "client.sasl.password",
+        "client.ssl.keystore.password",
+        "producer.sasl.password",
         "schema.registry.basic.auth.user.info",
         "schema.registry.bearer.auth.token",
+        "schema.registry.ssl.key.password",
         "some.unknown.password",
+        "some.unknown.secret",
         "bearer.auth.client.secret",
+        "bearer.auth.token",
+        "aws.secret.access.key",
+        "oauthbearer.client.credential",
     )
 }
+HEADERS = {
+    "authorization": [
+        basic("alice", planted("password")),
+        basic(planted("name"), "x"),
+        f"Basic {planted('malformed')}",
+        f"Bearer {planted('token')}",
+        f"Bearer {b64encode(planted('header').encode()).decode()}.{planted('payload')}.{planted('signature')}",
+        f"Digest {planted('digest')}",
+        planted("no-scheme"),
+    ],
+    "magicbyte-identity": [planted("identity")],
+    "proxy-authorization": [planted("proxy")],
+    "cookie": [f"session={planted('cookie')}"],
+    "x-forwarded-for": [planted("forwarded")],
+    "x-api-key": [planted("api-key")],
+}
+#: What bodies hold is written down nowhere, even if they are refused.
 REQUESTS = [
-    {"authorization": basic("alice", planted("password"))},
-    {"authorization": basic(planted("name"), "x")},
-    {"authorization": f"Basic {planted('malformed')}"},
-    {"authorization": f"Bearer {planted('token')}"},
-    {"authorization": f"Digest {planted('digest')}"},
-    {"magicbyte-identity": planted("identity")},
-    {"cookie": planted("cookie")},
-    {"x-forwarded-for": planted("forwarded")},
+    ("POST", "/topics/t", {"records": [{"value": planted("record")}]}),
+    ("POST", "/topics/t", {"records": planted("records")}),
+    ("POST", "/subjects/s/versions", {"schema": planted("schema")}),
+    ("POST", "/import", {"kind": planted("kind")}),
+    ("PUT", "/config", {"compatibility": "NONE", "overrideMetadata": {"sensitive": [planted("sensitive")]}}),
 ]
 
 
+def children_of(pid: int) -> Iterator[int]:
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, listed.read_text().split()):
+            yield child
+            yield from children_of(child)
+
+
+def start(stack: ExitStack, server: str, folder: Path, properties: dict[str, str]) -> ServerProcess:
+    if server == "registry":
+        more = {
+            "magicbyte.log.level": "debug",
+            "magicbyte.workers": "2",
+            "magicbyte.webhook.urls": f"http://u:{planted('url')}@127.0.0.1:1/",
+        }
+        return stack.enter_context(running_registry(f"sqlite:///{folder}/log", properties=properties | more))
+    return stack.enter_context(running_rest_proxy("127.0.0.1:1", "", properties={**properties, "debug": "true"}))
+
+
 @pytest.mark.parametrize("server", ["registry", "rest proxy"])
-def test_no_planted_secret_is_found(server: str, tmp_path: Path):
-    users = tmp_path / "users"
-    users.write_text(f"alice:{hash_password(planted('real'))}\n")
+def test_no_planted_secret_is_found(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    users, temporary = tmp_path / "users", tmp_path / "temporary"
+    users.write_text(f"alice:{hash_password(planted('real'))}\nmbk_ci:{hash_key('mbs_' + planted('key'))}\n")
     users.chmod(0o600)
+    temporary.mkdir()
+    (tmp_path / "secrets").write_text(f"instance={planted('from-file')}\n")
+    (tmp_path / "in-folder").write_text(planted("from-folder"))
+    (tmp_path / "in-file").write_text(planted("name-file"))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv("SOME_VARIABLE", planted("variable"))
+    prefix = {"registry": "SCHEMA_REGISTRY_", "rest proxy": "KAFKA_REST_"}[server]
+    monkeypatch.setenv(f"{prefix}MY_CLIENT_SECRET", planted("environment"))
+    monkeypatch.setenv(f"{prefix}MY_URL", f"https://u:{planted('user-info')}@127.0.0.1")
+    monkeypatch.setenv(f"{prefix}MY_OTHER_PASSWORD_FILE", str(tmp_path / "in-file"))
+    # What the proxy passes on to clients of its own is for their settings to refuse.
+    passed_on = () if server == "registry" else ("schema.registry.", "client.", "producer.", "bearer.", "oauthbearer.")
     properties = {
-        **{name: value for name, value in SETTINGS.items() if not name.startswith("schema.registry.")},
+        **{name: value for name, value in SETTINGS.items() if not name.startswith(passed_on or ("schema.registry.",))},
         "authentication.method": "BASIC",
         "magicbyte.authorization": "none",
         "magicbyte.users.file": str(users),
         "magicbyte.authentication.failure.ms": "0",
-        "ssl.key.password": planted("key-password"),
+        "magicbyte.inter.instance.secret": f"${{file:{tmp_path}/secrets:instance}}",
+        "magicbyte.one.password": f"${{directory:{tmp_path}:in-folder}}",
+        "magicbyte.two.password": "${env:SOME_VARIABLE}",
     }
-    if server == "registry":
-        properties |= {
-            "magicbyte.log.level": "debug",
-            "magicbyte.webhook.urls": f"http://u:{planted('url')}@127.0.0.1:1",
-        }
-        running = running_registry(properties=properties)
-    else:
-        running = running_rest_proxy("127.0.0.1:1", "", properties={**properties, "debug": "true"})
-    with running as started:
-        signed_in = httpx.BasicAuth("alice", planted("real"))
-        answers = [httpx.get(f"{started.url}/metrics", auth=signed_in)]
-        for headers in REQUESTS:
-            for path in ("/", "/subjects"):
-                answers += [httpx.get(started.url + path, headers=headers)]
-        answers.append(httpx.get(f"{started.url}/metrics", auth=signed_in))
+    with ExitStack() as stack:
+        started = start(stack, server, tmp_path, properties)
+        assert started.pid is not None
+        answers = asked(started.url)
+        assert {answer.status_code for answer in answers} >= {200, 401}
         for answer in answers:
-            assert MARK not in answer.text + str(answer.headers)
-        assert MARK.encode() not in Path(f"/proc/{started.pid}/cmdline").read_bytes()
-        assert MARK not in started.log.read_text()
-        own = started.log.parent
-        for path in Path(tempfile.gettempdir()).glob("magicbyte-*/**/*"):
-            if path.is_file() and own not in path.parents:
-                assert MARK.encode() not in path.read_bytes(), path
+            assert MARK not in answer.text + str(answer.headers), answer.request.url
+        processes = [started.pid, *children_of(started.pid)]
+        if server == "registry":
+            assert len(processes) >= 3
+        for pid in processes:
+            assert MARK.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        for pid in processes[1:]:
+            assert MARK.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+        log = started.log.read_text()
+        assert len(log) > 500
+        assert MARK not in log
+        for path in temporary.rglob("*"):
+            assert not path.is_file() or MARK.encode() not in path.read_bytes(), path
+
+
+def asked(url: str) -> list[httpx.Response]:
+    answers = []
+    good = httpx.BasicAuth("alice", planted("real"))
+    with httpx.Client(base_url=url, timeout=30) as client:
+        for name, values in HEADERS.items():
+            for value in values:
+                answers += [client.get(path, headers={name: value}) for path in ("/", "/subjects", "/topics")]
+        for method, path, body in REQUESTS:
+            media = "application/vnd.kafka.json.v2+json" if path.startswith("/topics") else "application/json"
+            headers = {"content-type": media}
+            content = json.dumps(body)
+            if path == "/import":
+                answers.append(client.request(method, path, content=content, headers=headers, auth=good))
+            # Whoever has not signed in is not heard at all.
+            answers.append(client.request(method, path, content=content, headers=headers))
+        answers += [client.get(path, auth=good) for path in ("/", "/metrics", "/health/ready", "/openapi.json")]
+        answers.append(client.get("/", auth=("mbk_ci", "mbs_" + planted("key"))))
+        answers.append(client.get("/", params={"access_token": planted("query")}))
+    return answers
+
+
+def test_forty_are_planted() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert len(SETTINGS) + text.partition("HEADERS = {")[2].count("planted(") >= 40
 
 
 @pytest.mark.parametrize("name", sorted(SETTINGS))
-def test_settings_do_not_show_what_is_planted(name: str):
+def test_settings_do_not_show_what_is_planted(name: str) -> None:
     settings = RegistrySettings.from_properties({name: SETTINGS[name], "magicbyte.storage": "memory:"})
     assert MARK not in repr(settings) + str(settings)
 
@@ -106,7 +187,7 @@ def test_settings_do_not_show_what_is_planted(name: str):
         ("idle.timeout.ms", f"https://u:{planted('b')}@h"),
     ],
 )
-def test_a_wrong_value_is_not_repeated(name: str, value: str):
+def test_a_wrong_value_is_not_repeated(name: str, value: str) -> None:
     with pytest.raises(SettingsError) as raised:
         HttpSettings.from_properties({name: value})
     assert MARK not in str(raised.value)

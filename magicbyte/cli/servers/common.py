@@ -11,9 +11,9 @@ from pathlib import Path
 
 import magicbyte
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
-from magicbyte.kit.environment import properties_from_environment
+from magicbyte.kit.environment import forget_secret_variables, properties_from_environment
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.placeholders import resolve
+from magicbyte.kit.placeholders import resolve, variables_named
 from magicbyte.kit.properties_file import read_properties_file
 
 Serve = Callable[[dict[str, str]], int]
@@ -32,6 +32,8 @@ def gather_properties(
 ) -> dict[str, str]:
     """Return the server's properties from file, environment and command line; the later ones win.
 
+    Variables that hold secrets are then removed from the environment, so that no child process inherits them.
+
     Raises:
         Failure: the file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
     """
@@ -43,7 +45,9 @@ def gather_properties(
             reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
             raise Failure(f"--config {config} cannot be read: {reason}") from error
     properties |= properties_from_environment(environment_prefix)
-    return resolve(properties | {name: value for name, value in options.items() if value is not None})
+    resolved = resolve(properties | {name: value for name, value in options.items() if value is not None})
+    forget_secret_variables(environment_prefix, variables_named(properties.values()))
+    return resolved
 
 
 def load_serve(package: str) -> Serve:

@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.errors import GATEWAY_TIMEOUT, INTERNAL
+from magicbyte.http.response_headers import NO_PAGE, NO_STORE, Header
 from magicbyte.http.routing.access import Decide, Decision, Identify, Operation, SignIn, allow_all, anonymous, nobody
 from magicbyte.http.routing.identity import BODY_DIGEST, with_digest
 from magicbyte.http.routing.limits import EarlyError, within
@@ -39,6 +40,10 @@ log = logging.getLogger("magicbyte.http")
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 #: Answers a request whose handler raised an exception of some type.
 OnError = Callable[[Request, Any], Awaitable[Response]]
+
+
+#: A response with one of these headers says itself how long it may be stored.
+_STORAGE_HEADERS = frozenset((b"etag", b"cache-control"))
 
 
 def _unchanged(path: str) -> tuple[str, Mapping[str, str]]:
@@ -67,6 +72,8 @@ class Api:
         sign_in: Returns the principal of the other requests, which takes longer.
         skipped_paths: Paths that need no sign-in, in addition to the rows that need none.
         decide: Decides on access.
+        headers: The headers of all responses of routes.
+        is_guarded: Whether clients sign in, so that a response may be for one principal only.
     """
 
     name: str
@@ -86,6 +93,8 @@ class Api:
     sign_in: SignIn = nobody
     skipped_paths: frozenset[str] = frozenset()
     decide: Decide = allow_all
+    headers: Sequence[Header] = ()
+    is_guarded: bool = False
 
 
 class Application:
@@ -105,6 +114,8 @@ class Application:
         self.recorder = Recorder(api.name, self.table.tallies, self.table.unrouted)
         self._api = api
         self._remembered = api.remembered
+        self._headers = {row: _headers_of(row, api.headers) for row in api.rows}
+        self._private = frozenset(row for row in api.rows if api.is_guarded and not row.needs_sign_in_at_most)
         self._on_errors: Mapping[type[Exception], OnError] = {
             Exception: _on_anything,
             ClientDisconnect: _on_disconnect,
@@ -204,6 +215,7 @@ class Application:
                 log.error("%s %s was answered without a decision on access", row.method, row.path)
                 response = plain_response(INTERNAL())
             status = response.status_code
+            self._add_headers(row, response)
             is_plain = type(response).__call__ is Response.__call__
             if slot is not None and status == 200 and is_plain and self._remembered is not None:
                 self._remembered.add(slot, response)
@@ -220,6 +232,12 @@ class Application:
             match.tallies.add(status, seconds := time.perf_counter() - started)
             if is_logged or access_log.isEnabledFor(logging.DEBUG):
                 recorder.log(scope, status, seconds, request.request_id)
+
+    def _add_headers(self, row: Row, response: Response) -> None:
+        headers = response.raw_headers
+        headers.extend(self._headers.get(row, self._api.headers))
+        if row in self._private and not any(name in _STORAGE_HEADERS for name, _ in headers):
+            headers.append(NO_STORE)
 
     async def _handle(self, request: Request) -> Response:
         api, row = self._api, request.row
@@ -256,6 +274,14 @@ class Application:
 
     async def _on_api_error(self, request: Request, error: ApiError) -> Response:
         return self._api.error_response(request, error)
+
+
+def _headers_of(row: Row, headers: Sequence[Header]) -> tuple[Header, ...]:
+    """The headers of a row's answers: of these, and its policy if it is a page."""
+    if row.page_policy is None:
+        return tuple(headers)
+    page = (NO_PAGE[0], row.page_policy)
+    return tuple(page if header == NO_PAGE else header for header in headers)
 
 
 class _Mounted:

@@ -66,7 +66,9 @@ class Guard:
 
     def guarding(self, api: Api) -> Api:
         """Return an application's parts with this guard in their seams."""
-        return replace(api, identify=self.recall, sign_in=self.sign_in, skipped_paths=self.skipped_paths)
+        return replace(
+            api, identify=self.recall, sign_in=self.sign_in, skipped_paths=self.skipped_paths, is_guarded=True
+        )
 
     def proof(self, request: Request, target: str, body_digest: str) -> str:
         """Return the header that proves to another node who sent a request.
@@ -102,6 +104,15 @@ class Guard:
         if isinstance(outcome, Refusal):
             raise refused(outcome, has_body=_has_body(scope))
         return outcome
+
+    async def is_still_good(self, principal: Principal, scope: Scope) -> bool:
+        """Tell whether the credentials of a request are good that is still being answered.
+
+        Args:
+            principal: Who sent it.
+            scope: The request.
+        """
+        return await self.authenticator.is_still_good(principal, scope["headers"], peer_of(scope))
 
     def client_address(self, scope: Scope) -> str:
         """Return the address of the client, which a trusted proxy or a forwarding node may have told."""

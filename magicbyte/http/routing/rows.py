@@ -41,6 +41,7 @@ class Row:
         is_remembered: Whether the answer depends only on the request and the state, so that it may be cached.
         is_quiet: Whether successes are so frequent that they are logged only at level debug or with a request id.
         is_safe: Whether a GET changes nothing.
+        page_policy: The Content-Security-Policy of its answers if they are a page.
     """
 
     method: str
@@ -56,6 +57,7 @@ class Row:
     is_remembered: bool = False
     is_quiet: bool = False
     is_safe: bool = True
+    page_policy: bytes | None = None
 
     @cached_property
     def needs(self) -> tuple[tuple[str, ...], ...]:

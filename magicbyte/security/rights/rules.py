@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
@@ -43,6 +43,13 @@ class _Names:
         else:
             self.prefixed[rule.resource].append(rule)
             self.lengths.add(len(rule.resource))
+
+    def all(self) -> Iterator[Rule]:
+        """The rules, whatever they match."""
+        yield from self.every
+        yield from self.default_context
+        for rules in (*self.literal.values(), *self.prefixed.values()):
+            yield from rules
 
     def matching(self, name: str) -> Iterator[Rule]:
         """The rules that match a name, those for one name first."""
@@ -97,23 +104,52 @@ class Rules:
             self._remembered[key] = decision
         return decision
 
+    def may_some(self, principal: Principal, address: str, operation: str, resource_type: str) -> bool:
+        """Tell whether there may be a resource of a type that a principal may do something with.
+
+        Args:
+            principal: Who asks.
+            address: The client's address.
+            operation: One of the resource type's operations.
+            resource_type: As in a rule.
+        """
+        if self.is_super_user(principal):
+            return True
+        for rule in self._rules_of(principal, "DENY", (operation, ALL), resource_type, lambda names: names.every):
+            if _is_from(address, rule):
+                return False
+        allowing = (operation, ALL, *IMPLIED_BY.get(operation, ()))
+        rules = self._rules_of(principal, "ALLOW", allowing, resource_type, _Names.all)
+        return any(_is_from(address, rule) for rule in rules)
+
+    def _rules_of(
+        self,
+        principal: Principal,
+        permission: str,
+        operations: Iterable[str],
+        resource_type: str,
+        chosen: Callable[[_Names], Iterable[Rule]],
+    ) -> Iterator[Rule]:
+        """The chosen ones of the rules about a principal and one of some operations."""
+        everybody = () if principal.name == ANONYMOUS.name else (EVERYBODY,)
+        operations = tuple(operations)
+        for who in (principal.name, *sorted(principal.groups), *everybody):
+            for operation in operations:
+                names = self._index.get((who, permission, operation, resource_type))
+                if names is not None:
+                    yield from chosen(names)
+
     def _decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
         if self.is_super_user(principal):
             return _SUPER_USER
-        everybody = () if principal.name == ANONYMOUS.name else (EVERYBODY,)
-        asked = (principal.name, *sorted(principal.groups), *everybody)
         for permission, operations in (
             ("DENY", (operation, ALL)),
             ("ALLOW", (operation, ALL, *IMPLIED_BY.get(operation, ()))),
         ):
-            for who in asked:
-                for each in operations:
-                    rules = self._index.get((who, permission, each, resource_type))
-                    if rules is None:
-                        continue
-                    for rule in rules.matching(name):
-                        if _is_from(address, rule):
-                            return Decision(permission == "ALLOW", rule)
+            rules = self._rules_of(principal, permission, operations, resource_type, lambda names: names.matching(name))
+            for rule in rules:
+                if _is_from(address, rule):
+                    return Decision(permission == "ALLOW", rule)
         return _NO_RULE
 
 

@@ -136,6 +136,23 @@ class Authenticator:
             return None
         return verified.principal if isinstance(self._with_role(verified.principal), Principal) else None
 
+    async def is_still_good(self, principal: Principal, headers: Headers, peer: Peer) -> bool:
+        """Tell whether credentials that were good when an answer began are good now; takes a microsecond mostly.
+
+        Args:
+            principal: Who it is.
+            headers: The headers of the request.
+            peer: The other end of the connection.
+        """
+        if principal.expires is not None and time.time() >= principal.expires:
+            return False
+        if not any(name == b"authorization" for name, _ in headers):
+            # A certificate, or nothing: the connection's end and the time are all that they depend on.
+            return True
+        if self.recall(headers, peer) == principal:
+            return True
+        return await self.authenticate(headers, peer) == principal
+
     async def authenticate(self, headers: Headers, peer: Peer) -> Principal | Refusal:
         """Return who sends a request with these headers, or why it is refused.
 
