@@ -1,6 +1,6 @@
-"""The price of sign-in and of 10,000 access rules: hot GETs beside an open server in the same run.
+"""The price of sign-in and of 10,000 access rules: hot GETs and produce beside an open server in the same run.
 
-    python bench/security.py [--repeats 5] [--seconds 2]
+    PYTHONPATH=bench/kit python -P bench/security.py [--repeats 5] [--seconds 2] [--only registry|rest]
 
 The clients send the same bytes to both, password included; the open server does not look at it.
 """
@@ -17,10 +17,11 @@ from functools import partial
 from pathlib import Path
 
 from harness import Load, Target, interleaved, print_table, request
+from proxies import media_type, new_topic, produce_body, produced
 
 from magicbyte.kit.process import temporary_folder
 from magicbyte.security.sign_in.password_hash import hash_password
-from magicbyte.testing.servers import running_registry
+from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
 
 V1 = "application/vnd.schemaregistry.v1+json"
 SUBJECTS = 1000
@@ -34,6 +35,7 @@ def settings(folder: Path) -> dict[str, str]:
     users.write_text(f"alice:{hash_password('wonderland')}:groups=bench\n")
     users.chmod(0o600)
     own = [f"allow User:alice READ,WRITE SUBJECT LITERAL subject-{number}\n" for number in range(SUBJECTS)]
+    own += [f"allow User:alice {right}\n" for right in ("WRITE TOPIC PREFIXED bench-", "READ SUBJECT PREFIXED bench-")]
     others = [f"allow Group:bench READ SUBJECT PREFIXED team-{number}.\n" for number in range(RULES - 2 * SUBJECTS)]
     rules.write_text("".join(own + others))
     return {
@@ -56,8 +58,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--only", choices=("registry", "rest"))
     options = parser.parse_args()
-    folder = temporary_folder("magicbyte-bench-")
+    secured = settings(temporary_folder("magicbyte-bench-"))
+    if options.only != "rest":
+        measure_reads(secured, options)
+    if options.only != "registry":
+        measure_produce(secured, options)
+    return 0
+
+
+def measure_reads(secured: dict[str, str], options: argparse.Namespace) -> None:
     reads = {
         "GET /schemas/ids/{id}": [
             request("GET", f"/schemas/ids/{number + 1}", headers=AUTHORIZATION) for number in range(SUBJECTS)
@@ -78,7 +89,7 @@ def main() -> int:
     with ExitStack() as stack:
         servers = {
             "open": stack.enter_context(running_registry()),
-            "signed in": stack.enter_context(running_registry(properties=settings(folder))),
+            "signed in": stack.enter_context(running_registry(properties=secured)),
         }
         targets = [Target(name, server.url, server.pid) for name, server in servers.items()]
         for target in targets:
@@ -87,7 +98,26 @@ def main() -> int:
             load = Load(32, requests, options.seconds)
             measures = {target.name: partial(load.drive, target) for target in targets}
             print_table(f"{title}, 32 clients", interleaved(measures, options.repeats), base="open")
-    return 0
+
+
+def measure_produce(secured: dict[str, str], options: argparse.Namespace) -> None:
+    with ExitStack() as stack:
+        broker = stack.enter_context(temporary_broker()).bootstrap_servers
+        registry = stack.enter_context(running_registry()).url
+        servers = {
+            "open": stack.enter_context(running_rest_proxy(broker, registry)),
+            "signed in": stack.enter_context(running_rest_proxy(broker, registry, properties=secured)),
+        }
+        targets = [Target(name, server.url, server.pid) for name, server in servers.items()]
+        topic = new_topic(broker)
+        schema_id = produced(targets[0].url, topic, "avro", produce_body("avro", 1, None)).json()["value_schema_id"]
+        for form, records in (("json", 1), ("json", 10), ("avro", 1), ("avro", 10)):
+            headers = {"Content-Type": media_type(form), **AUTHORIZATION}
+            body = produce_body(form, records, schema_id)
+            load = Load(16, [request("POST", f"/topics/{topic}", body, headers)], options.seconds)
+            measures = {target.name: partial(load.drive, target) for target in targets}
+            title = f"POST /topics/{{topic}}, {records} {form} records, 16 clients"
+            print_table(title, interleaved(measures, options.repeats), base="open")
 
 
 if __name__ == "__main__":

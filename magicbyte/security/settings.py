@@ -15,7 +15,6 @@ from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
 _SHORTEST_SECRET = 32
 #: Property -> the value that switches it off, or None. Whoever sets one counts on it, so it is not passed over.
 _NOT_KEPT = {
-    "magicbyte.authorization.dry.run": "rules are always kept",
     "allow.everyone.if.no.acl.found": "what no rule allows is never allowed",
     "api.endpoints.allowlist": "is not kept here; put a proxy that does in front",
     "api.endpoints.blocklist": "is not kept here; put a proxy that does in front",
@@ -58,6 +57,7 @@ class SecuritySettings(TlsSettings, SignInSettings):
     """TLS, sign-in, and what nodes prove to each other."""
 
     authorization: Literal["acl", "none"] = Field("acl", alias="magicbyte.authorization")
+    dry_run: bool = Field(False, alias="magicbyte.authorization.dry.run")
     super_users: Annotated[frozenset[str], BeforeValidator(_principals)] = Field(frozenset(), alias="super.users")
     #: Where rules are: log, or file: and the path of a file; empty for the server's default.
     acl_store: Annotated[str, AfterValidator(_store)] = Field("", alias="magicbyte.acl.store")
@@ -111,6 +111,11 @@ class SecuritySettings(TlsSettings, SignInSettings):
             raise SettingsError(
                 "magicbyte.acl.store: set file: and the path of a file of rules, log for the rules in the registry's"
                 " log, or magicbyte.authorization=none, so that everybody who signs in may do everything"
+            )
+        if self.dry_run and (not self.has_rules or self.anonymous_access):
+            raise SettingsError(
+                "magicbyte.authorization.dry.run: rules are tried out on clients that sign in; set"
+                " authentication.method and magicbyte.authorization=acl, and not magicbyte.anonymous.access"
             )
         if not self.has_rules and (self.acl_store or self.super_users):
             name = "magicbyte.acl.store" if self.acl_store else "super.users"

@@ -63,7 +63,7 @@ class Rights:
 
     def may_some(self, operation: str) -> bool:
         """Tell whether there may be a subject on which an operation is allowed."""
-        return self._authorizer.rules.may_some(self._principal, self._address, operation, "SUBJECT")
+        return self._rules.may_some(self._principal, self._address, operation, "SUBJECT")
 
     def require(self, operations: Sequence[str], subject: str | None, asked: str | None = None) -> None:
         """Require any one of some operations on a subject, or a context's settings; None: on the registry.

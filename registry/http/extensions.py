@@ -87,7 +87,10 @@ async def _goes_on(request: Request, rights: Rights | None) -> bool:
     guard: Guard | None = request.app.state.guard
     if guard is not None and not await guard.is_still_good(request.principal, request.scope):
         return False
-    return rights is None or rights.may_some("READ") or rights.may_some("DESCRIBE_CONFIGS")
+    if rights is None:
+        return True
+    now = rights.now()
+    return now.may_some("READ") or now.may_some("DESCRIBE_CONFIGS")
 
 
 def _may_see(rights: Rights, change: Change) -> bool:

@@ -276,3 +276,15 @@ def test_clients_cannot_say_what_nodes_say_to_each_other(start_registry: Start, 
     assert httpx.get(f"{server.url}/subjects", headers=forged).status_code == 401
     told = httpx.get(f"{server.url}/config", headers=forged, auth=("reader", "mbs_reader"))
     assert told.status_code == 403
+
+
+def test_a_dry_run_denies_nothing_and_says_so(start_either: Start, tmp_path: Path) -> None:
+    server = start_either(guarded(tmp_path, magicbyte__authorization__dry__run="true"))
+    with client(server, "reader") as reader:
+        told = reader.get("/metrics")
+        assert told.status_code == 200
+        counted = (
+            r'magicbyte_authorization_total\{operation="DESCRIBE",outcome="dry_run",type="(REGISTRY|CLUSTER)"\} 1\.0'
+        )
+        assert re.search(counted, reader.get("/metrics").text)
+    assert "magicbyte.authorization.dry.run: User:reader would be denied DESCRIBE on" in server.log.read_text()

@@ -248,3 +248,48 @@ def test_ten_thousand_rules_cost_no_more_than_ten():
     few, many = seconds(10), seconds(10_000)
     assert many[0] < 10 * few[0] + 1e-5
     assert many[1] < 1e-5
+
+
+def test_a_dry_run_allows_what_it_counts_as_denied(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "rules"
+    file.write_text("allow User:alice READ SUBJECT LITERAL a\ndeny User:bob ALL SUBJECT LITERAL *\n")
+    authorizer = Authorizer(frozenset(), file, is_dry_run=True)
+    with caplog.at_level("WARNING", "magicbyte.security"):
+        for principal, operation, resource_type, name in (
+            (ALICE, "READ", "SUBJECT", "a"),
+            (ALICE, "WRITE", "SUBJECT", "a"),
+            (BOB, "READ", "SUBJECT", "a"),
+            (BOB, "DESCRIBE", "REGISTRY", "schema-registry"),
+        ):
+            assert authorizer.decide(principal, HERE, operation, resource_type, name).is_allowed
+        # Whoever may do everything for a while must not be able to make that last.
+        assert not authorizer.decide(BOB, HERE, "ALTER", "REGISTRY", "schema-registry").is_allowed
+    assert authorizer.counts == {
+        ("SUBJECT", "READ", "allowed"): 1,
+        ("SUBJECT", "WRITE", "dry_run"): 1,
+        ("SUBJECT", "READ", "dry_run"): 1,
+        ("REGISTRY", "DESCRIBE", "dry_run"): 1,
+        ("REGISTRY", "ALTER", "denied"): 1,
+    }
+    assert authorizer.rules.may_some(BOB, HERE, "READ", "SUBJECT")
+    assert [record.getMessage() for record in caplog.records] == [
+        "magicbyte.authorization.dry.run: User:alice would be denied WRITE on SUBJECT a; nothing is denied now"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "allowed"),
+    [
+        ((), False),
+        (("allow User:bob READ SUBJECT LITERAL a",), True),
+        (("allow User:bob ALL SUBJECT PREFIXED :.c:",), True),
+        (("allow User:* READ SUBJECT PREFIXED :.:",), True),
+        (("allow User:bob WRITE SUBJECT LITERAL *",), False),
+        (("allow User:bob READ TOPIC LITERAL *",), False),
+        (("allow User:bob READ SUBJECT LITERAL a", "deny User:bob READ SUBJECT LITERAL b"), True),
+        (("allow User:bob READ SUBJECT LITERAL a", "deny User:* ALL SUBJECT LITERAL *"), False),
+        (("allow User:bob READ SUBJECT LITERAL a from 192.0.2.0/24",), False),
+    ],
+)
+def test_whether_there_is_anything_that_somebody_may(lines: tuple[str, ...], allowed: bool) -> None:
+    assert rules(*lines).may_some(BOB, HERE, "READ", "SUBJECT") is allowed

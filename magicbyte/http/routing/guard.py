@@ -48,7 +48,9 @@ class Guard:
         if settings.has_rules:
             # The rules of a log are there when it has been read.
             path = None if settings.rule_store == LOG else Path(settings.rule_store.removeprefix("file:"))
-            self.authorizer = Authorizer(settings.super_users, path, METRICS.authorizations)
+            self.authorizer = Authorizer(
+                settings.super_users, path, METRICS.authorizations, is_dry_run=settings.dry_run
+            )
             if path is not None:
                 self.authorizer.require_use(str(path))
         secret = settings.instance_secret

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ from magicbyte.security.rights.rule_file import read_rule_file
 from magicbyte.security.rights.rules import Decision, Rules
 
 log = logging.getLogger("magicbyte.security")
+
+#: How often the log says that rules are only tried out.
+_WARNING_SECONDS = 60.0
 
 
 class RuleLog(Protocol):
@@ -37,6 +41,8 @@ class Authorizer:
         super_users: frozenset[str],
         file: Path | None = None,
         counts: Counter[tuple[str, str, str]] | None = None,
+        *,
+        is_dry_run: bool = False,
     ) -> None:
         """Begin without rules, or with those of a file.
 
@@ -44,11 +50,15 @@ class Authorizer:
             super_users: `User:<name>` and `Group:<name>` of those whom no rule binds.
             file: Holds the rules, one a line.
             counts: Counts decisions by resource type, operation and outcome, for the metrics.
+            is_dry_run: Count and log denials, but allow what they deny.
 
         Raises:
             RuleFileError: The file cannot be used.
         """
         self._super_users = super_users
+        self._is_dry_run = is_dry_run
+        #: When the log may next say what would be denied, on the monotonic clock.
+        self._next_warning = 0.0
         self._file = file
         self._log: RuleLog | None = None
         self._log_offset: int | None = None
@@ -57,7 +67,7 @@ class Authorizer:
         self.counts: Counter[tuple[str, str, str]] = Counter() if counts is None else counts
         #: Grows with each change of the rules.
         self.epoch = 0
-        self._rules = Rules((), super_users)
+        self._rules = Rules((), super_users, is_dry_run=is_dry_run)
         if file is not None:
             self.reload()
 
@@ -106,7 +116,7 @@ class Authorizer:
 
     def replace(self, rules: Iterable[Rule]) -> None:
         """Put other rules in force; may be called from any thread."""
-        self._rules = Rules(rules, self._super_users)
+        self._rules = Rules(rules, self._super_users, is_dry_run=self._is_dry_run)
         self.epoch += 1
 
     def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
@@ -118,5 +128,10 @@ class Authorizer:
     ) -> Decision:
         """Decide by rules that were in force, and count the decision."""
         decision = rules.decide(principal, address, operation, resource_type, name)
-        self.counts[resource_type, operation, "allowed" if decision.is_allowed else "denied"] += 1
+        outcome = "dry_run" if decision.is_dry_run else "allowed" if decision.is_allowed else "denied"
+        self.counts[resource_type, operation, outcome] += 1
+        if decision.is_dry_run and time.monotonic() >= self._next_warning:
+            self._next_warning = time.monotonic() + _WARNING_SECONDS
+            text = "magicbyte.authorization.dry.run: %s would be denied %s on %s %s; nothing is denied now"
+            log.warning(text, principal.name, operation, resource_type, name)
         return decision

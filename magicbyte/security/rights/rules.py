@@ -16,12 +16,21 @@ _MAX_REMEMBERED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether something may be done, and by which rule; without a rule a super user may, and nobody else."""
+    """Whether something may be done, and by which rule; without a rule a super user may, and nobody else.
+
+    Attributes:
+        is_allowed: Whether it may be done.
+        rule: The rule that decides.
+        is_dry_run: Whether it may be done only because denials are tried out.
+    """
 
     is_allowed: bool
     rule: Rule | None = None
+    is_dry_run: bool = False
 
 
+#: Trying rules out must not let everybody replace them.
+_CHANGE_OF_RULES = ("ALTER", "REGISTRY")
 _SUPER_USER, _NO_RULE = Decision(is_allowed=True), Decision(is_allowed=False)
 
 
@@ -64,13 +73,17 @@ class _Names:
 class Rules:
     """A set of rules, compiled; it never changes."""
 
-    def __init__(self, rules: Iterable[Rule], super_users: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, rules: Iterable[Rule], super_users: frozenset[str] = frozenset(), *, is_dry_run: bool = False
+    ) -> None:
         """Compile rules.
 
         Args:
             rules: The rules.
             super_users: `User:<name>` and `Group:<name>` of those whom no rule binds.
+            is_dry_run: Allow what the rules deny, except for changes of the rules themselves.
         """
+        self._is_dry_run = is_dry_run
         self.all = frozenset(rules)
         self._super_users = super_users
         self._index: dict[tuple[str, str, str, str], _Names] = {}
@@ -99,6 +112,8 @@ class Rules:
         decision = self._remembered.get(key)
         if decision is None:
             decision = self._decide(principal, address, operation, resource_type, name)
+            if self._is_dry_run and not decision.is_allowed and (operation, resource_type) != _CHANGE_OF_RULES:
+                decision = Decision(is_allowed=True, rule=decision.rule, is_dry_run=True)
             if len(self._remembered) >= _MAX_REMEMBERED:
                 self._remembered.clear()
             self._remembered[key] = decision
@@ -113,7 +128,7 @@ class Rules:
             operation: One of the resource type's operations.
             resource_type: As in a rule.
         """
-        if self.is_super_user(principal):
+        if self._is_dry_run or self.is_super_user(principal):
             return True
         for rule in self._rules_of(principal, "DENY", (operation, ALL), resource_type, lambda names: names.every):
             if _is_from(address, rule):
