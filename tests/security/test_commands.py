@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from magicbyte.cli.main import main
+from magicbyte.security.rights.authorizer import Authorizer
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.security.sign_in.users import load_users
 from magicbyte.testing import running_registry
@@ -267,3 +268,16 @@ def test_what_is_wrong_with_a_call_is_told_in_a_line(run: Run, arguments: tuple[
     code, out, err = run("acl", *arguments)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(f"magicbyte: {text}")
+
+
+def test_the_last_rule_and_the_last_user_can_be_removed(run: Run, tmp_path: Path):
+    """What is left is no empty file, which servers take for one that was cut."""
+    users, rules = tmp_path / "users", tmp_path / "rules"
+    right = ("--allow", "User:a", "--operation", "READ", "--subject", "s")
+    for _ in range(2):
+        assert run("user", "add", "a", "--file", users, "--password-stdin", stdin="long enough password")[0] == 0
+        assert run("user", "remove", "a", "--file", users)[0] == 0
+        assert run("acl", "add", "--file", rules, *right)[0] == 0
+        assert run("acl", "remove", "--file", rules, *right)[0] == 0
+    assert load_users([users]) == {}
+    assert Authorizer(frozenset(), rules).rules.all == frozenset()

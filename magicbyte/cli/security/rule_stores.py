@@ -41,6 +41,10 @@ class RuleStore(Protocol):
         """Put rules in the place of all; returns those added and those removed, or in a dry run what they would be."""
 
 
+#: A file without rules has this line, since an empty one might have been cut.
+_NO_RULES = "# no rules"
+
+
 @dataclass(frozen=True, slots=True)
 class FileStore:
     """A file of rules, which a server may be reading."""
@@ -79,11 +83,11 @@ class FileStore:
         """Put a whole file in the place of the old one; one with comments is left alone, as they would be lost."""
         path = self.path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        if any(line.lstrip().startswith("#") for line in lines):
+        if any(line.lstrip().startswith("#") for line in lines) and lines != [_NO_RULES]:
             raise Failure(f"{path} has comments, which would be lost; change it by hand")
         part = path.with_name(f".{path.name}.part")
         try:
-            part.write_text(format_rules(rules), encoding="utf-8")
+            part.write_text(format_rules(rules) or f"{_NO_RULES}\n", encoding="utf-8")
             part.replace(path)
         except OSError as error:
             raise Failure(f"{path} cannot be written: {error.strerror}") from None

@@ -128,7 +128,7 @@ def _write(path: Path, text: str) -> None:
         raise Failure(f"{path} cannot be written: {error.strerror}") from None
     try:
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor
-            file.write(text)
+            file.write(text or "# no users\n")
             file.flush()
             os.fsync(file.fileno())
         Path(part).replace(path)

@@ -51,11 +51,15 @@ def load_users(paths: Sequence[Path]) -> dict[str, User]:
     """Read users files.
 
     Raises:
-        UsersFileError: A file cannot be read, may be written by others, or has a line that is wrong.
+        UsersFileError: A file cannot be read, is empty, may be written by others, or has a line that is wrong.
     """
     users: dict[str, User] = {}
     for path in paths:
-        for number, line in enumerate(read_lines(path), start=1):
+        lines = read_lines(path)
+        if not lines:
+            # More likely cut than meant: nobody could sign in.
+            raise UsersFileError(f"{path} is empty; if it is to have no users, write a comment line")
+        for number, line in enumerate(lines, start=1):
             if not line.strip() or line.startswith("#"):
                 continue
             try:

@@ -1,0 +1,238 @@
+"""Sign-in while it is attacked, and while users come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import threading
+import time
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from magicbyte.kit.failure import Failure
+from magicbyte.platform.server_process import ServerProcess
+from magicbyte.security.principal import Peer, Principal, Refusal
+from magicbyte.security.rights.authorizer import Authorizer
+from magicbyte.security.sign_in.authenticator import Authenticator
+from magicbyte.security.sign_in.password_hash import hash_key, hash_password
+from magicbyte.security.sign_in.settings import SignInSettings
+
+Start = Callable[..., ServerProcess]
+CLIENTS = 8
+ATTEMPTS, ATTACKERS = 1000, 8
+
+
+def write(path: Path, text: str) -> Path:
+    part = path.with_suffix(".part")
+    part.write_text(text)
+    part.chmod(0o600)
+    return part.replace(path)
+
+
+@contextmanager
+def authenticator_of(users: Path, **more: str) -> Iterator[Authenticator]:
+    properties = {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "magicbyte.authentication.failures.per.minute": "60000000",
+        **{name.replace("__", "."): value for name, value in more.items()},
+    }
+    authenticator = Authenticator(SignInSettings.from_properties(properties), realm="r")
+    yield authenticator
+    authenticator.close()
+
+
+def basic(name: str, secret: str) -> list[tuple[bytes, bytes]]:
+    return [(b"authorization", b"Basic " + b64encode(f"{name}:{secret}".encode()))]
+
+
+async def answer(authenticator: Authenticator, name: str, secret: str, address: str = "10.0.0.1") -> str:
+    """The principal, or the status of the refusal, as a server finds it out."""
+    headers, peer = basic(name, secret), Peer(address)
+    outcome: Principal | Refusal | None = authenticator.recall(headers, peer)
+    if outcome is None:
+        outcome = await authenticator.authenticate(headers, peer)
+    return outcome.name if isinstance(outcome, Principal) else str(outcome.status)
+
+
+@pytest.mark.parametrize("replacements", [40, pytest.param(1000, marks=pytest.mark.slow)])
+def test_users_are_replaced_while_clients_sign_in(tmp_path: Path, replacements: int) -> None:
+    """Each answer is right by the old users or by the new ones, and after a reload by the new ones."""
+    keys = {name: hash_key(name) for name in ("old", "new", "carol")}
+    versions = [
+        f"alice:{keys['old']}\ncarol:{keys['carol']}\n",
+        f"alice:{keys['new']}\ncarol:{keys['carol']}\nbob:{keys['new']}\n",
+    ]
+    users = write(tmp_path / "users", versions[0])
+    seen = Counter[tuple[str, str]]()
+    kept = 0
+
+    async def replace_and_ask(authenticator: Authenticator) -> None:
+        nonlocal kept
+        done = asyncio.Event()
+
+        async def ask() -> None:
+            while not done.is_set():
+                for name, secret in (("alice", "old"), ("alice", "new"), ("bob", "new"), ("carol", "carol")):
+                    seen[f"{name}:{secret}", await answer(authenticator, name, secret)] += 1
+                await asyncio.sleep(0)
+
+        clients = [asyncio.create_task(ask()) for _ in range(CLIENTS)]
+        for number in range(1, replacements + 1):
+            text = versions[number % 2]
+            if number % 10 == 0:
+                # Cut anywhere, the file is wrong, or it lacks somebody: what is wrong changes nothing.
+                write(users, text + text[: number % 40 + 10])
+                with pytest.raises(Failure):
+                    await asyncio.to_thread(authenticator.reload)
+                kept += 1
+                continue
+            write(users, text)
+            await asyncio.to_thread(authenticator.reload)
+            right, wrong = ("new", "old") if number % 2 else ("old", "new")
+            assert await answer(authenticator, "alice", right) == "User:alice"
+            assert await answer(authenticator, "alice", wrong) == "401"
+            assert await answer(authenticator, "bob", "new") == ("User:bob" if number % 2 else "401")
+        done.set()
+        await asyncio.gather(*clients)
+
+    with authenticator_of(users, magicbyte__authentication__failure__ms="0") as authenticator:
+        asyncio.run(replace_and_ask(authenticator))
+    assert kept == replacements // 10
+    assert {outcome for (who, outcome) in seen if who == "carol:carol"} == {"User:carol"}
+    assert set(seen) <= {
+        *((who, "User:alice") for who in ("alice:old", "alice:new")),
+        *((who, "401") for who in ("alice:old", "alice:new", "bob:new")),
+        ("bob:new", "User:bob"),
+        ("carol:carol", "User:carol"),
+    }
+    print(f"{replacements} replacements, {kept} of them wrong files, {seen.total()} sign-ins of {CLIENTS} clients")
+
+
+@pytest.mark.parametrize("content", ["", "alice", "alice:", "alice:$argon2id$v=19$m=19456", "\0", "al\xffice:x"])
+def test_a_truncated_users_file_changes_nothing(tmp_path: Path, content: str) -> None:
+    users = write(tmp_path / "users", f"alice:{hash_key('s')}\n")
+    with authenticator_of(users) as authenticator:
+        users.write_bytes(content.encode("latin-1"))
+        with pytest.raises(Failure, match=r"users"):
+            authenticator.reload()
+        assert asyncio.run(answer(authenticator, "alice", "s")) == "User:alice"
+        write(users, "# nobody\n")
+        authenticator.reload()
+        assert asyncio.run(answer(authenticator, "alice", "s")) == "401"
+
+
+@pytest.mark.parametrize("content", ["", "deny", "deny User:* ALL SUBJ"])
+def test_a_truncated_file_of_rules_changes_nothing(tmp_path: Path, content: str) -> None:
+    rules = write(tmp_path / "rules", "allow User:* ALL SUBJECT LITERAL *\ndeny User:* ALL SUBJECT LITERAL sealed\n")
+    authorizer = Authorizer(frozenset(("User:admin",)), rules)
+    rules.write_text(content)
+    with pytest.raises(Failure, match=r"rules"):
+        authorizer.reload()
+    for subject, is_allowed in (("open", True), ("sealed", False)):
+        decision = authorizer.decide(Principal("User:a"), "10.0.0.1", "READ", "SUBJECT", subject)
+        assert decision.is_allowed is is_allowed
+
+
+def test_the_time_of_a_failure_tells_nothing_of_the_name(tmp_path: Path) -> None:
+    lines = (
+        f"password:{hash_password('right')}",
+        f"key:{hash_key('right')}",
+        f"disabled:{hash_password('right')}:disabled=true",
+    )
+    users = write(tmp_path / "users", "".join(f"{line}\n" for line in lines))
+    times: dict[str, list[float]] = {name: [] for name in ("password", "key", "disabled", "unknown")}
+
+    async def measure(authenticator: Authenticator) -> None:
+        async def once(name: str, number: int) -> None:
+            started = time.perf_counter()
+            assert await answer(authenticator, name, f"wrong{number}", f"10.0.0.{number}") == "401"
+            times[name].append(time.perf_counter() - started)
+
+        for number in range(11):
+            for name in times:
+                await once(name, number)
+
+    with authenticator_of(users) as authenticator:
+        asyncio.run(measure(authenticator))
+    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    print("medians of failures, ms:", {name: round(median * 1000, 2) for name, median in medians.items()})
+    assert min(medians.values()) >= 0.15
+    assert max(medians.values()) <= 1.05 * min(medians.values())
+
+
+def percentile(samples: list[float], share: float) -> float:
+    return sorted(samples)[int(len(samples) * share)] * 1000
+
+
+@pytest.mark.slow
+def test_a_thousand_wrong_passwords_harm_nobody_who_has_signed_in(start_either: Start, tmp_path: Path) -> None:
+    users = write(tmp_path / "users", f"alice:{hash_password('wonderland')}\n")
+    server = start_either(
+        {
+            "authentication.method": "BASIC",
+            "magicbyte.authorization": "none",
+            "magicbyte.users.file": str(users),
+        }
+    )
+    rss = Path(f"/proc/{server.pid}/statm")
+
+    def memory_mb() -> float:
+        return int(rss.read_text().split()[1]) * 4096 / 1e6
+
+    with httpx.Client(base_url=server.url, auth=("alice", "wonderland"), timeout=60) as alice:
+
+        def latencies(until: Callable[[], bool], least: int = 500) -> list[float]:
+            taken: list[float] = []
+            while not until() or len(taken) < least:
+                started = time.perf_counter()
+                assert alice.get("/").status_code == 200
+                taken.append(time.perf_counter() - started)
+            return taken
+
+        latencies(lambda: True)
+        memory = []
+        for _ in range(4):
+            alone = latencies(lambda: True, 1000)
+            statuses = Counter[int]()
+            attack = [
+                threading.Thread(target=guess, args=(server.url, number, statuses)) for number in range(ATTACKERS)
+            ]
+            for thread in attack:
+                thread.start()
+            meanwhile = latencies(partial(none_alive, attack))
+            for thread in attack:
+                thread.join()
+            memory.append(memory_mb())
+            print(
+                f"{statuses.total()} wrong passwords: {dict(statuses)}, memory {memory[-1]:.1f} MB;"
+                f" signed in p50 {percentile(alone, 0.5):.2f} -> {percentile(meanwhile, 0.5):.2f} ms,"
+                f" p99 {percentile(alone, 0.99):.2f} -> {percentile(meanwhile, 0.99):.2f} ms"
+            )
+            assert set(statuses) <= {401, 429, 503}
+            assert statuses[429] > 0.9 * ATTEMPTS
+            # Two hashes at a time take their part of the processors, and nothing waits for them.
+            assert percentile(meanwhile, 0.99) < 50 + 10 * percentile(alone, 0.99)
+    # The first ones load what is not loaded yet; a hash that was under way may have left its 19 MiB.
+    assert max(memory[2:]) < max(memory[:2]) + 5
+    refused = httpx.get(server.url, auth=("alice", "once more"))
+    assert (refused.status_code, refused.json()["message"]) == (429, "Too many failed authentications")
+    assert int(refused.headers["retry-after"]) >= 1
+
+
+def none_alive(threads: list[threading.Thread]) -> bool:
+    return not any(thread.is_alive() for thread in threads)
+
+
+def guess(url: str, attacker: int, statuses: Counter[int]) -> None:
+    with httpx.Client(base_url=url, timeout=60) as client:
+        for number in range(ATTEMPTS // ATTACKERS):
+            name = "alice" if number % 2 else f"user{attacker}-{number}"
+            statuses[client.get("/", auth=(name, f"guess-{attacker}-{number}")).status_code] += 1
