@@ -111,11 +111,12 @@ def rule_of(row: Row) -> str:
         return "open"
     if row.access.operation is Operation.SIGN_IN:
         return "auth"
-    return _words(row.access, is_by_id=any(name in row.path for name in _BY_ID))
+    return words_of(row.access, is_by_id=any(name in row.path for name in _BY_ID))
 
 
-def _words(access: Access, *, is_by_id: bool) -> str:
+def words_of(access: Access, *, is_by_id: bool = False) -> str:
+    """A rule in these words, as the table of rows has it."""
     kind = "filter " if access.filters else "id " if is_by_id else ""
     operations = " or ".join(str(operation.name) for operation in access.operation)
     words = f"{kind}{operations} {access.resource.name}"
-    return words if access.also is None else f"{words} and {_words(access.also, is_by_id=is_by_id)}"
+    return words if access.also is None else f"{words} and {words_of(access.also, is_by_id=is_by_id)}"
