@@ -293,3 +293,24 @@ def test_a_dry_run_allows_what_it_counts_as_denied(tmp_path: Path, caplog: pytes
 )
 def test_whether_there_is_anything_that_somebody_may(lines: tuple[str, ...], allowed: bool) -> None:
     assert rules(*lines).may_some(BOB, HERE, "READ", "SUBJECT") is allowed
+
+
+def test_a_file_that_was_cut_to_nothing_takes_no_rule_away(tmp_path: Path) -> None:
+    file = tmp_path / "rules"
+    file.write_text("allow User:alice READ SUBJECT LITERAL a\n")
+    authorizer = Authorizer(frozenset(), file)
+    file.write_text("")
+    with pytest.raises(RuleFileError) as raised:
+        authorizer.reload()
+    assert str(raised.value) == f"{file} is empty; if it is to have no rules, write a comment line"
+    assert authorizer.decide(ALICE, HERE, "READ", "SUBJECT", "a").is_allowed
+    file.write_text("# none\n")
+    authorizer.reload()
+    assert not authorizer.decide(ALICE, HERE, "READ", "SUBJECT", "a").is_allowed
+    assert read_rule_file(file) == read_rule_file(write_empty(tmp_path), may_be_empty=True) == frozenset()
+
+
+def write_empty(folder: Path) -> Path:
+    path = folder / "empty"
+    path.touch()
+    return path

@@ -85,7 +85,7 @@ def _remove(store: RuleStore, options: argparse.Namespace) -> int:
 
 
 def _apply(store: RuleStore, options: argparse.Namespace) -> int:
-    added, removed = store.replace(read_rule_file(options.rules), dry_run=options.dry_run)
+    added, removed = store.replace(read_rule_file(options.rules, may_be_empty=True), dry_run=options.dry_run)
     for sign, rules in (("+", added), ("-", removed)):
         for line in format_rules(rules).splitlines():
             print(f"{sign} {line}")

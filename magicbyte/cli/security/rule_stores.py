@@ -62,7 +62,7 @@ class FileStore:
         Raises:
             RuleFileError: The file cannot be used.
         """
-        return read_rule_file(self.path)
+        return read_rule_file(self.path, may_be_empty=True)
 
     def add(self, rules: frozenset[Rule]) -> None:
         """Add rules to the file, which is made if there is none."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import Rule
-from magicbyte.security.rights.rule_file import RuleFileError, read_rule_file
+from magicbyte.security.rights.rule_file import read_rule_file
 from magicbyte.security.rights.rules import Decision, Rules
 
 log = logging.getLogger("magicbyte.security")
@@ -109,14 +109,10 @@ class Authorizer:
         """Read the file again.
 
         Raises:
-            RuleFileError: A line is wrong, or there is none; all rules stay as they are, so that no denial gets lost.
+            RuleFileError: A line is wrong, or the file is empty; all rules stay, so that no denial gets lost.
         """
         if self._file is not None:
-            rules = read_rule_file(self._file)
-            if not rules and self._file.stat().st_size == 0:
-                # More likely cut than meant.
-                raise RuleFileError(f"{self._file} is empty; if it is to have no rules, write a comment line")
-            self.replace(rules)
+            self.replace(read_rule_file(self._file))
 
     def replace(self, rules: Iterable[Rule]) -> None:
         """Put other rules in force; may be called from any thread."""

@@ -19,11 +19,15 @@ class RuleFileError(Failure):
     """A file of rules that cannot be used; the text names file and line."""
 
 
-def read_rule_file(path: Path) -> frozenset[Rule]:
+def read_rule_file(path: Path, *, may_be_empty: bool = False) -> frozenset[Rule]:
     """Read a file of rules.
 
+    Args:
+        path: The file.
+        may_be_empty: Whether a file without a single character is one without rules.
+
     Raises:
-        RuleFileError: It cannot be read, or one of its lines is no rule; none of its rules count then.
+        RuleFileError: It cannot be read, is empty, or one of its lines is no rule; none of its rules count then.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -31,6 +35,9 @@ def read_rule_file(path: Path) -> frozenset[Rule]:
         raise RuleFileError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise RuleFileError(f"{path} is no UTF-8 text") from None
+    if not text and not may_be_empty:
+        # More likely cut than meant.
+        raise RuleFileError(f"{path} is empty; if it is to have no rules, write a comment line")
     rules: set[Rule] = set()
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
