@@ -23,7 +23,7 @@ TESTS_brokers := $(shell grep -lw 'kafka\|temporary_broker' tests/registry/test_
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test test-all test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock clean
+.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -36,7 +36,9 @@ test: $(JARS)
 	$(BIN)/python -P -m pytest $(TESTS) $(ARGS)
 
 # The core, then the long tests and those that need a browser; Debian's Chromium is installed if there is none.
-test-all: test
+test-all: test test-rest
+
+test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
 	$(BIN)/python -P -m pytest tests -m "browser or slow" $(ARGS)
 

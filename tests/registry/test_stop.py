@@ -148,8 +148,34 @@ def test_a_registry_that_waits_for_kafka_can_be_stopped(tmp_path: Path, workers:
             waiting.terminate()
             _, said = waiting.communicate(timeout=60)
             connection.close()
-        assert waiting.returncode == 0
+        assert waiting.returncode == 0, said
         assert "Traceback" not in said
+
+
+_STOPPED_IN_A_NAME = """
+class Named:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+class Owner:
+    name = Named()
+"""
+
+_STOPPED_IN_A_FINALIZER = """
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+Finalized()
+"""
+
+
+@pytest.mark.parametrize("program", [_STOPPED_IN_A_NAME, _STOPPED_IN_A_FINALIZER], ids=["name", "finalizer"])
+def test_a_server_that_is_stopped_at_any_point_of_its_start_ends_without_an_error(program: str) -> None:
+    """An exception from the signal's handler would be replaced here by a RuntimeError, or be ignored."""
+    start = "import os, signal\nfrom magicbyte.cli.servers.stopping import exit_on_signals\nexit_on_signals()\n"
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", f"{start}{program}\nsys.exit(9)"], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_an_answer_under_way_when_the_stop_comes_is_finished() -> None:

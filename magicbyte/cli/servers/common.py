@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import magicbyte
-from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
+from magicbyte.cli.servers.stopping import exit_on_signals
 from magicbyte.kit.environment import forget_secret_variables, properties_from_environment
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.placeholders import resolve, variables_named
@@ -81,15 +81,13 @@ def run(package: str, properties: dict[str, str], *, start_when_closed: int | No
     # Import here: this loads pydantic, which --help does not need.
     from magicbyte.kit.settings import SettingsError  # noqa: PLC0415
 
+    exit_on_signals()
     try:
-        with stop_on_signals():
-            serve = load_serve(package)
-            if start_when_closed is not None:
-                os.read(start_when_closed, 1)
-                os.close(start_when_closed)
-            return serve(properties)
-    except StopRequested:
-        return 0
+        serve = load_serve(package)
+        if start_when_closed is not None:
+            os.read(start_when_closed, 1)
+            os.close(start_when_closed)
+        return serve(properties)
     except SettingsError as error:
         raise Failure(str(error)) from error
 

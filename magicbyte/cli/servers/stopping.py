@@ -1,7 +1,8 @@
-"""Orderly stops: a stop signal raises an exception at the current point of the command."""
+"""Stops of commands: of those with children by an exception, of a server that still starts at once."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -27,3 +28,12 @@ def stop_on_signals() -> Iterator[None]:
         yield
     finally:
         ignore_stop_signals()
+
+
+def exit_on_signals() -> None:
+    """End the process with exit code 0 at a stop signal, until the server handles these signals itself.
+
+    A server that still starts has accepted nothing, so nothing has to be finished. An exception would not be safe here:
+    in a finalizer or a callback it is lost, and in `__set_name__`, as of an enum during an import, it becomes another.
+    """
+    handle_stop_signals(lambda *_: os._exit(0))

@@ -1,0 +1,41 @@
+"""The second try of CI: a test that fails once is named, and one that fails again fails the run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SECOND_TRY = Path(__file__).parents[1] / "second_try.py"
+
+_PASSES_AT_LAST = """
+from pathlib import Path
+def test_flaky():
+    tries = Path("tries")
+    tries.write_text(tries.read_text() + "x" if tries.exists() else "x")
+    assert tries.read_text() == "xx"
+"""
+_FAILS = "def test_broken(): assert False\n"
+_MANY_FAIL = "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test_broken(n): assert False\n"
+
+
+@pytest.mark.parametrize(
+    ("tests", "code", "said"),
+    [
+        (_PASSES_AT_LAST, 0, "FAILED ONCE AND PASSED ONCE, a defect to mend: test_it.py::test_flaky"),
+        (_FAILS, 1, "failed again: test_it.py::test_broken"),
+        (_MANY_FAIL, 1, "4 tests failed; they are not run again"),
+        ("def test_fine(): pass\n", 1, "0 tests failed; they are not run again"),
+    ],
+    ids=["once", "twice", "many", "none"],
+)
+def test_a_second_try(tmp_path: Path, tests: str, code: int, said: str) -> None:
+    (tmp_path / "test_it.py").write_text(tests)
+    subprocess.run([sys.executable, "-P", "-m", "pytest", "-q"], cwd=tmp_path, capture_output=True, check=False)
+    second = subprocess.run(
+        [sys.executable, "-P", SECOND_TRY], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert second.returncode == code
+    assert said in second.stderr
