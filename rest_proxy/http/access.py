@@ -1,4 +1,4 @@
-"""The proxy's access seam: what a route needs, of which topic or group."""
+"""The proxy's access decisions: whether a principal may use a route on a topic or group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from magicbyte.http.asgi import Scope
 from magicbyte.http.routing.access import Access, Decision, Resource
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.table import Found
+from magicbyte.http.routing.table import RouteMatch
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
 from rest_proxy.http.rights import CLUSTER, ProxyRights
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
 
 _RIGHTS = "magicbyte.rights"
-#: Resource -> its type in rules, and the path's parameter that names it.
+#: Resource -> its type in rules, and the path parameter with its name.
 _NAMED = {Resource.TOPIC: ("TOPIC", "topic"), Resource.GROUP: ("GROUP", "group")}
 
 
 class ProxyAccess:
-    """Decides by rules on what the path names; what bodies name, handlers ask for."""
+    """Decides by the access rules on the resource in the path; handlers decide on resources in the body."""
 
     def __init__(self, authorizer: Authorizer, guard: Guard) -> None:
         self._authorizer = authorizer
         self._guard = guard
 
-    def decide(self, principal: Principal, scope: Scope, found: Found) -> Decision:
-        """Decide on what a row needs.
+    def decide(self, principal: Principal, scope: Scope, match: RouteMatch) -> Decision:
+        """Decide whether a principal may use a row.
 
         Raises:
             ApiError: KAFKA_AUTHORIZATION.
         """
-        row = found.row
+        row = match.row
         if row.needs_sign_in_at_most or row.path in self._guard.skipped_paths:
             return Decision.ALLOWED
         rights = scope[_RIGHTS] = ProxyRights(self._authorizer, principal, self._guard.client_address(scope))
@@ -46,8 +46,8 @@ class ProxyAccess:
                 rights.require(operations, "CLUSTER", CLUSTER)
             else:
                 resource_type, parameter = _NAMED[access.resource]
-                if parameter in found.parameters and not access.filters:
-                    rights.require(operations, resource_type, unquote(found.parameters[parameter]))
+                if parameter in match.parameters and not access.filters:
+                    rights.require(operations, resource_type, unquote(match.parameters[parameter]))
                 else:
                     decision = Decision.LEFT_TO_HANDLER
             access = access.also
@@ -55,7 +55,7 @@ class ProxyAccess:
 
 
 def rights_of(request: Request) -> ProxyRights | None:
-    """The rights of whoever sends a request, whom the handler asks by them; None if there are no rules."""
+    """The sender's rights, for decisions in the handler; None if there are no rules."""
     rights: ProxyRights | None = request.scope.get(_RIGHTS)
     if rights is not None:
         request.decision = Decision.ALLOWED
@@ -63,7 +63,7 @@ def rights_of(request: Request) -> ProxyRights | None:
 
 
 def require_topics(request: Request, operation: str, *topics: str) -> None:
-    """Require an operation on all of some topics, if there are rules.
+    """Require an operation on each topic, if there are rules.
 
     Raises:
         ApiError: KAFKA_AUTHORIZATION.

@@ -30,7 +30,7 @@ def segment(request: Request, parameter: str) -> str:
     Raises:
         ApiError: INVALID_ENTITY for a null character, which no name in Kafka may contain.
     """
-    name = unquote(request.found.parameters[parameter])
+    name = unquote(request.match.parameters[parameter])
     if "\0" in name:
         raise INVALID_ENTITY(detail="a name must not hold a null character")
     return name
@@ -42,7 +42,7 @@ def partition_segment(request: Request) -> int:
     Raises:
         ApiError: NOT_FOUND, as for any path that the API does not have.
     """
-    text = request.found.parameters["partition"]
+    text = request.match.parameters["partition"]
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) > _MAX_PARTITION or text.startswith("-"):
         raise NOT_FOUND()

@@ -74,7 +74,7 @@ class PassingOn:
         Raises:
             ApiError: That node can't be reached, or another node has passed the request on to this one by mistake.
         """
-        group, instance = segment(request, "group"), request.found.parameters.get("instance")
+        group, instance = segment(request, "group"), request.match.parameters.get("instance")
         name = unquote(instance) if instance is not None else _name_in(await request.body())
         # An instance without a name gets one whose owner is this node.
         owner = self._peers.owner(group, name) if name else self._peers.self_url

@@ -1,4 +1,4 @@
-"""What one principal may do through the proxy, which asks Kafka and the registry under its own name."""
+"""What one principal may do through the proxy, which itself uses Kafka and the registry under its own name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from magicbyte.security.rights.authorizer import Authorizer
 from rest_proxy.errors import KAFKA_AUTHORIZATION
 
 CLUSTER = "kafka-cluster"
-#: Kafka's texts, by the type of the resource.
+#: Kafka's error texts, by resource type.
 _TEXTS = {
     "TOPIC": "Not authorized to access topics: [{name}]",
     "GROUP": "Not authorized to access group: {name}",
@@ -20,15 +20,15 @@ _TEXTS = {
 
 
 class ProxyRights:
-    """One principal's rights, by the rules that are in force at each question."""
+    """One principal's rights, by the rules in force at each call."""
 
     def __init__(self, authorizer: Authorizer, principal: Principal, address: str) -> None:
-        """Ask for one principal.
+        """Prepare decisions for one principal.
 
         Args:
             authorizer: The rules.
-            principal: Who asks.
-            address: From where.
+            principal: The sender.
+            address: The sender's address.
         """
         self._authorizer = authorizer
         self._principal = principal
@@ -40,7 +40,7 @@ class ProxyRights:
         return rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
     def require(self, operations: Sequence[str], resource_type: str, name: str) -> None:
-        """Require any one of some operations.
+        """Require one of several operations.
 
         Raises:
             ApiError: KAFKA_AUTHORIZATION.
@@ -52,7 +52,7 @@ class ProxyRights:
         raise refused(resource_type, name, operations[0])
 
     def require_topics(self, operation: str, topics: Iterable[str]) -> None:
-        """Require an operation on all of some topics.
+        """Require an operation on each topic.
 
         Raises:
             ApiError: KAFKA_AUTHORIZATION.
@@ -62,5 +62,5 @@ class ProxyRights:
 
 
 def refused(resource_type: str, name: str, operation: str) -> ApiError:
-    """Return the refusal of an operation."""
+    """Return the error for an operation that is not allowed."""
     return KAFKA_AUTHORIZATION(detail=_TEXTS[resource_type].format(name=name, operation=operation.capitalize()))

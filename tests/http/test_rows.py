@@ -23,7 +23,7 @@ from magicbyte.http.routing.remembered import RememberedAnswers
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from magicbyte.http.routing.rows import BodyLimit, Row
-from magicbyte.http.routing.table import NO_ROUTE, Found, Table
+from magicbyte.http.routing.table import NO_ROUTE, RouteMatch, Table
 from magicbyte.kit.errors import ErrorKind
 from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import Principal
@@ -85,7 +85,7 @@ def negotiate(request: Request) -> None:
 
 
 async def answer(request: Request) -> Response:
-    return WholeResponse(repr(dict(request.found.parameters)).encode(), 200, "text/plain")
+    return WholeResponse(repr(dict(request.match.parameters)).encode(), 200, "text/plain")
 
 
 async def stream(_request: Request) -> Response:
@@ -148,8 +148,8 @@ def by_header(scope: Scope) -> Principal:
     return Principal(header(scope, b"x-user") or "nobody")
 
 
-def only_alice(principal: Principal, _scope: Scope, found: Found) -> Decision:
-    if principal.name == "alice" or found.row.access is SIGNED_IN or found.parameters.get("thing") == "public":
+def only_alice(principal: Principal, _scope: Scope, match: RouteMatch) -> Decision:
+    if principal.name == "alice" or match.row.access is SIGNED_IN or match.parameters.get("thing") == "public":
         return Decision.ALLOWED
     raise REFUSED(principal=principal.name)
 

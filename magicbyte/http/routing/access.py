@@ -11,7 +11,7 @@ from magicbyte.http.asgi import Scope
 from magicbyte.security.principal import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
-    from magicbyte.http.routing.table import Found
+    from magicbyte.http.routing.table import RouteMatch
 
 #: Tells the principal of a request from its head; None if that takes longer than a look into memory.
 Identify = Callable[[Scope], Principal | None]
@@ -92,9 +92,9 @@ class Decision(Enum):
 
 
 #: The seam: decides for a principal, a request, and its route with the path's parameters; raises ApiError to refuse.
-Decide = Callable[[Principal, Scope, "Found"], Decision | None]
+Decide = Callable[[Principal, Scope, "RouteMatch"], Decision | None]
 
 
-def allow_all(_principal: Principal, _scope: Scope, _found: Found) -> Decision:
+def allow_all(_principal: Principal, _scope: Scope, _match: RouteMatch) -> Decision:
     """Allow everything: there are no rules yet."""
     return Decision.ALLOWED

@@ -30,7 +30,7 @@ from magicbyte.http.routing.recorder import Recorder, access_log
 from magicbyte.http.routing.remembered import RememberedAnswers, Slot
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit, Negotiate, Row
-from magicbyte.http.routing.table import Found, Locate, Table
+from magicbyte.http.routing.table import Locate, RouteMatch, Table
 from magicbyte.kit.errors import ApiError, ErrorKind
 from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import ANONYMOUS, Principal
@@ -187,7 +187,7 @@ class Application:
                 return
         await self._answer(Request(scope, receive, match, principal, decision, denial), send, started, slot)
 
-    async def _sign_in(self, match: Found, scope: Scope, receive: Receive) -> tuple[Principal, Receive]:
+    async def _sign_in(self, match: RouteMatch, scope: Scope, receive: Receive) -> tuple[Principal, Receive]:
         """Sign in a request that `identify` does not know; return its principal, and how to receive its body.
 
         Raises:
@@ -202,7 +202,7 @@ class Application:
 
     async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
         """Call the handler and send its answer; count and log the answer."""
-        scope, match, recorder = request.scope, request.found, self.recorder
+        scope, match, recorder = request.scope, request.match, self.recorder
         row, status, is_logged = match.row, 500, True
         scope["app"], scope["path"], scope["path_params"] = self.fastapi, match.path, match.parameters
         recorder.in_progress += 1
@@ -245,8 +245,8 @@ class Application:
             with suppress(ApiError):
                 row.media_types(request)
             raise request.denial
-        if request.found.error is not None:
-            raise EarlyError.of(request.found.error)
+        if request.match.error is not None:
+            raise EarlyError.of(request.match.error)
         request.limit_body(api.body_limits[row.body_limit])
         row.media_types(request)
         if api.deadline_seconds is not None and row.has_deadline:

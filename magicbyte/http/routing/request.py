@@ -17,7 +17,7 @@ from magicbyte.security.principal import Principal
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.rows import Row
-    from magicbyte.http.routing.table import Found
+    from magicbyte.http.routing.table import RouteMatch
 
 #: A valid request id of a client; any other id is replaced, so that a client cannot forge log lines.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
@@ -29,7 +29,7 @@ class Request(StarletteRequest):
     """Starlette's request with the results of the steps before the handler.
 
     Attributes:
-        found: The row that answers it, and the parts of its path.
+        match: The row that answers it, and the parts of its path.
         row: The row.
         principal: The sender.
         decision: The decision on access, made by the access seam or left to the handler; None if there is none.
@@ -42,13 +42,13 @@ class Request(StarletteRequest):
         self,
         scope: Scope,
         receive: Receive,
-        match: Found,
+        match: RouteMatch,
         principal: Principal,
         decision: Decision | None,
         denial: ApiError | None = None,
     ) -> None:
         super().__init__(scope, receive)
-        self.found = match
+        self.match = match
         self.row: Row = match.row
         self.principal = principal
         self.decision = decision

@@ -25,7 +25,7 @@ _LONGEST_CACHED = 256
 Locate = Callable[[str], tuple[str, Mapping[str, str]]]
 
 
-class Found(NamedTuple):
+class RouteMatch(NamedTuple):
     """The row that answers a request, and the parts of the request's path.
 
     Attributes:
@@ -84,7 +84,7 @@ class Table:
         #: Patterns by the number of segments and the first segment, which is None if it is a parameter.
         self._patterns: dict[tuple[int, str | None], list[_Pattern]] = {}
         self.tallies = [self.unrouted]
-        self._cache: dict[tuple[str, bytes], Found] = {}
+        self._cache: dict[tuple[str, bytes], RouteMatch] = {}
         self._compile()
 
     def _compile(self) -> None:
@@ -106,7 +106,7 @@ class Table:
             key = (1 + len(rest), None if first.startswith("{") else first)
             self._patterns.setdefault(key, []).append(pattern)
 
-    def find(self, method: str, raw_path: bytes) -> Found:
+    def find(self, method: str, raw_path: bytes) -> RouteMatch:
         """Return the row for a method and path; a placeholder if there is no route."""
         match = self._cache.get((method, raw_path))
         if match is None:
@@ -117,20 +117,20 @@ class Table:
                 self._cache[method, raw_path] = match
         return match
 
-    def _find(self, method: str, raw_path: bytes) -> Found:
+    def _find(self, method: str, raw_path: bytes) -> RouteMatch:
         # Look up the path as it was sent, so that %2F within a segment is not taken for a separator.
         path = raw_path.partition(b"?")[0].decode("latin-1")
         try:
             path, outer_parameters = self._locate(path)
         except ApiError as error:
-            return Found(self._without_route, self.unrouted, path, {}, error)
+            return RouteMatch(self._without_route, self.unrouted, path, {}, error)
         allowed: list[str] = []
         for pattern, parameters in self._matching(path):
             entry = pattern.rows.get(method)
             if entry is not None:
-                return Found(*entry, path, {**outer_parameters, **parameters} if outer_parameters else parameters)
+                return RouteMatch(*entry, path, {**outer_parameters, **parameters} if outer_parameters else parameters)
             allowed += pattern.rows
-        return Found(self._without_route, self.unrouted, path, outer_parameters, allowed=allowed)
+        return RouteMatch(self._without_route, self.unrouted, path, outer_parameters, allowed=allowed)
 
     def _matching(self, path: str) -> Iterable[tuple[_Pattern, dict[str, str]]]:
         first, *rest = segments = path.split("/")[1:]
@@ -169,6 +169,6 @@ def _pattern(path: str) -> _Pattern:
 
 
 async def _answer_without_route(request: Request) -> Response:
-    if request.found.allowed:
-        raise METHOD_NOT_ALLOWED().with_headers(Allow=", ".join(request.found.allowed))
+    if request.match.allowed:
+        raise METHOD_NOT_ALLOWED().with_headers(Allow=", ".join(request.match.allowed))
     raise NOT_FOUND()

@@ -74,7 +74,7 @@ def an_app(identities: Identities, handler: Handler) -> Application:
 
 async def ask_for_rights(request: Request) -> Response:
     rights_of(request)
-    names = [unquote(request.found.parameters[name]) for name in ("topic", "group") if name in request.found.parameters]
+    names = [unquote(request.match.parameters[name]) for name in ("topic", "group") if name in request.match.parameters]
     return json_response(request, repr(names).encode())
 
 
