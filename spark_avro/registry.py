@@ -18,7 +18,7 @@ from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import RegistryError, SubjectNotFound
 from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 
 #: A registry's URL (several with commas between), the settings of its client by confluent-kafka's names or Java's, or a
 #: client that is set up already.
@@ -47,9 +47,9 @@ class Version:
         return self.ruled.name
 
     @property
-    def known(self) -> Known:
+    def sent(self) -> SentSchema:
         """The version as workers need it."""
-        return Known(self.ruled, self.dependencies)
+        return SentSchema(self.ruled, self.dependencies)
 
     @cached_property
     def schema(self) -> AvroSchema:

@@ -22,7 +22,7 @@ from spark_avro.registry import (
     versions_of,
     with_refusals,
 )
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Selection:
     reader_ruled: Ruled | None = None
 
     @property
-    def known(self) -> Mapping[int, Known]:
+    def sent_schemas(self) -> Mapping[int, SentSchema]:
         """The versions by id, in the form for workers."""
-        return {version.id: version.known for version in self.versions}
+        return {version.id: version.sent for version in self.versions}
 
 
 def select_versions(

@@ -58,10 +58,10 @@ def from_confluent_json(
     chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key)
     readable = tuple(version.id for version in chosen.versions if version.refusal is None)
     unreadable = {version.id: version.refusal for version in chosen.versions if version.refusal is not None}
-    known = F.coalesce(schema_id(payload).isin(*readable), F.lit(False))
-    text = F.when(known, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
+    has_readable_id = F.coalesce(schema_id(payload).isin(*readable), F.lit(False))
+    text = F.when(has_readable_id, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
     value, parsed = _parse(text, kind)
-    sound = payload.isNull() | (known & F.coalesce(parsed, F.lit(False)))
+    sound = payload.isNull() | (has_readable_id & F.coalesce(parsed, F.lit(False)))
     text_type = {"type": "string"}
     branch = Branch(readable, text_type, Resolved(text_type))
     shape = Decoding(text_type, (branch,), unreadable, origin=chosen.origin)
@@ -91,7 +91,7 @@ def confluent_json_udf(
     payload = messages(column)
     chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key)
     asked = asked_by_workers(registry) if ask_registry else None
-    batch = json_decoder(chosen.known, chosen.origin, chosen.reader_ruled, asked)
+    batch = json_decoder(chosen.sent_schemas, chosen.origin, chosen.reader_ruled, asked)
     valid = decoded_by(batch, payload, spark.StringType())
     value, parsed = _parse(valid.value, kind)
     sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
@@ -158,7 +158,7 @@ def _select(
         registry=registry, schema_type=JSON, subject=subject, topic=topic, ids=ids, is_key=is_key, as_written=as_written
     )
     if data_type is None:
-        return chosen, json_type(chosen.reader.known)
+        return chosen, json_type(chosen.reader.sent)
     if isinstance(data_type, str):
         return chosen, spark._parse_datatype_string(data_type)  # noqa: SLF001 - pyspark has no other parser of DDL without a session
     return chosen, data_type

@@ -9,7 +9,7 @@ import orjson
 from pyspark.sql import types as spark
 
 from spark_avro.errors import PlanError
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 
 _SCALARS: Mapping[str, spark.DataType] = {
     "string": spark.StringType(),
@@ -22,10 +22,10 @@ _SCALARS: Mapping[str, spark.DataType] = {
 _TEXT = spark.StringType()
 
 
-def json_type(known: Known) -> spark.DataType:
+def json_type(schema: SentSchema) -> spark.DataType:
     """The Spark type of the values that a JSON Schema accepts; text where it accepts values of several types."""
-    documents = {dependency.name: orjson.loads(dependency.text) for dependency in known.dependencies}
-    root = orjson.loads(known.schema.text)
+    documents = {dependency.name: orjson.loads(dependency.text) for dependency in schema.dependencies}
+    root = orjson.loads(schema.schema.text)
     return _type(root, _Scope(root, documents), ())
 
 

@@ -17,7 +17,7 @@ from spark_avro.protobuf.types import message_class, message_type, parsed
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.selection import select_versions
 from spark_avro.workers.decoding import protobuf_decoder
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
 if TYPE_CHECKING:
@@ -62,13 +62,13 @@ def from_confluent_protobuf(
     chosen = select_versions(
         registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key
     )
-    reader = chosen.reader.known
+    reader = chosen.reader.sent
     name = message or parsed(reader).full_name
     if name is None:
         raise PlanError(f"the schema of {chosen.origin} has no message")
     kind = message_type(message_class(reader, name).DESCRIPTOR)
     asked = asked_by_workers(registry) if ask_registry else None
-    batch = protobuf_decoder(chosen.known, reader, name, chosen.origin, chosen.reader_ruled, asked)
+    batch = protobuf_decoder(chosen.sent_schemas, reader, name, chosen.origin, chosen.reader_ruled, asked)
     return present(decoded_by(batch, payload, kind), payload, mode=mode, position=position)
 
 
@@ -109,7 +109,7 @@ def to_confluent_protobuf(
     client = client_of(registry)
     name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
     text = SchemaText(PROTOBUF, schema) if isinstance(schema, str) else schema
-    sent = Known(Ruled(f"the schema of subject {name}", text), client.dependencies(text, name))
+    sent = SentSchema(Ruled(f"the schema of subject {name}", text), client.dependencies(text, name))
     full_name = message or parsed(sent).full_name
     if full_name is None:
         raise PlanError("the schema has no message")
@@ -121,7 +121,7 @@ def to_confluent_protobuf(
     return F.pandas_udf(_encoder(sent, full_name, prefix), "binary")(texts)  # type: ignore[call-overload,unused-ignore]
 
 
-def _encoder(schema: Known, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:
+def _encoder(schema: SentSchema, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:
     import pandas as pd  # noqa: PLC0415 - only if a UDF is made
 
     def encode(texts: pd.Series) -> pd.Series:

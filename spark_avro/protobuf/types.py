@@ -14,7 +14,7 @@ from pyspark.sql import types as spark
 
 from compat.protobuf.schema import ProtobufSchema, parse
 from spark_avro.errors import UnsupportedSchema
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 
 _T = FieldDescriptor
 
@@ -42,13 +42,13 @@ Change = Callable[[Any], Any]
 
 
 @lru_cache(maxsize=256)
-def parsed(sent: Known) -> ProtobufSchema:
+def parsed(sent: SentSchema) -> ProtobufSchema:
     """The parsed schema, cached per process."""
     return parse(sent.schema, sent.dependencies)
 
 
 @lru_cache(maxsize=256)
-def message_class(sent: Known, full_name: str) -> Any:
+def message_class(sent: SentSchema, full_name: str) -> Any:
     """The class of a message, cached per process.
 
     Raises:

@@ -71,7 +71,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
 def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
     """The parts of a column whose values are the texts of their Avro JSON."""
     reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
-    batch = avro_json_decoder(chosen.known, reader, chosen.origin, chosen.reader_ruled, asked)
+    batch = avro_json_decoder(chosen.sent_schemas, reader, chosen.origin, chosen.reader_ruled, asked)
     return decoded_by(batch, payload, spark.StringType())
 
 
@@ -87,5 +87,5 @@ def decoded_in_python(
         asked: The settings of the registry's client to ask for other ids; None if these are errors.
     """
     tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
-    batch = avro_decoder(chosen.known, reader_text(tree), chosen.origin, chosen.reader_ruled, asked)
+    batch = avro_decoder(chosen.sent_schemas, reader_text(tree), chosen.origin, chosen.reader_ruled, asked)
     return decoded_by(batch, payload, spark_type(tree))

@@ -19,7 +19,7 @@ from serdes.client.config import client_options
 from serdes.error import RulesNotSupported, SerdesError
 from serdes.message import wire
 from serdes.rules.seam import Ruled, after_decoding
-from spark_avro.workers.sent_schema import GUID, Known
+from spark_avro.workers.sent_schema import GUID, SentSchema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +47,7 @@ class Decoder:
 
     Attributes:
         schema_type: AVRO, JSON or PROTOBUF.
-        known: The schemas by id.
+        schemas: The schemas by id.
         make: Makes the function from a message to its value, of a schema.
         errors: What that function raises for a broken payload.
         origin: What the query was planned for.
@@ -57,13 +57,13 @@ class Decoder:
     """
 
     schema_type: str
-    known: Mapping[int, Known]
-    make: Callable[[Known], Decode]
+    schemas: Mapping[int, SentSchema]
+    make: Callable[[SentSchema], Decode]
     errors: tuple[type[Exception], ...]
     origin: str
     reader: Ruled | None = None
     asked: Asked | None = None
-    make_columns: Callable[[Known, pa.DataType], Read | None] | None = None
+    make_columns: Callable[[SentSchema, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
     _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
 
@@ -120,20 +120,20 @@ class Decoder:
         except RulesNotSupported as error:
             return _refusing(f"unreadable schema: id {schema_id} (0x{schema_id:08X}): {error}")
 
-    def _schema(self, schema_id: int) -> Known:
-        return self.known.get(schema_id) or self._ask(schema_id)
+    def _schema(self, schema_id: int) -> SentSchema:
+        return self.schemas.get(schema_id) or self._ask(schema_id)
 
-    def _ask(self, schema_id: int) -> Known:
+    def _ask(self, schema_id: int) -> SentSchema:
         shown = f"unknown schema id: {schema_id} (0x{schema_id:08X})"
         if self.asked is None:
             raise LookupError(f"{shown} is not among those of {self.origin} when the query was planned")
         try:
-            known = _known(self.asked, schema_id)
+            schema = _ask_registry(self.asked, schema_id)
         except SerdesError as error:
             raise LookupError(f"{shown}: {error}") from error
-        if known.schema.schema_type != self.schema_type:
-            raise LookupError(f"{shown} is of type {known.schema.schema_type}, not {self.schema_type}")
-        return known
+        if schema.schema.schema_type != self.schema_type:
+            raise LookupError(f"{shown} is of type {schema.schema.schema_type}, not {self.schema_type}")
+        return schema
 
 
 def _refusing(problem: str) -> Decode:
@@ -156,10 +156,10 @@ def _client(settings: Asked) -> RegistryClient:
     return RegistryClient(**client_options(dict(settings)))
 
 
-def _known(asked: Asked, schema_id: int) -> Known:
+def _ask_registry(asked: Asked, schema_id: int) -> SentSchema:
     client = _client(asked)
     info = client.schema_by_id(schema_id)
-    return Known(Ruled(f"schema id {schema_id}", info.schema, info.rule_set), client.dependencies(info.schema))
+    return SentSchema(Ruled(f"schema id {schema_id}", info.schema, info.rule_set), client.dependencies(info.schema))
 
 
 @dataclass(frozen=True)
@@ -172,27 +172,27 @@ class AvroMaker:
 
     reader: str
 
-    def __call__(self, known: Known) -> Decode:
+    def __call__(self, writer: SentSchema) -> Decode:
         """The decoder of a writer's schema."""
         from spark_avro.workers.spark_form import decoder_of  # noqa: PLC0415 - the driver has no use for it
 
-        skip, plan = wire.V0_SIZE, self._plan(known)
+        skip, plan = wire.V0_SIZE, self._plan(writer)
         if _is_raw(plan):
             return lambda message: bytes(message[skip:])
         decode = decoder_of(plan)
         return lambda message: decode(message, skip)
 
-    def columns(self, known: Known, kind: pa.DataType) -> Read | None:
+    def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:
         """What reads a writer's payloads in columns, if they can be."""
         from spark_avro.columns import column_reader  # noqa: PLC0415 - the driver has no use for it
 
-        plan = self._plan(known)
+        plan = self._plan(writer)
         return None if _is_raw(plan) else column_reader(plan, kind)
 
-    def _plan(self, known: Known) -> Plan:
+    def _plan(self, writer: SentSchema) -> Plan:
         from spark_avro.workers.spark_form import plan_of  # noqa: PLC0415 - the driver has no use for it
 
-        return plan_of(known.schema.text, tuple(dependency.text for dependency in known.dependencies), self.reader)
+        return plan_of(writer.schema.text, tuple(dependency.text for dependency in writer.dependencies), self.reader)
 
 
 def _is_raw(plan: Plan) -> bool:
@@ -210,28 +210,28 @@ class AvroJsonMaker:
 
     reader: str | None
 
-    def __call__(self, known: Known) -> Decode:
+    def __call__(self, writer: SentSchema) -> Decode:
         """The decoder of a writer's schema."""
         from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
 
-        named = [dependency.text for dependency in known.dependencies]
-        show = compile_codec(known.schema.text, self.reader, named, reader_named=()).avro_to_json_bytes
+        named = [dependency.text for dependency in writer.dependencies]
+        show = compile_codec(writer.schema.text, self.reader, named, reader_named=()).avro_to_json_bytes
         return lambda message: show(message, wire.V0_SIZE).decode()
 
 
 def avro_decoder(
-    known: Mapping[int, Known], reader: str, origin: str, ruled: Ruled | None = None, asked: Asked | None = None
+    schemas: Mapping[int, SentSchema], reader: str, origin: str, ruled: Ruled | None = None, asked: Asked | None = None
 ) -> Decoder:
     """A decoder of Avro messages to Spark's values; `ruled` and `asked` are a Decoder's `reader` and `asked`."""
     maker = AvroMaker(reader)
-    return Decoder(AVRO, known, maker, _avro_errors(), origin, ruled, asked, maker.columns)
+    return Decoder(AVRO, schemas, maker, _avro_errors(), origin, ruled, asked, maker.columns)
 
 
 def avro_json_decoder(
-    known: Mapping[int, Known], reader: str | None, origin: str, ruled: Ruled | None, asked: Asked | None
+    schemas: Mapping[int, SentSchema], reader: str | None, origin: str, ruled: Ruled | None, asked: Asked | None
 ) -> Decoder:
     """A decoder of Avro messages to the text of their Avro JSON."""
-    return Decoder(AVRO, known, AvroJsonMaker(reader), _avro_errors(), origin, ruled, asked)
+    return Decoder(AVRO, schemas, AvroJsonMaker(reader), _avro_errors(), origin, ruled, asked)
 
 
 def _avro_errors() -> tuple[type[Exception], ...]:
@@ -244,11 +244,11 @@ def _avro_errors() -> tuple[type[Exception], ...]:
 class JsonMaker:
     """Makes JSON Schema decoders: the payload's text, once the schema has accepted it."""
 
-    def __call__(self, known: Known) -> Decode:
+    def __call__(self, writer: SentSchema) -> Decode:
         """The decoder of a schema."""
         from serdes.validation import JsonValidator  # noqa: PLC0415 - the driver has no use for it
 
-        validator = JsonValidator(known.schema.text, known.dependencies)
+        validator = JsonValidator(writer.schema.text, writer.dependencies)
 
         def decode(message: bytes) -> str:
             payload = message[wire.V0_SIZE :]
@@ -258,11 +258,11 @@ class JsonMaker:
         return decode
 
 
-def json_decoder(known: Mapping[int, Known], origin: str, ruled: Ruled | None, asked: Asked | None) -> Decoder:
+def json_decoder(schemas: Mapping[int, SentSchema], origin: str, ruled: Ruled | None, asked: Asked | None) -> Decoder:
     """A decoder of JSON Schema messages, validating."""
     # Not ValidationUnavailable: the message may be fine, so the task fails.
     errors = (ValueError, RecursionError)
-    return Decoder(JSON, known, JsonMaker(), errors, origin, ruled, asked)
+    return Decoder(JSON, schemas, JsonMaker(), errors, origin, ruled, asked)
 
 
 @dataclass(frozen=True)
@@ -274,28 +274,33 @@ class ProtobufMaker:
         message: The full name of the reader's message.
     """
 
-    reader: Known
+    reader: SentSchema
     message: str
 
-    def __call__(self, known: Known) -> Decode:  # noqa: ARG002 - what was written is read by the numbers of its fields
+    def __call__(self, writer: SentSchema) -> Decode:  # noqa: ARG002 - what was written is read by the numbers of its fields
         """The decoder of a writer's schema."""
         from spark_avro.protobuf.types import message_class, to_spark  # noqa: PLC0415
 
-        wanted = message_class(self.reader, self.message)
-        change = to_spark(wanted.DESCRIPTOR)
+        reader_class = message_class(self.reader, self.message)
+        change = to_spark(reader_class.DESCRIPTOR)
 
         def decode(message: bytes) -> Any:
             _, start = wire.read_indexes(message, wire.V0_SIZE)
-            return change(wanted.FromString(bytes(message[start:])))
+            return change(reader_class.FromString(bytes(message[start:])))
 
         return decode
 
 
 def protobuf_decoder(
-    known: Mapping[int, Known], reader: Known, message: str, origin: str, ruled: Ruled | None, asked: Asked | None
+    schemas: Mapping[int, SentSchema],
+    reader: SentSchema,
+    message: str,
+    origin: str,
+    ruled: Ruled | None,
+    asked: Asked | None,
 ) -> Decoder:
     """A decoder of Protobuf messages."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
     errors = (DecodeError, SerdesError)
-    return Decoder(PROTOBUF, known, ProtobufMaker(reader, message), errors, origin, ruled, asked)
+    return Decoder(PROTOBUF, schemas, ProtobufMaker(reader, message), errors, origin, ruled, asked)

@@ -12,7 +12,7 @@ GUID = "0x01, a schema guid's (V1), where only a schema id's 0x00 is read"
 
 
 @dataclass(frozen=True)
-class Known:
+class SentSchema:
     """A schema, and the texts that it refers to.
 
     Attributes:

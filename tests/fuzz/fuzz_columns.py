@@ -30,7 +30,7 @@ from spark_avro.plan.types import spark_type
 from spark_avro.registry import parsed_text
 from spark_avro.workers.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, avro_decoder
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 from spark_avro.workers.spark_form import reader_text
 
 
@@ -53,8 +53,8 @@ ID = 7
 def decoder_of(writer: Any, reader: Any) -> tuple[Decoder, pa.DataType]:
     """The decoder of the UDF, and the Arrow type of its values."""
     tree = trees.tree(parsed_text(json.dumps(reader)), "the reader", reader=True)
-    known = {ID: Known(Ruled("a test", SchemaText(AVRO, json.dumps(writer))))}
-    decoder = avro_decoder(known, reader_text(tree), "a test")
+    schemas = {ID: SentSchema(Ruled("a test", SchemaText(AVRO, json.dumps(writer))))}
+    decoder = avro_decoder(schemas, reader_text(tree), "a test")
     return decoder, arrow_type(spark_type(tree))
 
 

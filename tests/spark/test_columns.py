@@ -45,7 +45,7 @@ def read(writer: Any, reader: Any, payloads: list[bytes]) -> tuple[list[Any], li
         return None, "left"
 
     messages = pa.array([fuzz.message(payload) for payload in payloads], pa.binary())
-    columns = decoder.make_columns(decoder.known[fuzz.ID], kind)
+    columns = decoder.make_columns(decoder.schemas[fuzz.ID], kind)
     assert columns is not None
     values, _ = decode_batch(messages, kind, decode, lambda _: columns)
     return values.to_pylist(), left
@@ -190,7 +190,7 @@ def test_every_type_is_read_in_columns() -> None:
     for schema, _ in udf.TYPES.values():
         decoder, kind = fuzz.decoder_of(schema, schema)
         # A top-level bytes is the payload itself.
-        assert (decoder.make_columns(decoder.known[fuzz.ID], kind) is None) == (schema == "bytes"), schema
+        assert (decoder.make_columns(decoder.schemas[fuzz.ID], kind) is None) == (schema == "bytes"), schema
 
 
 #: What is said of a writer's and a reader's schema that are not read in columns.
@@ -212,7 +212,7 @@ IN_ROWS: dict[str, tuple[Any, Any]] = {
 def test_what_is_not_read_in_columns(name: str) -> None:
     writer, reader = IN_ROWS[name]
     decoder, kind = fuzz.decoder_of(writer, reader)
-    assert decoder.make_columns(decoder.known[fuzz.ID], kind) is None
+    assert decoder.make_columns(decoder.schemas[fuzz.ID], kind) is None
 
 
 def test_long_collections_of_few_rows_are_left() -> None:
@@ -225,7 +225,7 @@ def test_long_collections_of_few_rows_are_left() -> None:
 
 def test_batches_of_all_kinds() -> None:
     decoder, kind = fuzz.decoder_of("int", "int")
-    decoder.known[8] = decoder.known[fuzz.ID]
+    decoder.schemas[8] = decoder.schemas[fuzz.ID]
     many = part.FEW
     messages = pa.array(
         [

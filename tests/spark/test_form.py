@@ -17,7 +17,7 @@ from serdes.rules.seam import Ruled
 from spark_avro.plan import tree as trees
 from spark_avro.registry import parsed_text
 from spark_avro.workers.decoding import AvroJsonMaker, AvroMaker
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 from spark_avro.workers.spark_form import FORM, reader_text
 
 
@@ -115,13 +115,13 @@ def test_what_spark_does_not_take(writer: Any, reader: Any, payload: bytes, reas
 
 def test_a_reader_knows_none_of_the_schemas_that_a_writer_refers_to() -> None:
     writer = Ruled("a test", SchemaText(AVRO, json.dumps(record("R", one="One"))))
-    known = Known(writer, (SchemaText(AVRO, json.dumps(ONE)),))
+    sent = SentSchema(writer, (SchemaText(AVRO, json.dumps(ONE)),))
     reader = json.dumps(record("R", one=ONE))
     message = b"\x00\x00\x00\x00\x07\x02"
-    assert AvroMaker(reader)(known)(message) == {"one": {"x": 1}}
-    assert AvroJsonMaker(reader)(known)(message) == '{"one":{"x":1}}'
+    assert AvroMaker(reader)(sent)(message) == {"one": {"x": 1}}
+    assert AvroJsonMaker(reader)(sent)(message) == '{"one":{"x":1}}'
 
 
 def test_a_top_level_bytes_is_the_payload_however_the_schema_is_written() -> None:
-    known = Known(Ruled("a test", SchemaText(AVRO, '{"type": "bytes"}')))
-    assert AvroMaker('"bytes"')(known)(b"\x00\x00\x00\x00\x07abc") == b"abc"
+    sent = SentSchema(Ruled("a test", SchemaText(AVRO, '{"type": "bytes"}')))
+    assert AvroMaker('"bytes"')(sent)(b"\x00\x00\x00\x00\x07abc") == b"abc"

@@ -12,7 +12,7 @@ from serdes.rules.seam import Ruled
 from spark_avro import confluent_json_udf, from_confluent_json, to_confluent_json
 from spark_avro.errors import NoSubject, UnsupportedSchema
 from spark_avro.json_schema.types import json_type
-from spark_avro.workers.sent_schema import Known
+from spark_avro.workers.sent_schema import SentSchema
 
 ORDER = {
     "type": "object",
@@ -112,7 +112,7 @@ def test_writing(spark: SparkSession, avro: Any, subject: str) -> None:
 
 def test_recursion_becomes_text_and_other_types_are_refused(avro: Any, subject: str) -> None:
     tree = {"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}}}
-    assert json_type(Known(Ruled("a test", SchemaText(JSON, json.dumps(tree))))).simpleString() == (
+    assert json_type(SentSchema(Ruled("a test", SchemaText(JSON, json.dumps(tree))))).simpleString() == (
         "struct<n:bigint,next:struct<n:bigint,next:string>>"
     )
     avro.register(subject, '"string"')
