@@ -43,7 +43,7 @@ class AvroSchema:
     @cached_property
     def canonical(self) -> str:
         """The text that the Avro library for Java prints; types that references define are names in it."""
-        return print_node(self.root, known=self.referenced)
+        return print_node(self.root, defined_elsewhere=self.referenced)
 
     @property
     def full_name(self) -> str | None:
@@ -57,7 +57,7 @@ class AvroSchema:
 
     def normalized(self) -> str:
         """The canonical text of the schema with sorted properties and aliases and typed defaults."""
-        return print_node(self.root, known=self.referenced, normalized=True)
+        return print_node(self.root, defined_elsewhere=self.referenced, normalized=True)
 
     @cached_property
     def resolved(self) -> str:

@@ -37,17 +37,19 @@ from compat.json.json_text import dumps, java_order, upper_case_escapes
 _Part = str | tuple[Node, str | None]
 
 
-def print_node(node: Node, *, known: Iterable[str] = (), normalized: bool = False, only_outermost: bool = False) -> str:
+def print_node(
+    node: Node, *, defined_elsewhere: Iterable[str] = (), normalized: bool = False, only_outermost: bool = False
+) -> str:
     """The compact text of a schema.
 
     Args:
         node: The schema's outermost type.
-        known: Full names of the types that references define; only their names are printed.
+        defined_elsewhere: Full names of the types that references define; only their names are printed.
         normalized: Whether to sort properties, aliases and objects in values, omit empty docs, and print each default
             as a value of its type.
         only_outermost: Whether to print only the names of inner named types.
     """
-    names = set(known)
+    names = set(defined_elsewhere)
     printed: list[str] = []
     remaining: list[_Part] = [(node, None)]
     while remaining:
