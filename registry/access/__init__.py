@@ -1,1 +1,1 @@
-"""What a principal may do in the registry, and what of it they see."""
+"""What a principal may do in the registry, and which subjects it can see."""

@@ -27,19 +27,19 @@ _NOT_AUTHORIZED = "Not authorized"
 
 
 class Rights:
-    """One principal's rights, by the rules that are in force when the request comes.
+    """One principal's rights, by the rules in force when the request arrives.
 
-    Several decisions on one request are by the same rules; answers that last ask for the rights `now`.
+    All decisions on one request use the same rules; long-lasting answers ask for the rights `now`.
     """
 
     def __init__(self, authorizer: Authorizer, group_id: str, principal: Principal, address: str) -> None:
-        """Ask for one principal.
+        """Prepare decisions for one principal.
 
         Args:
             authorizer: The rules.
             group_id: The name of this registry in rules.
-            principal: Who asks.
-            address: From where.
+            principal: The sender.
+            address: The sender's address.
         """
         self._authorizer = authorizer
         self._rules = authorizer.rules
@@ -48,30 +48,30 @@ class Rights:
         self._address = address
 
     def now(self) -> Rights:
-        """Return the rights by the rules that are in force now."""
+        """Return the rights by the rules in force now."""
         return Rights(self._authorizer, self._group_id, self._principal, self._address)
 
     @property
     def author(self) -> Author:
-        """Who asks, as the author of changes of the rules."""
+        """The principal, as the author of changes of the rules."""
         return Author(self._principal, self._address, self._rules.is_super_user(self._principal))
 
     def may(self, operation: str, subject: str | None) -> bool:
-        """Tell whether an operation on a subject, or a context's settings, is allowed; None: on the registry."""
+        """Tell whether an operation is allowed on a subject, on a context's settings, or, if None, on the registry."""
         resource_type, name = self._resource(subject)
         return self._rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
     def may_some(self, operation: str) -> bool:
-        """Tell whether there may be a subject on which an operation is allowed."""
+        """Tell whether an operation may be allowed on some subject."""
         return self._rules.may_some(self._principal, self._address, operation, "SUBJECT")
 
     def require(self, operations: Sequence[str], subject: str | None, asked: str | None = None) -> None:
-        """Require any one of some operations on a subject, or a context's settings; None: on the registry.
+        """Require one of several operations on a subject, on a context's settings, or, if None, on the registry.
 
         Args:
-            operations: Any one suffices; refusals name the first.
-            subject: The subject that the request comes to.
-            asked: The subject that it names; refusals name this one.
+            operations: One of them suffices; the error names the first.
+            subject: The subject that the request uses.
+            asked: The subject that the request names; the error names this one.
 
         Raises:
             ApiError: 40301.
@@ -87,10 +87,10 @@ class Rights:
         raise errors.denied(operations[0], resource_type, shown)
 
     def require_references(self, subject: str, references: Iterable[Reference], schema_type: str) -> None:
-        """Require that the targets of references may be read: those that may not look as if they were missing.
+        """Require that the targets of references may be read; a target that may not be read is reported as missing.
 
         Raises:
-            ApiError: 42201, as for a reference that leads nowhere.
+            ApiError: 42201, as for a reference to a missing version.
         """
         context = context_of(subject)
         for reference in references:
@@ -98,7 +98,7 @@ class Rights:
                 raise errors.INVALID_SCHEMA(type=schema_type, details=missing_reference(reference))
 
     def refusal_of_line(self, line: Mapping[str, Any], context: str) -> str | None:
-        """Return why a line of an import is refused; None if it is not.
+        """Return why a line of an import is refused; None if it is allowed.
 
         Args:
             line: The line.
@@ -109,7 +109,7 @@ class Rights:
             return None
         if not isinstance(subject, str):
             if subject is not None or kind == "schema":
-                # It is refused for what it is.
+                # The import itself refuses the line because it is malformed.
                 return None
             target = None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
         else:
@@ -122,7 +122,7 @@ class Rights:
     def _may_read_all(self, subject: str, references: object) -> bool:
         context = context_of(subject)
         named = (
-            [each.get("subject") for each in references if isinstance(each, dict)]
+            [reference.get("subject") for reference in references if isinstance(reference, dict)]
             if isinstance(references, list)
             else []
         )
@@ -135,6 +135,6 @@ class Rights:
 
 
 def without_details(error: ApiError) -> ApiError:
-    """Return the refusal of an incompatible schema without what it says of the stored one."""
+    """Return the error for an incompatible schema without its details about the stored schema."""
     text = 'Schema being registered is incompatible with an earlier schema for subject "{subject}"'
     return ApiError(type(error.kind)(error.kind.code, text, error.kind.status), error.fields)

@@ -51,19 +51,19 @@ class Report:
 
     Attributes:
         taken: How many lines were written, by kind.
-        known: How many lines were stored already.
+        already_stored: How many lines were stored already.
         refused: The number of each refused line, and why it was refused.
     """
 
     taken: dict[str, int] = field(default_factory=dict)
-    known: int = 0
+    already_stored: int = 0
     refused: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, other: Report) -> None:
         """Add the outcome of other lines."""
         for kind, count in other.taken.items():
             self.taken[kind] = self.taken.get(kind, 0) + count
-        self.known += other.known
+        self.already_stored += other.already_stored
         self.refused += other.refused
 
 
@@ -102,7 +102,7 @@ def decide_load(
         if written:
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
-            report.known += 1
+            report.already_stored += 1
     if questions:
         raise Unanswered(questions, overlay)
     return Decision(report, tuple(new_records))

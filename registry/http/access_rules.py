@@ -19,7 +19,7 @@ from registry.http.answers import answer
 from registry.http.bodies import json_of
 from registry.http.request import flag, registry_of, rights_of, write_of
 
-#: Part of a rule -> what it may be, if that is a list.
+#: Field of a rule -> its allowed values, if they are a fixed list.
 _WORDS = {
     "resource_type": tuple(OPERATIONS),
     "pattern_type": PATTERN_TYPES,
@@ -29,35 +29,35 @@ _WORDS = {
 
 
 async def list_rules(request: Request) -> Response:
-    """The rules with the parts that the query names; 304 if no rule has changed since the ETag of `If-None-Match`."""
+    """List the rules that match the query; 304 if no rule has changed since the ETag of `If-None-Match`."""
     _author(request)
-    wanted, view, log_id = _filter(request), registry_of(request).node.view, registry_of(request).node.log_id
+    parts, view, log_id = _filter(request), registry_of(request).node.view, registry_of(request).node.log_id
     etag = f'"{log_id}:{view.rules_offset}"'
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={"etag": etag})
-    # Sorting thousands takes a while.
-    rules = await asyncio.to_thread(rules_to_json, filter(partial(_is_like, wanted), view.rules()))
+    # Sorting thousands of rules takes long enough to delay other requests.
+    rules = await asyncio.to_thread(rules_to_json, filter(partial(_is_like, parts), view.rules()))
     response = answer(request, rules)
     response.headers["etag"] = etag
     return response
 
 
 async def add_rules(request: Request) -> Response:
-    """Add rules; answers them in their canonical form, whether or not they were there before."""
+    """Add rules; returns all of them in canonical form, including those that existed before."""
     rules = await _rules_of(request)
     await _change(request, partial(decide_add_rules, rules=rules))
     return answer(request, rules_to_json(rules), 201)
 
 
 async def remove_rules(request: Request) -> Response:
-    """Remove rules; answers those that were there."""
+    """Remove rules; returns those that existed."""
     rules = await _rules_of(request)
     change = await _change(request, partial(decide_remove_rules, rules=rules))
     return answer(request, rules_to_json(change.removed))
 
 
 async def replace_rules(request: Request) -> Response:
-    """Put rules in the place of all that are there, at once; answers what has changed, or with dryRun would."""
+    """Replace all rules at once; returns the rules added and removed. With dryRun, changes nothing."""
     rules = await _rules_of(request)
     change = await _change(request, partial(decide_replace_rules, rules=rules), dry_run=flag(request, "dryRun"))
     return answer(request, {"added": rules_to_json(change.added), "removed": rules_to_json(change.removed)})
@@ -76,10 +76,10 @@ async def _change(
 
 
 def _author(request: Request) -> Author:
-    """Who asks.
+    """The principal that sends the request, as the author of a change.
 
     Raises:
-        ApiError: 405 if the log does not keep the rules.
+        ApiError: 405 if the log does not store the rules.
     """
     rights = rights_of(request)
     if rights is None or not registry_of(request).settings.keeps_rules:
@@ -90,21 +90,21 @@ def _author(request: Request) -> Author:
 async def _rules_of(request: Request) -> frozenset[Rule]:
     _author(request)
     try:
-        # Checking thousands takes a while.
+        # Checking thousands of rules takes long enough to delay other requests.
         return await asyncio.to_thread(rules_from_json, await json_of(request))
     except RuleError as error:
         raise MALFORMED_BODY(detail=error) from None
 
 
 def _filter(request: Request) -> dict[str, str]:
-    wanted = {name: request.query_params[name] for name in FIELDS if name in request.query_params}
+    parts = {name: request.query_params[name] for name in FIELDS if name in request.query_params}
     for name, words in _WORDS.items():
-        if name in wanted:
-            wanted[name] = wanted[name].upper()
-            if wanted[name] not in words:
-                raise errors.INVALID_PARAMETER(detail=f"{name} {wanted[name]} must be one of {', '.join(words)}")
-    return wanted
+        if name in parts:
+            parts[name] = parts[name].upper()
+            if parts[name] not in words:
+                raise errors.INVALID_PARAMETER(detail=f"{name} {parts[name]} must be one of {', '.join(words)}")
+    return parts
 
 
-def _is_like(wanted: dict[str, str], rule: Rule) -> bool:
-    return all(getattr(rule, name) == part for name, part in wanted.items())
+def _is_like(parts: dict[str, str], rule: Rule) -> bool:
+    return all(getattr(rule, name) == part for name, part in parts.items())

@@ -1,4 +1,4 @@
-"""What the routes answer: the reference's objects, with their keys in its order, in the negotiated media type."""
+"""Answers of the routes: the reference's objects, with keys in its order, in the negotiated media type."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from registry.state.resolve import referred_subjects
 
 V1 = "application/vnd.schemaregistry.v1+json"
 PRODUCED = (Produced(V1, 1.0), Produced("application/vnd.schemaregistry+json", 0.9), Produced("application/json", 0.5))
-_CONSUMED = frozenset({*(each.essence for each in PRODUCED), "application/octet-stream"})
+_CONSUMED = frozenset({*(produced.essence for produced in PRODUCED), "application/octet-stream"})
 _CONSUMED_LINES = _CONSUMED | {"application/x-ndjson"}
 _WITH_BODY = frozenset({"POST", "PUT"})
 
 
 class LeadersAnswer(Response):
-    """The answer of the leader to a request that was forwarded to it."""
+    """The leader's answer to a forwarded request."""
 
 
 def negotiated(request: Request) -> None:
-    """Choose the media type of an answer, and refuse bodies of types that are not read.
+    """Negotiate the answer's media type, and check that of the body.
 
     Raises:
         ApiError: 406, 415.
@@ -49,12 +49,12 @@ def negotiated(request: Request) -> None:
 
 
 def negotiated_lines(request: Request) -> None:
-    """As `negotiated`, for bodies that may be lines of JSON."""
+    """Do the same as `negotiated` for routes whose body may be lines of JSON."""
     _negotiate(request, _CONSUMED_LINES)
 
 
 def unnegotiated(request: Request) -> None:
-    """The answer has a media type of its own; that of errors is the API's."""
+    """Leave the answer's media type to the handler; errors have the API's."""
     request.media_type = V1
 
 
@@ -68,17 +68,17 @@ def _negotiate(request: Request, consumed: frozenset[str]) -> None:
 
 
 class ChunkedAnswer(Response):
-    """An answer whose body is made in parts, each in a thread, and when the one before it has been sent.
+    """An answer whose body is made in parts by a thread; each part is made after the previous one was sent.
 
-    Starlette's own leaves what it was sending to the garbage collector if the client goes, and that comes seldom.
+    If the client disconnects, Starlette's own class leaves the iterator to the garbage collector, which runs seldom.
     """
 
     def __init__(self, chunks: Iterator[bytes], thread: ThreadPoolExecutor, media_type: str) -> None:
         """Make the answer.
 
         Args:
-            chunks: The parts.
-            thread: Makes them.
+            chunks: The parts of the body.
+            thread: The thread that makes the parts.
             media_type: The media type.
         """
         super().__init__(media_type=media_type)
@@ -87,7 +87,7 @@ class ChunkedAnswer(Response):
         self._thread = thread
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it, until the client goes."""
+        """Send the body until it ends or the client disconnects."""
         loop = asyncio.get_running_loop()
         leaving = loop.create_task(_disconnect(receive))
         try:
@@ -102,18 +102,18 @@ class ChunkedAnswer(Response):
 
 
 async def _disconnect(receive: Receive) -> None:
-    """Wait until the client has gone."""
+    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 def answer(request: Request, value: Any, status: int = 200) -> Response:
-    """A JSON answer in the media type that was negotiated."""
+    """A JSON answer in the negotiated media type."""
     return WholeResponse(orjson.dumps(value), status, media_type_of(request))
 
 
 def media_type_of(request: Request) -> str:
-    """The media type that this request's answer has; plain JSON as long as none is chosen."""
+    """The media type of the answer; plain JSON before one is negotiated."""
     return request.media_type or "application/json"
 
 
@@ -125,20 +125,20 @@ def error_response(request: Request, error: ApiError) -> Response:
 
 
 def schema_object(version: Version, text: str | None = None) -> dict[str, Any]:
-    """A version as GET by subject and version, and look-up, answer it."""
+    """A version as returned by look-up and by GET of a subject's version."""
     return {"subject": version.subject, "version": version.number, "id": version.schema_id} | _content(version, text)
 
 
 def registered_object(version: Version, text: str | None = None) -> dict[str, Any]:
-    """A version as registering answers it."""
+    """A version as returned by registration."""
     return {"id": version.schema_id, "version": version.number} | _content(version, text)
 
 
 def schema_string_object(version: Version, text: str | None = None, *, with_subject: bool) -> dict[str, Any]:
-    """A content as GET by id answers it."""
+    """A schema as returned by GET of an id."""
     where = {"subject": version.subject, "version": version.number} if with_subject else {}
     content = _content(version, text)
-    # Here the text comes before what belongs to it.
+    # In this object the text comes before the other parts of the content.
     return where | {name: content[name] for name in ("guid", "schemaType", "schema")} | content
 
 
@@ -155,12 +155,12 @@ def _content(version: Version, text: str | None) -> dict[str, Any]:
 
 
 def config_object(config: Config) -> dict[str, Any]:
-    """A config as GET and DELETE answer it."""
+    """A config as returned by GET and DELETE."""
     return _config(config, CONFIG_NAMES)
 
 
 def config_update_object(config: Config) -> dict[str, Any]:
-    """A config as PUT answers it."""
+    """A config as returned by PUT."""
     return _config(config, UPDATE_NAMES)
 
 
@@ -170,14 +170,14 @@ def _config(config: Config, names: dict[str, str]) -> dict[str, Any]:
 
 
 async def version_object(request: Request, version: Version) -> dict[str, Any]:
-    """A version in the form that the parameters ask for: `format`, `referenceFormat` and `findTags`."""
+    """A version's object, as requested by the parameters `format`, `referenceFormat` and `findTags`."""
     return await with_extras(request, version, schema_object(version, await text_in_form(request, version)), {})
 
 
 async def with_extras(
     request: Request, version: Version, value: dict[str, Any], more: dict[str, Any]
 ) -> dict[str, Any]:
-    """A version's object with what `referenceFormat` and `findTags` ask for, and with more."""
+    """A version's object with the additions that `referenceFormat` and `findTags` request, and with `more`."""
     extras = await _asked_extras(request, version) | more
     if not extras:
         return value
@@ -193,28 +193,28 @@ async def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
     references = version.content.references
     if references and query.get("referenceFormat", "").lower() == "qualified":
         extras["references"] = [
-            {"name": each.name, "subject": in_context(context, each.subject), "version": each.version}
-            for each in references
+            {"name": reference.name, "subject": in_context(context, reference.subject), "version": reference.version}
+            for reference in references
         ]
-    wanted = frozenset(query.getlist("findTags"))
-    if wanted and (tags := await _schema_tags(registry_of(request), version, wanted)):
+    tag_names = frozenset(query.getlist("findTags"))
+    if tag_names and (tags := await _schema_tags(registry_of(request), version, tag_names)):
         extras["schemaTags"] = orjson.Fragment(tags)
     return extras
 
 
-async def _schema_tags(registry: Registry, version: Version, wanted: frozenset[str]) -> bytes:
-    """The list of entities with such tags, as JSON; empty if there are none."""
+async def _schema_tags(registry: Registry, version: Version, tag_names: frozenset[str]) -> bytes:
+    """The list of entities that have one of the tags, as JSON; empty if there are none."""
     try:
-        found = await registry.ask(Question(stored_source(registry.view, version), FindTags(wanted)), TagsFound)
-    except InvalidSchema:  # a stored text that cannot be read has no tags to tell of
+        tags = await registry.ask(Question(stored_source(registry.view, version), FindTags(tag_names)), TagsFound)
+    except InvalidSchema:  # a stored text that cannot be parsed has no tags
         return b""
-    return found.json
+    return tags.json
 
 
 def form_sent(content: Content) -> str:
-    """The form of a text that a client sent.
+    """The form in which a client sent a text.
 
-    Clients that send Protobuf schemas as descriptors keep what registering answers, and read it as a descriptor.
+    A client that sends Protobuf schemas as descriptors expects a descriptor in the answer to a registration.
     """
     return _FORMS_SENT.get(content.schema_type, _no_form)(content.text)
 
@@ -232,7 +232,7 @@ _FORMS_SENT: Mapping[str, Callable[[str], str]] = {PROTOBUF: _protobuf_form}
 
 
 async def text_in_form(request: Request, version: Version, otherwise: str = "") -> str:
-    """The text of a version in the form that the `format` parameter asks for; the stored text where there is none."""
+    """The text of a version in the form that the `format` parameter names; the stored text if there is no such form."""
     asked = request.query_params.get("format", "") if request.scope["query_string"] else ""
     form = asked.strip().lower() or otherwise
     if form in ("", "default"):
@@ -240,7 +240,7 @@ async def text_in_form(request: Request, version: Version, otherwise: str = "") 
     registry = registry_of(request)
     rights = rights_of(request)
     if rights is not None and form == "resolved":
-        # The text of a reference becomes part of this one.
+        # In the resolved form, the texts of references become part of this text.
         for subject in referred_subjects(registry.node.view, version):
             rights.require(["READ"], subject, version.subject)
     try:

@@ -1,4 +1,4 @@
-"""What a request's body says: JSON objects, and the commands that are made of them."""
+"""Request bodies: JSON objects, and the commands that are built from them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def body_of(request: Request) -> dict[str, Any]:
     """The body's JSON object.
 
     Raises:
-        ApiError: 400 where it is not JSON or no object, 422 where it is empty or null.
+        ApiError: 400 if it is not JSON or not an object, 422 if it is empty or null.
     """
     value = await json_of(request)
     if not isinstance(value, dict):
@@ -57,7 +57,7 @@ async def json_of(request: Request) -> Any:
 
 
 def _in_utf_8(raw: bytes, charset: str) -> bytes:
-    # Python reads more, of which some take time with the square of the length, and some are none.
+    # Python decodes more charsets; some take quadratic time, and some are not charsets.
     codec = codecs.lookup(charset).name
     if codec not in _CHARSETS:
         raise LookupError("this charset is not read here")
@@ -68,7 +68,7 @@ def _in_utf_8(raw: bytes, charset: str) -> bytes:
 _CHARSETS = frozenset(
     {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "ascii", "iso8859-1", "cp1252"}
 )
-#: Those of which JSON in UTF-8 is one, or a superset.
+#: The charsets for which the body is UTF-8 already.
 _JSON_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 
 
@@ -76,7 +76,7 @@ async def registration_of(request: Request, subject: str) -> Registration:
     """The schema in the body of a register, look-up or compatibility request.
 
     Raises:
-        ApiError: 400 where a field has the wrong shape.
+        ApiError: 400 if a field has the wrong type.
     """
     body = await body_of(request)
     schema_type = _field(body, "schemaType", str, None)
@@ -87,7 +87,9 @@ async def registration_of(request: Request, subject: str) -> Registration:
     content = Content(
         AVRO if schema_type is None else schema_type,
         _field(body, "schema", str, None) or "",
-        tuple(_reference(each, index) for index, each in enumerate(_field(body, "references", list, None) or ())),
+        tuple(
+            _reference(reference, index) for index, reference in enumerate(_field(body, "references", list, None) or ())
+        ),
         metadata,
         rule_set,
     )
@@ -111,15 +113,15 @@ async def registration_of(request: Request, subject: str) -> Registration:
     )
 
 
-#: What most bodies say, which is nothing besides the content.
+#: The fields of most bodies; a body with no other field has only a content.
 _CONTENT_FIELDS = frozenset({"schema", "schemaType", "references", "metadata", "ruleSet"})
 
 
 async def tagging_of(request: Request, subject: str, number: int | None) -> Tagging:
-    """The wishes in the body of a request for a version with other tags, metadata or rules.
+    """The body of a request for a version with other tags, metadata or rules.
 
     Raises:
-        ApiError: 400 where a field has the wrong shape.
+        ApiError: 400 if a field has the wrong type.
     """
     body = await body_of(request)
     try:
@@ -141,15 +143,15 @@ async def tagging_of(request: Request, subject: str, number: int | None) -> Tagg
 
 
 def _tags(body: dict[str, Any], name: str) -> Tags:
-    """A list of SchemaTags by entity; a leading dot of a path means nothing."""
+    """A list of SchemaTags as tags by entity; a leading dot of a path is ignored."""
     if body.get(name) is None:
         return {}
-    found: dict[SchemaEntity, tuple[str, ...]] = {}
-    for index, each in enumerate(_field(body, name, list, None) or ()):
+    tags: dict[SchemaEntity, tuple[str, ...]] = {}
+    for index, tagged in enumerate(_field(body, name, list, None) or ()):
         where = f"{name}[{index}]."
-        if not isinstance(each, dict):
-            raise MALFORMED_BODY(detail=f"{where[:-1]} must be an object, not {_kind(each)}")
-        entity = _field(each, "schemaEntity", dict, None, where) or {}
+        if not isinstance(tagged, dict):
+            raise MALFORMED_BODY(detail=f"{where[:-1]} must be an object, not {_kind(tagged)}")
+        entity = _field(tagged, "schemaEntity", dict, None, where) or {}
         path = _field(entity, "entityPath", str, None, f"{where}schemaEntity.")
         kind = _field(entity, "entityType", str, None, f"{where}schemaEntity.")
         if not path or kind not in (RECORD, FIELD):
@@ -157,8 +159,8 @@ def _tags(body: dict[str, Any], name: str) -> Tags:
                 detail=f"{where}schemaEntity needs an entityPath, and an entityType of {RECORD} or {FIELD}"
             )
         key = SchemaEntity(path.removeprefix("."), kind)
-        found[key] = (*found.get(key, ()), *_strings(each, "tags", where))
-    return found
+        tags[key] = (*tags.get(key, ()), *_strings(tagged, "tags", where))
+    return tags
 
 
 def _strings(body: dict[str, Any], name: str, where: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""Routes under /compatibility: may this schema follow those versions?"""
+"""Routes under /compatibility: check a schema against registered versions."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from registry.state.model import Version
 from registry.state.resolve import effective_config
 from registry.state.view import View
 
-#: Errors that a verbose answer tells as messages.
+#: Errors that a verbose answer reports as messages.
 _NO_SCHEMA = frozenset({errors.INVALID_SCHEMA, errors.EMPTY_SCHEMA, errors.UNKNOWN_SCHEMA_TYPE})
 
 
 async def check_against_version(request: Request) -> Response:
-    """Check a schema against one version; `latest` of an unknown subject is compatible with anything."""
+    """Check a schema against one version; with `latest`, a subject without versions accepts any schema."""
     registry, subject, number = registry_of(request), subject_of(request), version_of(request)
 
     def look_up(view: View) -> Version | None:
-        found = view.latest(subject) if number is None else view.version(subject, number)
-        return found if found is not None and not found.deleted else None
+        version = view.latest(subject) if number is None else view.version(subject, number)
+        return version if version is not None and not version.deleted else None
 
     version = await registry.find(look_up)
     if version is None and number is not None:
@@ -40,7 +40,7 @@ async def check_against_version(request: Request) -> Response:
 
 
 async def check_against_all(request: Request) -> Response:
-    """Check a schema against the live versions of a subject, by its level."""
+    """Check a schema against the live versions of a subject that its compatibility level selects."""
     registry, subject = registry_of(request), subject_of(request)
     versions = await registry.find(lambda view: view.live_versions(subject) or None)
     return await _answer_verdict(request, subject, versions or [])
@@ -48,33 +48,33 @@ async def check_against_all(request: Request) -> Response:
 
 async def _answer_verdict(request: Request, subject: str, versions: Sequence[Version]) -> Response:
     registry = registry_of(request)
-    wanted = await registration_of(request, subject)
+    registration = await registration_of(request, subject)
     verbose, explain = flag(request, "verbose"), flag(request, "explain")
     view = registry.view
-    work = partial(_verdict, view, wanted, versions, verbose=verbose, explain=explain)
+    work = partial(_verdict, view, registration, versions, verbose=verbose, explain=explain)
     return answer(request, await registry.compute(work))
 
 
 def _verdict(
     view: View,
-    wanted: Registration,
+    registration: Registration,
     versions: Sequence[Version],
     terms: Terms,
     *,
     verbose: bool,
     explain: bool,
 ) -> dict[str, Any]:
-    config = effective_config(view, wanted.subject, terms.default_level)
+    config = effective_config(view, registration.subject, terms.default_level)
     try:
-        candidate = canonicalize(view, wanted, config, terms, strict=True)
+        candidate = canonicalize(view, registration, config, terms, strict=True)
     except ApiError as error:
         if verbose and error.kind in _NO_SCHEMA:
             return {"is_compatible": False, "messages": [error.message]}
         raise
-    verdict = judge(view, wanted.subject, candidate, config, terms, versions, explain=explain)
-    found: dict[str, Any] = {"is_compatible": verdict.compatible}
+    verdict = judge(view, registration.subject, candidate, config, terms, versions, explain=explain)
+    value: dict[str, Any] = {"is_compatible": verdict.compatible}
     if verbose:
-        found["messages"] = [*verdict.messages, *verdict.notes]
+        value["messages"] = [*verdict.messages, *verdict.notes]
     if explain:
-        found["explanations"] = list(verdict.explanations)
-    return found
+        value["explanations"] = list(verdict.explanations)
+    return value

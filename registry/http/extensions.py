@@ -1,4 +1,4 @@
-"""Routes beyond the reference: search and the change feed."""
+"""Routes that the reference does not have: search and the change feed."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _HEARTBEAT_SECONDS = 15.0
 
 
 async def search_schemas(request: Request) -> Response:
-    """The versions that have what the query names."""
+    """Search for versions by the criteria of the query."""
     registry, parameters = registry_of(request), request.query_params
     schema_type = parameters.get("type", "").upper()
     if schema_type and schema_type not in FORMATS:
         raise errors.UNKNOWN_SCHEMA_TYPE(type=schema_type)
-    properties = (each.partition("=") for each in parameters.getlist("property"))
+    properties = (pair.partition("=") for pair in parameters.getlist("property"))
     query = Query(
         prefix=prefix_of(request),
         name=parameters.get("name", ""),
@@ -57,7 +57,7 @@ async def search_schemas(request: Request) -> Response:
 
 def _hit_object(hit: Hit) -> dict[str, Any]:
     version = hit.version
-    found: dict[str, Any] = {
+    value: dict[str, Any] = {
         "subject": version.subject,
         "version": version.number,
         "id": version.schema_id,
@@ -65,12 +65,12 @@ def _hit_object(hit: Hit) -> dict[str, Any]:
         "deleted": version.deleted,
     }
     if hit.name:
-        found["name"] = hit.name
-    return found | ({"fields": list(hit.fields)} if hit.fields else {})
+        value["name"] = hit.name
+    return value | ({"fields": list(hit.fields)} if hit.fields else {})
 
 
 async def follow_changes(request: Request) -> Response:
-    """Changes as server-sent events: those after `Last-Event-ID`, or from now on."""
+    """Send changes as server-sent events, starting after `Last-Event-ID`, or with the next change if it is missing."""
     registry, asked = registry_of(request), request.headers.get("last-event-id")
     if asked is not None and not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", asked):
         raise MALFORMED_BODY(detail=f"Last-Event-ID must be an offset, not {asked!r}")
@@ -83,7 +83,7 @@ async def follow_changes(request: Request) -> Response:
 
 
 async def _goes_on(request: Request, rights: Rights | None) -> bool:
-    """Tell whether whoever follows is still somebody who may see anything."""
+    """Tell whether the follower is still signed in and may still see some change."""
     guard: Guard | None = request.app.state.guard
     if guard is not None and not await guard.is_still_good(request.principal, request.scope):
         return False
@@ -94,7 +94,7 @@ async def _goes_on(request: Request, rights: Rights | None) -> bool:
 
 
 def _may_see(rights: Rights, change: Change) -> bool:
-    """Whether somebody may see a change now: of settings, or of a subject's schemas."""
+    """Tell whether the follower may now see a change of settings, or of a subject's schemas."""
     operation = "DESCRIBE_CONFIGS" if change.kind.startswith(("config.", "mode.")) else "READ"
     return rights.now().may(operation, change.subject)
 
@@ -113,7 +113,9 @@ async def _events(
         end = view.offset
         if end > after:
             try:
-                changes: Sequence[Change] = [each for each in changes_since(view, after, prefix) if each.offset <= end]
+                changes: Sequence[Change] = [
+                    change for change in changes_since(view, after, prefix) if change.offset <= end
+                ]
             except TooOld as error:
                 changes = ()
                 yield _event(end, "reset", {"reason": str(error), "offset": end})
@@ -123,7 +125,7 @@ async def _events(
         await asyncio.sleep(_LOOK_SECONDS)
         silent += _LOOK_SECONDS
         if silent >= _HEARTBEAT_SECONDS:
-            # Shows both sides that the other is still there.
+            # Each side learns that the other is still connected.
             yield b": still here\n\n"
             silent = 0.0
 

@@ -1,4 +1,4 @@
-"""The node's state and its requests as Prometheus metrics, by plain names and by those that dashboards know."""
+"""The node's state and requests as Prometheus metrics, under names of our own and under Confluent's names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from registry.cluster.node import Node, Status
 from registry.log.port import BEGINNING
 from registry.state.view import RECENT_ENTRIES, View
 
-#: How many versions a subject has of each type, those deleted softly apart.
+#: The counts of a subject's versions by type and by whether they are soft deleted.
 Tally = tuple[tuple[tuple[str, bool], int], ...]
 
 
 def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
-    """The node's requests under the names that they had before both servers had the same, and by Confluent's."""
+    """Count the node's requests under the older names of this server, and under Confluent's."""
     labels = ("method", "path", "status")
     requests = CounterMetricFamily("schema_registry_requests", "Requests answered", labels=labels)
     durations = SummaryMetricFamily(
@@ -44,25 +44,27 @@ def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
 
 
 class VersionCounts:
-    """How many subjects and versions there are; looks only at the subjects that changed since it looked last."""
+    """Counts subjects and versions; each count looks only at the subjects that changed since the previous one."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._offset = BEGINNING
         self._tallies: dict[str, Tally] = {}
-        #: Most subjects' tallies are alike: each is kept once.
+        #: Most subjects have equal tallies, so equal tallies share one object.
         self._kept: dict[Tally, Tally] = {}
         self._total: Counter[tuple[str, bool]] = Counter()
         self._counting = threading.Lock()
 
     def now(self) -> tuple[int, Counter[tuple[str, bool]]]:
-        """The number of subjects, and that of versions by type and whether they are soft deleted."""
+        """Return the number of subjects, and the number of versions by type and by whether they are soft deleted."""
         with self._counting:
-            # First, so that what is applied from here on is looked at again the next time.
+            # Read the offset first, so that entries applied during the count are counted again next time.
             end = self._view.offset
             for subject in self._changed():
                 self._total.subtract(dict(self._tallies.pop(subject, ())))
-                counts = Counter((each.schema_type, each.deleted) for each in list(self._view.versions(subject)))
+                counts = Counter(
+                    (version.schema_type, version.deleted) for version in list(self._view.versions(subject))
+                )
                 self._total.update(counts)
                 if counts:
                     tally = tuple(sorted(counts.items()))
@@ -78,10 +80,10 @@ class VersionCounts:
 
 
 class NodeMetrics(Collector):
-    """A node's status, as it was asked for before a scrape, and what its view holds.
+    """The node's status, requested before each scrape, and the counts of its view.
 
     Attributes:
-        status: The status; nothing is collected without one.
+        status: The status; without it, nothing is collected.
     """
 
     def __init__(self, node: Node) -> None:
@@ -90,7 +92,7 @@ class NodeMetrics(Collector):
         self._counts = VersionCounts(node.view)
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics now."""
+        """Yield the current metrics."""
         status, view = self.status, self._node.view
         if status is None:
             return
@@ -98,13 +100,13 @@ class NodeMetrics(Collector):
         live = {schema_type: count for (schema_type, deleted), count in versions.items() if not deleted}
         registered = sum(live.values())
         for name, text, value in (
-            ("magicbyte_registry_ready", "1 where reads are up to date and writes have somewhere to go", status.ready),
-            ("magicbyte_registry_leader", "1 where this node takes writes", status.leader),
+            ("magicbyte_registry_ready", "1 if reads are up to date and writes can reach a leader", status.ready),
+            ("magicbyte_registry_leader", "1 if this node takes writes", status.leader),
             ("magicbyte_registry_offset", "The last offset that the view holds", status.offset),
             ("magicbyte_registry_subjects", "Subjects, soft-deleted ones included", subjects),
             (
                 "magicbyte_registry_records_passed_over",
-                "Records of the log that could not be taken in",
+                "Records of the log that were skipped because they could not be read",
                 sum(view.passed_over.values()),
             ),
             (
@@ -112,7 +114,7 @@ class NodeMetrics(Collector):
                 "Records that other programs wrote to the log while this node led",
                 status.foreign_records,
             ),
-            ("kafka_schema_registry_master_slave_role", "1 where this node takes writes", status.leader),
+            ("kafka_schema_registry_master_slave_role", "1 if this node takes writes", status.leader),
             ("kafka_schema_registry_node_count", "Nodes of this cluster that may lead", self._node.node_count()),
             ("kafka_schema_registry_registered_count", "Versions that are not deleted", registered),
             (
@@ -133,13 +135,13 @@ class NodeMetrics(Collector):
 
 
 class Metrics:
-    """All metrics as text: rendered in a thread of its own, once for all who ask at the time."""
+    """All metrics as text, rendered in a thread of their own; concurrent requests share one rendering."""
 
     def __init__(self, status: Callable[[], Awaitable[Status]], of_node: NodeMetrics, of_requests: Collector) -> None:
-        """Prepare to render.
+        """Prepare the rendering.
 
         Args:
-            status: How the node is.
+            status: Returns the node's status.
             of_node: The metrics of the node.
             of_requests: The metrics of its requests.
         """
@@ -152,10 +154,10 @@ class Metrics:
         self._render = SharedCall(partial(generate_latest, collectors), "metrics")
 
     async def render(self) -> bytes:
-        """The metrics in Prometheus' text format."""
+        """Return the metrics in Prometheus' text format."""
         self._of_node.status = await self._status()
         return await self._render()
 
     def close(self) -> None:
-        """Render no more."""
+        """Stop the rendering thread."""
         self._render.close()

@@ -1,4 +1,4 @@
-"""Read your writes on any node: answers to writes carry a token, and requests that send it back wait for its offset."""
+"""Read your writes on any node: writes return an offset token, and a request with a token waits for its offset."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from registry.log.port import LogError, Offset
 
 log = logging.getLogger("magicbyte.registry.tokens")
 
-#: The header of requests and answers that holds a token, `<log id>:<offset>`; in lower case, as ASGI has it.
+#: The header of an offset token, `<log id>:<offset>`; in lower case, as in ASGI.
 OFFSET_HEADER = b"x-magicbyte-offset"
 #: How long a request waits for the offset of its token, in seconds.
 WAIT_SECONDS = 5.0
-#: How long to wait before asking the log again for an offset that it did not hold, in seconds.
+#: The pause before the log is read again if it did not reach the offset, in seconds.
 _PAUSE_SECONDS = 0.05
 _OFFSET = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _READS = frozenset({"GET", "HEAD"})
 
 
 class OffsetTokens:
-    """The tokens of one node: the one that stands for its view, and whether its view holds what another stands for."""
+    """The offset tokens of one node: returns the token of its view, and waits until its view reaches another token."""
 
     def __init__(self, node: Node, sync: SharedCall[None]) -> None:
         """Make the tokens of a node.
 
         Args:
             node: The node.
-            sync: Has it read its log to the end, for all who wait at the time.
+            sync: Reads the log to its end; concurrent calls share one read.
         """
         self._node = node
         self._sync = sync
 
     def current(self) -> bytes:
-        """The token of the last entry that the view holds."""
+        """The token of the last entry in the view."""
         return f"{self._node.log_id}:{self._node.view.offset}".encode()
 
     def is_met(self, value: str) -> bool:
-        """Tell whether the view holds what a header's value asks for; a malformed value asks for what nobody holds."""
+        """Tell whether the view has reached the offset of a header's value; False if the value is malformed."""
         try:
             return self._node.holds(self._offset_in(value))
         except ApiError:
             return False
 
     async def wait(self, value: str) -> None:
-        """Wait until the view holds what a header's value asks for.
+        """Wait until the view has reached the offset of a header's value.
 
         Args:
-            value: A token, or several with commas between. Tokens of other logs are ignored.
+            value: A token, or several separated by commas. Tokens of other logs are ignored.
 
         Raises:
-            ApiError: 400 if the value is malformed, 503 if the view does not hold the offset in time.
+            ApiError: 400 if the value is malformed, 503 if the view does not reach the offset in time.
         """
         offset = self._offset_in(value)
         if self._node.holds(offset):
@@ -73,7 +73,7 @@ class OffsetTokens:
             raise error.with_headers(Retry_After="1") from None
 
     def _offset_in(self, value: str) -> Offset:
-        """The highest offset of this node's log; -1, which every view holds, if there is none."""
+        """The highest offset of this node's log; -1, which every view has reached, if there is none."""
         highest = -1
         for token in value.split(","):
             log_id, _, offset = token.strip().rpartition(":")
@@ -84,7 +84,7 @@ class OffsetTokens:
         return highest
 
     async def await_token(self, request: Request) -> None:
-        """Have a request wait for the offset of its token, if it has one.
+        """Wait for the offset of a request's token, if it has one.
 
         Raises:
             ApiError: As `wait`.
@@ -94,7 +94,7 @@ class OffsetTokens:
             await self.wait(value)
 
     def give_token(self, request: Request, response: Response) -> None:
-        """Put the node's token into answers to all but GET and HEAD; one of the leader's stays."""
+        """Put the node's token into the answer to a write, unless it is the leader's answer with the leader's token."""
         if request.method not in _READS and not isinstance(response, LeadersAnswer):
             response.raw_headers.append((OFFSET_HEADER, self.current()))
 

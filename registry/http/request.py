@@ -1,4 +1,4 @@
-"""What a request's path and query say: subjects, versions and flags, checked."""
+"""Subjects, versions and flags from a request's path and query, checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
-from magicbyte.http.routing.table import Found
+from magicbyte.http.routing.table import RouteMatch
 from registry import errors
 from registry.access.rights import Rights
 from registry.service import Registry, WriteTexts
@@ -27,12 +27,12 @@ from registry.state.model import (
 )
 from registry.state.resolve import resolve_alias, settings_key
 
-#: Where the access seam leaves the rights of whoever sends a request.
+#: The scope's key for the sender's rights, set by `RegistryAccess`.
 RIGHTS = "magicbyte.rights"
-#: Where it leaves the subject that it has decided on.
+#: The scope's key for the subject that `RegistryAccess` has decided on.
 DECIDED = "magicbyte.decided_subject"
 _SEEN = "magicbyte.seen_registry"
-#: A path segment that is a subject as it stands, in the context around it.
+#: A path segment that needs no decoding and names no context.
 _PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
 
 
@@ -41,37 +41,37 @@ class RegistryRow(Row):
     """A route of the registry.
 
     Attributes:
-        write: What the errors of its write say; None if it writes nothing.
+        write: The texts of the write's errors; None if the route writes nothing.
     """
 
     write: WriteTexts | None = None
 
 
-#: What stands before the path of a route for the subjects of a context.
+#: A path with a context before the route's own path.
 _IN_CONTEXT = re.compile(r"/contexts/([^/]+)(/.*)")
-#: The parameter that such a path has, by a name that no template has.
+#: The parameter for that context; no path template has a parameter of this name.
 _AROUND = "/contexts/"
 
 
 def locate(path: str) -> tuple[str, Mapping[str, str]]:
-    """A path as it is looked up: without `/contexts/NAME` before it, which is a parameter, and slashes at its end.
+    """Return the route's path and the parameter of the context: `/contexts/NAME` and trailing slashes are removed.
 
     Raises:
-        ApiError: 400 if the name holds a colon.
+        ApiError: 400 if the context's name contains a colon.
     """
     around: Mapping[str, str] = {}
     match = _IN_CONTEXT.fullmatch(path) if path.startswith(_AROUND) else None
     if match is not None:
         around, path = {_AROUND: context_name(match[1])}, match[2]
-    # As in the reference, a slash at the end means nothing.
+    # As in the reference, a trailing slash is ignored.
     return (path.rstrip("/") or "/" if path.endswith("/") else path), around
 
 
 def context_name(encoded: str) -> str:
-    """The name of a context as a path gives it, with or without its leading dot.
+    """The name of a context in a path, which may omit the leading dot.
 
     Raises:
-        ApiError: 400 where it holds a colon.
+        ApiError: 400 if it contains a colon.
     """
     name = unquote(encoded)
     if ":" in name.removeprefix(":.").removesuffix(":"):
@@ -81,7 +81,7 @@ def context_name(encoded: str) -> str:
 
 
 def registry_of(request: Request) -> Registry:
-    """The registry that serves this request, as its principal sees it."""
+    """The registry that serves this request, with only the subjects that the sender may see."""
     registry = cast("Registry", request.app.state.registry)
     rights = rights_of(request)
     if rights is None:
@@ -97,9 +97,9 @@ def registry_of(request: Request) -> Registry:
 
 
 def require_needs(request: Request, subject: str | None, asked: str | None) -> None:
-    """Require what the row needs on a subject, unless that is the one that the access seam has decided on.
+    """Require the row's operations on a subject, unless `RegistryAccess` has already decided on that subject.
 
-    Since then the view may have learned of an alias; or a subject was found in another context than the one asked for.
+    The two differ if the view has just learned of an alias, or if the subject was found in another context.
 
     Raises:
         ApiError: 40301.
@@ -111,7 +111,7 @@ def require_needs(request: Request, subject: str | None, asked: str | None) -> N
 
 
 def rights_of(request: Request) -> Rights | None:
-    """The rights of whoever sends a request, whom the handler asks by them; None if there are no rules."""
+    """The sender's rights, for decisions in the handler; None if there are no rules."""
     rights: Rights | None = request.scope.get(RIGHTS)
     if rights is not None:
         request.decision = Decision.ALLOWED
@@ -119,7 +119,7 @@ def rights_of(request: Request) -> Rights | None:
 
 
 def write_of(request: Request) -> WriteTexts:
-    """What the errors of this request's write say, by its row."""
+    """The texts of the errors of this request's write."""
     row = request.row
     assert isinstance(row, RegistryRow)
     assert row.write is not None
@@ -127,17 +127,17 @@ def write_of(request: Request) -> WriteTexts:
 
 
 def context_of_request(request: Request) -> str:
-    """The context that a /contexts/... prefix named, else the default one."""
-    return context_of_found(request.found)
+    """The context in the request's path; the default context if the path names none."""
+    return context_of_match(request.match)
 
 
-def context_of_found(found: Found) -> str:
-    """The context that a /contexts/... prefix of a path names, else the default one."""
-    return found.parameters.get(_AROUND, DEFAULT_CONTEXT)
+def context_of_match(match: RouteMatch) -> str:
+    """The context in a matched path; the default context if the path names none."""
+    return match.parameters.get(_AROUND, DEFAULT_CONTEXT)
 
 
 def prefix_of(request: Request) -> str:
-    """The prefix of subjects that is asked for; without one, everything in the context of the path, or in all."""
+    """The prefix of the requested subjects; by default, all in the path's context, or in all contexts."""
     prefix, context = request.query_params.get("subjectPrefix", ""), context_of_request(request)
     if context != DEFAULT_CONTEXT:
         return in_context(context, prefix)
@@ -145,7 +145,7 @@ def prefix_of(request: Request) -> str:
 
 
 def subject_of(request: Request) -> str:
-    """The subject that the path names, in wire form, an alias followed.
+    """The subject in the path, in wire form, with aliases resolved.
 
     Raises:
         ApiError: 42208; 40301.
@@ -157,12 +157,12 @@ def subject_of(request: Request) -> str:
 
 
 def settings_subject_of(request: Request) -> str | None:
-    """The subject or context whose config or mode the path names; None for the global one.
+    """The subject or context in the path whose config or mode is requested; None for the global one.
 
     Raises:
         ApiError: 42208.
     """
-    if "subject" not in request.found.parameters:
+    if "subject" not in request.match.parameters:
         context = context_of_request(request)
         return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
     subject = settings_key(_checked_subject(request, allow_global=True))
@@ -171,29 +171,29 @@ def settings_subject_of(request: Request) -> str | None:
 
 
 def _checked_subject(request: Request, *, allow_global: bool) -> str:
-    return asked_subject(registry_of(request), request.found, allow_global=allow_global)
+    return asked_subject(registry_of(request), request.match, allow_global=allow_global)
 
 
-def asked_subject(registry: Registry, found: Found, *, allow_global: bool) -> str:
-    """The subject that a path names, in wire form.
+def asked_subject(registry: Registry, match: RouteMatch, *, allow_global: bool) -> str:
+    """The subject in the path, in wire form, before aliases are resolved.
 
     Args:
         registry: The registry.
-        found: The path.
-        allow_global: The path may name a context, whose settings it is about.
+        match: The path's route and parameters.
+        allow_global: Whether the path may name a context instead, for its settings.
 
     Raises:
         ApiError: 42208.
     """
-    given: str = found.parameters["subject"]
-    around = context_of_found(found)
-    if around == DEFAULT_CONTEXT and _PLAIN_SUBJECT.fullmatch(given):
-        return given
-    raw = unquote(given)
+    segment: str = match.parameters["subject"]
+    around = context_of_match(match)
+    if around == DEFAULT_CONTEXT and _PLAIN_SUBJECT.fullmatch(segment):
+        return segment
+    raw = unquote(segment)
     qualified = in_context(around, raw)
     subject = str(parse_subject(qualified))
     if subject != qualified and registry.view.versions(qualified):
-        # Another writer's records name the default context, so that this is what lists call the subject.
+        # Another client registered it with an explicit default context, and lists return it under that name.
         subject = qualified
     reject_empty = registry.settings.reject_empty_subject and not allow_global
     if not may_be_subject(subject, of_settings=allow_global) or (
@@ -204,12 +204,12 @@ def asked_subject(registry: Registry, found: Found, *, allow_global: bool) -> st
 
 
 def version_of(request: Request) -> int | None:
-    """The version that the path names; None for `latest`.
+    """The version in the path; None for `latest`.
 
     Raises:
         ApiError: 42202.
     """
-    raw = unquote(request.found.parameters["version"])
+    raw = unquote(request.match.parameters["version"])
     text = raw.strip()
     if text.lower() == "latest" or text == "-1":
         return None
@@ -219,16 +219,16 @@ def version_of(request: Request) -> int | None:
 
 
 def id_of(request: Request) -> int:
-    """The schema id that the path names; anything but an integer is no route."""
-    raw = unquote(request.found.parameters["id"])
+    """The schema id in the path; a path without an integer is not a route."""
+    raw = unquote(request.match.parameters["id"])
     if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw) or abs(int(raw)) > MAX_VERSION:
         raise NOT_FOUND()
     return int(raw)
 
 
 def flag(request: Request, name: str) -> bool:
-    """A boolean query parameter; absent, or anything but true, is false."""
-    # Most requests have no query at all, and reading one takes longer than asking whether there is one.
+    """A boolean query parameter; any value but `true` is false."""
+    # Most requests have no query, and parsing one takes longer than this check.
     return bool(request.scope["query_string"]) and request.query_params.get(name, "").lower() == "true"
 
 
@@ -236,7 +236,7 @@ def number(request: Request, name: str, default: int) -> int:
     """An integer query parameter.
 
     Raises:
-        ApiError: 404, as the reference answers a parameter that is no number.
+        ApiError: 404 if it is not a number, as in the reference.
     """
     raw = request.query_params.get(name) if request.scope["query_string"] else None
     if raw is None or not raw.strip():
@@ -247,18 +247,18 @@ def number(request: Request, name: str, default: int) -> int:
 
 
 def page(request: Request, items: list[Any], *, default_limit: int, max_limit: int) -> list[Any]:
-    """The part of a list that offset and limit ask for; a limit out of bounds counts as absent."""
+    """The part of a list that `offset` and `limit` select; a limit out of bounds is ignored."""
     first, end = page_bounds(request, default_limit=default_limit, max_limit=max_limit)
     return items[first:end]
 
 
 def page_bounds(request: Request, *, default_limit: int, max_limit: int) -> tuple[int, int]:
-    """Where the part of a list that offset and limit ask for begins and ends."""
+    """The first index and the end index of the part of a list that `offset` and `limit` select."""
     offset = max(0, number(request, "offset", 0))
     limit = number(request, "limit", -1) if has_limit(request, max_limit=max_limit) else default_limit
     return offset, offset + limit
 
 
 def has_limit(request: Request, *, max_limit: int) -> bool:
-    """Tell whether a limit is given; one that is out of bounds counts as none."""
+    """Tell whether the request has a valid limit; a limit out of bounds is ignored."""
     return 0 < number(request, "limit", -1) <= max_limit

@@ -1,4 +1,4 @@
-"""The registry's routes: a row for each. All but those of the server also work behind `/contexts/NAME`."""
+"""The registry's routes, one row each. All except those of the server also exist under `/contexts/NAME`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from registry.http.request import RegistryRow
 from registry.service import WriteTexts
 
 _SUBJECT, _REGISTRY = partial(Access, resource=Resource.SUBJECT), partial(Access, resource=Resource.REGISTRY)
-_READ, _DELETE, _DESCRIBE = (_SUBJECT(each) for each in (Operation.READ, Operation.DELETE, Operation.DESCRIBE))
+_READ, _DELETE, _DESCRIBE = (
+    _SUBJECT(operation) for operation in (Operation.READ, Operation.DELETE, Operation.DESCRIBE)
+)
 _WRITE = _SUBJECT(Operation.WRITE)
-#: A client that may register a schema learns by that whether it is there.
+#: A client that may register a schema can find out that way whether it is registered.
 _READ_OR_WRITE = _SUBJECT(Operation.READ | Operation.WRITE)
 _READ_AND_WRITE = _SUBJECT(Operation.READ, also=_WRITE)
 _UNDELETE = _SUBJECT(Operation.WRITE, also=_DELETE)
 _LIST, _LIST_READABLE = _SUBJECT(Operation.DESCRIBE, filters=True), _SUBJECT(Operation.READ, filters=True)
-#: The rights are those of each line.
+#: Each line of an import needs its own rights, so the handler checks them.
 _IMPORT = _SUBJECT(Operation.WRITE, filters=True, also=_SUBJECT(Operation.ALTER_CONFIGS, filters=True))
 _READ_SETTINGS, _CHANGE_SETTINGS = _SUBJECT(Operation.DESCRIBE_CONFIGS), _SUBJECT(Operation.ALTER_CONFIGS)
 _READ_DEFAULTS, _CHANGE_DEFAULTS = _REGISTRY(Operation.DESCRIBE_CONFIGS), _REGISTRY(Operation.ALTER_CONFIGS)
@@ -27,13 +29,13 @@ _DESCRIBE_REGISTRY, _CHANGE_RULES = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Ope
 
 
 def _schemas(name: str, writing: str, forwarded: str = "register schema", *, is_repeatable: bool = True) -> WriteTexts:
-    """The texts of a write of schemas."""
+    """The texts for a write of schemas."""
     failed = f"{writing} operation failed while writing to {{store}}"
     return WriteTexts(f"{name} operation timed out", failed, forwarded, is_repeatable=is_repeatable)
 
 
 def _settings(verb: str, noun: str, forwarded: str) -> WriteTexts:
-    """The texts of a write of settings."""
+    """The texts for a write of settings."""
     failed = f"Failed to {verb} {noun}"
     name = f"{verb} {noun}".capitalize()
     return WriteTexts(f"{name} operation timed out", failed, forwarded, failed, is_repeatable=verb == "update")

@@ -1,4 +1,4 @@
-"""Routes under /schemas: list, and read by id and guid."""
+"""Routes under /schemas: list schemas, and get one by id or guid."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from registry.state.model import (
 from registry.state.resolve import resolve_alias
 from registry.state.view import View
 
-#: Lists are sent in parts of about this size.
+#: The approximate size of a part of a list, in bytes.
 _BYTES_A_CHUNK = 256 * 1024
 
 
 async def list_schemas(request: Request) -> Response:
-    """All versions of all subjects by prefix, sorted by subject and version."""
+    """List the versions of all subjects with a prefix, sorted by subject and version."""
     registry = registry_of(request)
     prefix = request.query_params.get("subjectPrefix", "")
     if context_of_request(request) != DEFAULT_CONTEXT or not prefix.startswith(ALL_CONTEXTS):
@@ -57,7 +57,7 @@ async def list_schemas(request: Request) -> Response:
         aliases=flag(request, "aliases"),
         first=first,
         end=end,
-        # Who asks for a number of versions gets that many: clients go on behind them without looking.
+        # A client that sets a limit takes a shorter list for the last page, so it must get as many as it asked for.
         most_characters=None if has_limit(request, max_limit=most) else settings.schema_search_max_bytes,
     )
     listed = await asyncio.get_running_loop().run_in_executor(registry.lists, list_versions, registry.view, query)
@@ -74,7 +74,7 @@ def _with_offset(request: Request, offset: int) -> str:
 
 
 def _chunks(listed: Page) -> Iterator[bytes]:
-    """The versions as a JSON array, in parts that are made when they are sent."""
+    """The versions as a JSON array, in parts that are made as they are sent."""
     chunk = bytearray(b"[")
     for index, version in enumerate(listed.versions):
         aliases = listed.aliases.get(version.subject)
@@ -87,78 +87,80 @@ def _chunks(listed: Page) -> Iterator[bytes]:
 
 
 async def list_types(request: Request) -> Response:
-    """The schema types that are known."""
+    """List the supported schema types."""
     return answer(request, list(FORMATS))
 
 
 async def get_by_id(request: Request) -> Response:
-    """What an id stands for, even where every version that carries it is soft deleted."""
-    found = await _find_by_id(request)
+    """Return the schema with an id, even if all versions with that id are soft deleted."""
+    version = await _find_by_id(request)
     asked = "subject" in request.query_params
     value: dict[str, Any] = schema_string_object(
-        found, await text_in_form(request, found), with_subject=asked and bool(parse_subject(_wanted(request)).name)
+        version, await text_in_form(request, version), with_subject=asked and bool(parse_subject(_wanted(request)).name)
     )
-    highest = registry_of(request).view.highest_id(context_of(found.subject))
+    highest = registry_of(request).view.highest_id(context_of(version.subject))
     more = {"maxId": highest} if flag(request, "fetchMaxId") else {}
-    return answer(request, await with_extras(request, found, value, more))
+    return answer(request, await with_extras(request, version, value, more))
 
 
 async def get_text_by_id(request: Request) -> Response:
-    """The bare schema text that an id stands for."""
-    found = await _find_by_id(request)
-    return Response(await text_in_form(request, found), media_type=media_type_of(request))
+    """Return only the text of the schema with an id."""
+    version = await _find_by_id(request)
+    return Response(await text_in_form(request, version), media_type=media_type_of(request))
 
 
 async def list_subjects_by_id(request: Request) -> Response:
-    """The subjects that have a version with an id."""
+    """List the subjects that have a version with an id."""
     versions = await _versions_by_id(request)
-    return answer(request, _page(request, sorted({each.subject for each in versions})))
+    return answer(request, _page(request, sorted({version.subject for version in versions})))
 
 
 async def list_versions_by_id(request: Request) -> Response:
-    """The subjects and versions that carry an id."""
-    versions = sorted(await _versions_by_id(request), key=lambda each: (each.subject, each.number))
-    return answer(request, _page(request, [{"subject": each.subject, "version": each.number} for each in versions]))
+    """List the subjects and versions that have an id."""
+    versions = sorted(await _versions_by_id(request), key=lambda version: (version.subject, version.number))
+    return answer(
+        request, _page(request, [{"subject": version.subject, "version": version.number} for version in versions])
+    )
 
 
 async def get_by_guid(request: Request) -> Response:
-    """The schema that a guid stands for."""
-    found = next(iter((await _find_by_guid(request)).values()), None)
-    if found is None:
-        raise errors.ID_NOT_FOUND(id=unquote(request.found.parameters["guid"]))
-    return answer(request, schema_string_object(found, await text_in_form(request, found), with_subject=False))
+    """Return the schema with a guid."""
+    version = next(iter((await _find_by_guid(request)).values()), None)
+    if version is None:
+        raise errors.ID_NOT_FOUND(id=unquote(request.match.parameters["guid"]))
+    return answer(request, schema_string_object(version, await text_in_form(request, version), with_subject=False))
 
 
 async def list_ids_by_guid(request: Request) -> Response:
-    """The contexts that know a guid, each with its id."""
-    found = await _find_by_guid(request)
-    return answer(request, [{"context": context, "id": each.schema_id} for context, each in found.items()])
+    """List the contexts that have a schema with a guid, and its id in each."""
+    versions = await _find_by_guid(request)
+    return answer(request, [{"context": context, "id": version.schema_id} for context, version in versions.items()])
 
 
 async def _find_by_guid(request: Request) -> dict[str, Version]:
-    """The versions that carry the guid of the path, one for each context."""
-    registry, guid = registry_of(request), unquote(request.found.parameters["guid"])
-    # The first to ask by guid waits for the index; other requests go on.
+    """The versions with the path's guid, one for each context."""
+    registry, guid = registry_of(request), unquote(request.match.parameters["guid"])
+    # The first request by guid waits until the index is built; other requests are not blocked.
     await registry.index_digests()
     return await registry.find(lambda view: _with_guid(view, guid) or None) or {}
 
 
 def _with_guid(view: View, guid: str) -> dict[str, Version]:
-    """The versions that carry a guid, one for each context."""
+    """The versions with a guid, one for each context."""
     try:
         digest = uuid.UUID(guid).bytes
     except ValueError:
         return {}
-    found = {}
+    by_context = {}
     for context in (DEFAULT_CONTEXT, *view.contexts()):
         versions = view.with_digest(context, digest)
         if versions:
-            found[context] = versions[0]
-    return found
+            by_context[context] = versions[0]
+    return by_context
 
 
 def _wanted(request: Request) -> str:
-    """The subject that the query names, within the context of the path."""
+    """The subject in the query, in the path's context."""
     subject = in_context(context_of_request(request), request.query_params.get("subject", ""))
     return resolve_alias(registry_of(request).view, subject)
 
@@ -172,20 +174,20 @@ async def _find_by_id(request: Request) -> Version:
             name = parse_subject(subject).name
             if name:
                 owner = str(SubjectName(context, name))
-                versions = tuple(each for each in versions if each.subject == owner)
+                versions = tuple(version for version in versions if version.subject == owner)
             if versions:
-                return max(versions, key=lambda each: (not each.deleted, each.timestamp, each.number))
-        # A subject that does not have the id only says in which context to look.
+                return max(versions, key=lambda version: (not version.deleted, version.timestamp, version.number))
+        # If the subject does not have the id, the subject only selects the context.
         return next(iter(view.with_id(context_of(subject), schema_id)), None)
 
-    found = await registry_of(request).find(look_up)
-    if found is None:
+    version = await registry_of(request).find(look_up)
+    if version is None:
         raise errors.ID_NOT_FOUND(id=schema_id)
-    return found
+    return version
 
 
 def _contexts(view: View, subject: str) -> list[str]:
-    """Where to look for an id: the subject's context, and for a name without one in the others next."""
+    """The contexts to search for an id: the subject's own, then all others if the subject names no context."""
     context, name = parse_subject(subject)
     return [context, *(view.contexts() if name and context == DEFAULT_CONTEXT else [])]
 
@@ -198,14 +200,14 @@ async def _versions_by_id(request: Request) -> list[Version]:
         for context in _contexts(view, subject):
             versions = view.with_id(context, schema_id)
             if versions:
-                return [each for each in versions if with_deleted or not each.deleted]
+                return [version for version in versions if with_deleted or not version.deleted]
         return None
 
-    found = await registry_of(request).find(look_up)
-    if found is None:
+    versions = await registry_of(request).find(look_up)
+    if versions is None:
         raise errors.SCHEMA_NOT_FOUND()
     name = parse_subject(subject).name
-    return [each for each in found if not name or each.subject == subject]
+    return [version for version in versions if not name or version.subject == subject]
 
 
 def _page(request: Request, items: list[Any]) -> list[Any]:

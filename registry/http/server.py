@@ -1,4 +1,4 @@
-"""Routes about the server: the root, its metadata, health, metrics and the API's own description."""
+"""Routes of the server itself: the root, metadata, health, metrics and the API's description."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _DOCS = (resources.files("registry.http") / "docs.html").read_bytes()
 
 
 def _hash_of(element: bytes) -> bytes:
-    """The page's one such element, as a policy allows it."""
+    """The hash of the page's only element of a kind, in the form that a content security policy needs."""
     text = _DOCS.partition(b"<%b>" % element)[2].partition(b"</%b>" % element)[0]
     return b"'sha256-%b'" % b64encode(hashlib.sha256(text).digest())
 
 
-#: The page's own script and style alone, and requests to this server alone.
+#: Allows only the page's own script and style, and requests to this server.
 DOCS_POLICY = b"; ".join(
     (
         b"default-src 'none'",
@@ -41,18 +41,18 @@ DOCS_POLICY = b"; ".join(
 
 
 async def root(request: Request) -> Response:
-    """Answers, which is all it says."""
+    """Return an empty object; clients use it to test the connection."""
     return answer(request, {})
 
 
 async def post_root(request: Request) -> Response:
-    """Takes any JSON object and does nothing with it."""
+    """Accept any JSON object and ignore it."""
     await body_of(request)
     return answer(request, {})
 
 
 async def cluster_id(request: Request) -> Response:
-    """The ids of the Kafka cluster and of the registry cluster."""
+    """Return the ids of the Kafka cluster and of the registry cluster."""
     registry = registry_of(request)
     clusters = {
         "kafka-cluster": await registry.cluster_id(),
@@ -62,34 +62,34 @@ async def cluster_id(request: Request) -> Response:
 
 
 async def version(request: Request) -> Response:
-    """The version of the server."""
+    """Return the server's version."""
     return answer(request, {"version": __version__, "commitId": ""})
 
 
 async def deployment(request: Request) -> Response:
-    """Attributes of the deployment, from the settings."""
+    """Return the deployment's attributes from the settings."""
     listed = registry_of(request).settings.deployment_attributes.split(",")
-    return answer(request, {"attributes": [each.strip() for each in listed if each.strip()]})
+    return answer(request, {"attributes": [attribute.strip() for attribute in listed if attribute.strip()]})
 
 
 async def live(request: Request) -> Response:
-    """The server's event loop turns."""
+    """Liveness: 200 as long as the event loop runs."""
     return answer(request, {"status": "UP"})
 
 
 async def ready(request: Request) -> Response:
-    """Whether reads are up to date and writes have somewhere to go; says what is wrong where not."""
+    """Readiness: 200 if reads are up to date and writes can reach a leader; otherwise the answer says what is wrong."""
     status = await registry_of(request).status()
     return answer(request, _status_object(request, status), 200 if status.ready else 503)
 
 
 async def startup(request: Request) -> Response:
-    """Whether the log has been read once; the server answers nothing before that."""
+    """Startup: 200 once the log has been read; before that, the server does not accept requests."""
     return answer(request, {"status": "UP"})
 
 
 async def health(request: Request) -> Response:
-    """The same as `/health/ready`, by Karapace's path and names."""
+    """Readiness, with Karapace's path and field names."""
     registry = registry_of(request)
     status = await registry.status()
     if not registry.settings.is_open:
@@ -110,14 +110,14 @@ async def health(request: Request) -> Response:
 
 
 async def master_available(request: Request) -> Response:
-    """Whether writes have somewhere to go, by Karapace's path and name."""
+    """Whether writes can reach a leader, with Karapace's path and field names."""
     leader = await registry_of(request).leader_url()
     return answer(request, {"master_available": leader is not None})
 
 
 def _status_object(request: Request, status: Status) -> dict[str, object]:
     if not registry_of(request).settings.is_open:
-        # Nobody has to sign in for it, so it tells nothing of the cluster.
+        # The route is open to clients that are not signed in, so it reveals nothing about the cluster.
         return {"status": "UP" if status.ready else "DOWN"}
     return {
         "status": "UP" if status.ready else "DOWN",
@@ -130,15 +130,15 @@ def _status_object(request: Request, status: Status) -> dict[str, object]:
 
 
 async def metrics(request: Request) -> Response:
-    """The server's metrics in Prometheus' text format."""
+    """Return the server's metrics in Prometheus' text format."""
     return Response(await request.app.state.metrics.render(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def docs(_request: Request) -> Response:
-    """The API's description for people, with a form for each request; all that it needs is in this package."""
+    """Return the API's description as a page with a form for each request; the page loads nothing from elsewhere."""
     return Response(_DOCS, media_type="text/html")
 
 
 async def openapi(request: Request) -> Response:
-    """The API's description."""
+    """Return the API's description in OpenAPI."""
     return answer(request, request.app.openapi())

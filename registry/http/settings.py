@@ -1,4 +1,4 @@
-"""Routes under /config and /mode, and of contexts."""
+"""Routes under /config, /mode and /contexts."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from registry.state.resolve import effective_config, effective_mode
 
 
 async def get_config(request: Request) -> Response:
-    """The config of a subject or context; with defaultToGlobal, the one that holds for it."""
+    """Return the config of a subject or context; with defaultToGlobal, its effective config."""
     registry, subject = registry_of(request), settings_subject_of(request)
     default = registry.terms.default_level
     if subject is None or flag(request, "defaultToGlobal"):
         return answer(request, config_object(effective_config(registry.view, subject, default)))
-    found = await registry.find(lambda view: view.config(subject))
-    if found is None:
+    config = await registry.find(lambda view: view.config(subject))
+    if config is None:
         raise errors.SUBJECT_CONFIG_NOT_FOUND(subject=subject)
-    return answer(request, config_object(found))
+    return answer(request, config_object(config))
 
 
 async def put_config(request: Request) -> Response:
-    """Change the config of a subject or context; answers all of what is stored then."""
+    """Change the config of a subject or context; returns the whole config that is then stored."""
     subject, update, rights = settings_subject_of(request), await body_of(request), rights_of(request)
     alias = update.get("alias")
     if rights is not None and subject is not None and isinstance(alias, str) and alias:
@@ -48,7 +48,7 @@ async def put_config(request: Request) -> Response:
 
 
 async def delete_config(request: Request) -> Response:
-    """Remove the config of a subject or context; answers what it was."""
+    """Remove the config of a subject or context; returns the removed config."""
     registry = registry_of(request)
     command = partial(decide_delete_config, subject=settings_subject_of(request), terms=registry.terms)
     config: Config = await registry.write(write_of(request), command)
@@ -56,18 +56,18 @@ async def delete_config(request: Request) -> Response:
 
 
 async def get_mode(request: Request) -> Response:
-    """The mode of a subject or context; with defaultToGlobal, the one that holds for it."""
+    """Return the mode of a subject or context; with defaultToGlobal, its effective mode."""
     registry, subject = registry_of(request), settings_subject_of(request)
     if subject is None or flag(request, "defaultToGlobal"):
         return answer(request, {"mode": effective_mode(registry.view, subject).name})
-    found = await registry.find(lambda view: view.mode(subject))
-    if found is None:
+    mode = await registry.find(lambda view: view.mode(subject))
+    if mode is None:
         raise errors.SUBJECT_MODE_NOT_FOUND(subject=subject)
-    return answer(request, {"mode": found})
+    return answer(request, {"mode": mode})
 
 
 async def put_mode(request: Request) -> Response:
-    """Set the mode of a subject or context; null clears it. Answers the request's own words."""
+    """Set the mode of a subject or context, or clear it with null; returns the mode as the request names it."""
     registry, body = registry_of(request), await body_of(request)
     name = body.get("mode")
     if name is not None and not isinstance(name, str):
@@ -84,7 +84,7 @@ async def put_mode(request: Request) -> Response:
 
 
 async def delete_mode(request: Request) -> Response:
-    """Remove the mode of a subject or context; answers what it was."""
+    """Remove the mode of a subject or context; returns the removed mode."""
     subject, recursive = settings_subject_of(request), flag(request, "recursive")
     rights, view = rights_of(request), registry_of(request).node.view
     if rights is not None and recursive:
@@ -96,21 +96,21 @@ async def delete_mode(request: Request) -> Response:
 
 
 async def list_contexts(request: Request) -> Response:
-    """The contexts, the default one first."""
+    """List the contexts, starting with the default one."""
     registry = registry_of(request)
     prefix = request.query_params.get("contextPrefix", "")
     contexts = registry.view.contexts()
     if rights_of(request) is not None:
         visible = {context_of(subject) for subject in registry.view.subjects()}
         contexts = [context for context in contexts if context in visible]
-    found = [each for each in (DEFAULT_CONTEXT, *contexts) if each.startswith(prefix)]
+    selected = [context for context in (DEFAULT_CONTEXT, *contexts) if context.startswith(prefix)]
     settings = registry.settings
     limits = {"default_limit": settings.context_search_default_limit, "max_limit": settings.context_search_max_limit}
-    return answer(request, page(request, found, **limits))
+    return answer(request, page(request, selected, **limits))
 
 
 async def delete_context(request: Request) -> Response:
-    """Forget an empty context."""
-    context = context_name(request.found.parameters["context"])
+    """Delete an empty context."""
+    context = context_name(request.match.parameters["context"])
     await registry_of(request).write(write_of(request), partial(decide_delete_context, context=context))
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""A request's body in a temporary file, written and read beside the event loop."""
+"""A request's body in a temporary file, written and read in threads."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.routing.request import Request
 from registry import errors
 
-#: How much is written at once: enough that the way to another thread does not count.
+#: How many bytes to write at once: enough to make the cost of switching to a thread negligible.
 _WRITE_BYTES = 1 << 20
 _READ_BYTES = 1 << 18
-#: The longest line that is read: more than the longest record of any log.
+#: The longest line to accept, in bytes: more than the longest record of any log.
 _LONGEST_LINE = 1 << 26
 
 
 class SpooledBody:
-    """A request's body in a file without a name, which the system removes however the process ends."""
+    """A request's body in an unnamed file, which the system deletes even if the process is killed."""
 
     def __init__(self) -> None:
         self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  closed by `close`
@@ -29,11 +29,11 @@ class SpooledBody:
 
     @classmethod
     async def receive(cls, request: Request) -> SpooledBody:
-        """Take in the whole body of a request.
+        """Receive the whole body of a request.
 
         Raises:
             ApiError: 50001 if the temporary folder has no room for it.
-            ClientDisconnect: The client has gone before it had sent all.
+            ClientDisconnect: The client disconnected before it had sent the whole body.
         """
         spooled = cls()
         try:
@@ -60,10 +60,10 @@ class SpooledBody:
         self.size += len(data)
 
     def lines(self) -> Iterator[bytes]:
-        """Each line with its end, from the first on; blocks.
+        """Yield each line with its line end; blocks.
 
         Raises:
-            ApiError: 400 if a line is too long to be read.
+            ApiError: 400 if a line is too long.
         """
         self._file.seek(0)
         number = 0
@@ -74,20 +74,20 @@ class SpooledBody:
             yield line
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body from its beginning, in pieces."""
+        """Yield the body in chunks, from its beginning."""
         await asyncio.to_thread(self._file.seek, 0)
         while chunk := await asyncio.to_thread(self._file.read, _READ_BYTES):
             yield chunk
 
     async def digest(self) -> str:
-        """The SHA-256 of the body, in hexadecimal."""
+        """Return the SHA-256 of the body, in hexadecimal."""
         hashed = hashlib.sha256()
         async for chunk in self.chunks():
             hashed.update(chunk)
         return hashed.hexdigest()
 
     def close(self) -> None:
-        """Give the room back."""
-        # What could not be written is not needed.
+        """Free the disk space."""
+        # Data that could not be flushed is not needed any more.
         with suppress(OSError):
             self._file.close()

@@ -1,4 +1,4 @@
-"""Export and import: all of the registry, or of a context, as lines of JSON."""
+"""Export and import of the registry, or of one context, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LINES_IN_CHUNK = 100
 
 
 async def export(request: Request) -> Response:
-    """All versions, configs and modes as lines of JSON."""
+    """Send all versions, configs and modes as lines of JSON."""
     deleted = request.query_params.get("deleted", "true").lower() == "true"
     registry, rights, prefix = registry_of(request), rights_of(request), prefix_of(request)
     may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
@@ -45,25 +45,25 @@ async def _chunks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def import_lines(request: Request) -> Response:
-    """Take the lines of an export with their ids; those that are refused are named, the others stay."""
+    """Import the lines of an export with their ids; reports the lines that are refused, and imports the others."""
     with closing(await SpooledBody.receive(request)) as body:
         await asyncio.to_thread(check_lines, body.lines(), closed=not flag(request, "lines"))
         load = _try if flag(request, "dryRun") else _load
         try:
             report = await load(request, body, context_of_request(request))
         except NotLeader as error:
-            # The next leader passes over the lines that are there already.
+            # The new leader skips the lines that are stored already.
             forwarder: Forwarder = request.app.state.forwarder
             return await forwarder.forward(request, error, body)
     refused = [{"line": line, "message": text} for line, text in report.refused]
-    return answer(request, {"imported": report.taken, "known": report.known, "refused": refused})
+    return answer(request, {"imported": report.taken, "known": report.already_stored, "refused": refused})
 
 
 async def _load(request: Request, body: SpooledBody, context: str) -> Report:
-    """Write the lines in batches; who sends them again after an error goes on where it stopped.
+    """Write the lines in batches; after an error, the client can send them again, and stored lines are skipped.
 
     Raises:
-        ApiError: As writing does; the answer says up to which line all is written.
+        ApiError: As for a write; it contains the number of the last line up to which all are written.
         NotLeader: Another node takes writes.
     """
     registry, report, written = registry_of(request), Report(), 0
@@ -80,7 +80,7 @@ async def _load(request: Request, body: SpooledBody, context: str) -> Report:
 
 
 async def _try(request: Request, body: SpooledBody, context: str) -> Report:
-    """Find out what would come of the lines."""
+    """Compute the report of an import without writing."""
     registry = registry_of(request)
     await registry.catch_up()
     report, overlay = Report(), View(registry.node.view)
@@ -98,7 +98,7 @@ async def _try(request: Request, body: SpooledBody, context: str) -> Report:
 def _allowed(
     rights: Rights | None, lines: Sequence[Line], context: str
 ) -> tuple[Sequence[Line], list[tuple[int, str]]]:
-    """The lines that may be written, and the numbers of the others with the reason."""
+    """The lines that the sender may import, and the numbers of the other lines, each with the reason."""
     if rights is None:
         return lines, []
     rights = rights.now()

@@ -24,21 +24,21 @@ CONTEXT = "CONTEXT"
 DELETE_SUBJECT = "DELETE_SUBJECT"
 CLEAR_SUBJECT = "CLEAR_SUBJECT"
 NOOP = "NOOP"
-#: The highest id ever given in a context, written where deleting records would let it be forgotten. The reference does
-#: not know this key type and passes such a record over.
+#: The highest id ever assigned in a context, written if deleting records would make the log forget it. The reference
+#: does not know this key type and skips the record.
 ID_MARK = "MAGICBYTE_ID_MARK"
-#: Written by each new leader behind what it had to settle; it has a value, so that compaction keeps the last one.
+#: Written by each new leader after the writes it had to settle; it has a value, so that compaction keeps the last one.
 SETTLED = "MAGICBYTE_SETTLED"
-#: Up to where changes were posted to webhooks, and by which node; another goes on from there.
+#: The offset up to which changes were posted to webhooks, and the node that did; a new leader continues from there.
 POSTED = "MAGICBYTE_POSTED"
-#: An access rule: the key is the rule, and a tombstone removes it. The reference passes such records over, too.
+#: An access rule: the key is the rule, and a tombstone removes it. The reference skips these records, too.
 RULE = "MAGICBYTE_ACL"
-#: Written before and after access rules that are changed together; readers put them in force when it is closed.
+#: Written before and after access rules that change together; the rules take effect when it is closed.
 RULE_SET = "MAGICBYTE_ACL_SET"
 
 
 class Key(NamedTuple):
-    """A record's key: its type, and the subject, version, context or access rule that it is about."""
+    """A record's key: its type, and its subject, version, context or access rule."""
 
     keytype: str
     subject: str | None = None
@@ -47,14 +47,14 @@ class Key(NamedTuple):
 
 
 class Undecodable(ValueError):
-    """A record that is none of the registry's; the text says why."""
+    """A record that the registry cannot read; the text says why."""
 
-    #: Under which such records are counted.
+    #: The reason under which such records are counted.
     reason = "undecodable"
 
 
 class OutOfBounds(Undecodable):
-    """A record with an id or a version that no route could name, as other writers may leave it."""
+    """A record with an id or a version that no route accepts; other writers may have written it."""
 
     reason = "out of bounds"
 
@@ -64,7 +64,7 @@ class OutOfBounds(Undecodable):
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A key's fields: the one that names what the record is about, and those that are always the same."""
+    """The fields of a key: the one with the record's subject or context, and the constant ones."""
 
     about: str | None
     before: tuple[tuple[str, str], ...] = ()
@@ -90,7 +90,7 @@ _SHAPES = {
 
 
 def encode_key(key: Key) -> bytes:
-    """The key's bytes; their order matters, for compaction compares them."""
+    """The key's bytes; the order of fields matters because compaction compares bytes."""
     if key.keytype == SCHEMA and key.version is not None:
         return b'{"keytype":"SCHEMA","subject":%b,"version":%d,"magic":1}' % (orjson.dumps(key.subject), key.version)
     shape = _SHAPES[key.keytype]
@@ -105,12 +105,12 @@ def encode_key(key: Key) -> bytes:
 
 
 def decode_key(raw: bytes | None) -> Key:
-    """Read a key in any order of fields, with the nulls of old servers.
+    """Decode a key with its fields in any order, and with the null fields that old servers wrote.
 
     Raises:
         Undecodable: The key is not JSON, of an unknown type, or lacks what its type needs.
         OutOfBounds: The version is not from 1 to 2^31-1.
-        MemoryError: There is not enough memory to tell.
+        MemoryError: There is not enough memory to decode it.
     """
     try:
         parts = load_json(raw or b"")
@@ -130,7 +130,7 @@ def decode_key(raw: bytes | None) -> Key:
         raise Undecodable(f"a {keytype} key needs a version and magic 0 or 1")
     if shape.versioned and not in_bounds(version):
         raise OutOfBounds(f"subject {subject!r}", "version", version)
-    # A subject stands in each of its versions: keep it once.
+    # A subject occurs in each of its versions: keep one copy of it.
     return Key(keytype, subject and sys.intern(subject), version, _rule(parts) if keytype == RULE else None)
 
 
@@ -138,15 +138,15 @@ def _rule(parts: dict[str, Any]) -> Rule:
     try:
         return rule_from_json(parts)
     except RuleError as error:
-        raise Undecodable(f"a {RULE} key is no access rule: {error}") from None
+        raise Undecodable(f"a {RULE} key is not an access rule: {error}") from None
 
 
 def decode_value(raw: bytes) -> dict[str, Any]:
-    """Read a value's JSON object.
+    """Decode a value, which must be a JSON object.
 
     Raises:
-        Undecodable: The value is no JSON object.
-        MemoryError: There is not enough memory to tell.
+        Undecodable: The value is not a JSON object.
+        MemoryError: There is not enough memory to decode it.
     """
     try:
         value = load_json(raw)
@@ -171,20 +171,20 @@ def encode_version(version: Version) -> bytes:
 
 
 def version_record(key: bytes, version: Version) -> Record:
-    """The SCHEMA record of a version, which it carries as decoding the record would give it."""
+    """The SCHEMA record of a version; it carries the version exactly as decoding the record would return it."""
     kept = version.kept
     if isinstance(kept, Content):
         kept = replace(kept, schema_type=sys.intern(kept.schema_type))
-    # A subject stands in each of its versions: keep it once.
+    # A subject occurs in each of its versions: keep one copy of it.
     decoded = replace(version, subject=sys.intern(version.subject), kept=kept)
     return Record(key, encode_version(decoded), version.timestamp, decoded)
 
 
 def content_extras(content: Content) -> dict[str, Any]:
-    """References, metadata and rules as JSON, without those that are empty."""
+    """References, metadata and rules as JSON; empty ones are omitted."""
     extras: dict[str, Any] = {}
     if content.references:
-        extras["references"] = [each._asdict() for each in map(ReferenceJson.of, content.references)]
+        extras["references"] = [reference._asdict() for reference in map(ReferenceJson.of, content.references)]
     if content.metadata is not None:
         extras["metadata"] = content.metadata.to_json()
     if content.rule_set is not None:
@@ -193,7 +193,7 @@ def content_extras(content: Content) -> dict[str, Any]:
 
 
 class ReferenceJson(NamedTuple):
-    """A reference's fields in the order of the wire."""
+    """A reference's fields in wire order."""
 
     name: str
     subject: str
@@ -206,7 +206,7 @@ class ReferenceJson(NamedTuple):
 
 
 def decode_version(key: Key, value: dict[str, Any], timestamp: int) -> Version:
-    """Read the value of a SCHEMA record; subject and version are the key's.
+    """Decode the value of a SCHEMA record; subject and version come from the key.
 
     Raises:
         Undecodable: A field is missing or of a wrong type.
@@ -227,7 +227,7 @@ def _kept(value: dict[str, Any], text: str) -> Kept:
     if schema_type == AVRO and value.keys().isdisjoint(_BESIDES):
         return text
     if not isinstance(schema_type, str):
-        raise Undecodable("a schemaType is a string")
+        raise Undecodable("schemaType is not a string")
     try:
         references = tuple(map(_reference, value.get("references") or ()))
         metadata = Metadata.from_json(value.get("metadata"))
@@ -237,14 +237,14 @@ def _kept(value: dict[str, Any], text: str) -> Kept:
     return kept_form(Content(sys.intern(schema_type), text, references, metadata, rule_set))
 
 
-#: What a plain schema does not have.
+#: The fields that a plain schema does not have.
 _BESIDES = frozenset({"references", "metadata", "ruleSet"})
 
 
 def _reference(value: dict[str, Any]) -> Reference:
     version = int(value["version"])
     if abs(version) > MAX_VERSION:
-        raise Undecodable("a reference's version has 32 bits")
+        raise Undecodable("a reference's version does not fit into 32 bits")
     return Reference(str(value["name"]), str(value["subject"]), version)
 
 
@@ -278,12 +278,12 @@ def encode_clearing(subject: str) -> bytes:
 
 
 def encode_settled() -> bytes:
-    """The value of a new leader's mark."""
+    """The value of a leader mark."""
     return b"{}"
 
 
 def encode_posted(node: str, offset: int) -> bytes:
-    """The value of a mark that the changes up to an offset were posted, by a node."""
+    """The value of a mark that a node has posted all changes up to an offset."""
     return orjson.dumps({"node": node, "offset": offset})
 
 
@@ -298,11 +298,11 @@ def encode_rule(origin: RuleOrigin) -> bytes:
 
 
 def decode_rule_origin(value: dict[str, Any]) -> RuleOrigin:
-    """Read the value of an access rule's record; other writers may leave parts out."""
+    """Decode the value of an access rule's record; another writer may omit fields."""
     author, time = value.get("by"), value.get("at")
     return RuleOrigin(author if isinstance(author, str) else "", time if type(time) is int else 0)
 
 
 def encode_rule_set(*, is_open: bool) -> bytes:
-    """The value of a mark around access rules that are changed together."""
+    """The value of a mark around access rules that change together."""
     return orjson.dumps({"open": is_open})

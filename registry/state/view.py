@@ -1,4 +1,4 @@
-"""The registry's state: a fold over the log, changed by `apply` alone, read by look-ups."""
+"""The registry's state, built from the log: only `apply` changes it, and look-ups read it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from registry.state.versions import Versions
 
 log = logging.getLogger("magicbyte.registry.view")
 
-#: How many entries a view keeps at hand.
+#: How many recent entries a view keeps.
 RECENT_ENTRIES = 5000
 
 
 class Applied(NamedTuple):
-    """An entry of the log as it was read, without a schema's text: that is the version's, and kept once."""
+    """An entry of the log without its schema text, which the version keeps."""
 
     offset: Offset
     key: Key
@@ -44,13 +44,13 @@ class Applied(NamedTuple):
 
 
 class View(Versions):
-    """Subjects, ids, configs and modes as the log's records leave them.
+    """Subjects, ids, configs and modes, as the log's records define them.
 
-    `apply` is total: a record that cannot be read is counted, logged and passed over. It parses no schema text and
-    does no I/O. A lack of memory alone is raised. A view over a base shows the base and what was applied to the view
-    since, and leaves the base as it is.
+    `apply` never fails on a record: a record that cannot be read is counted, logged and skipped. It parses no schema
+    text, does no I/O, and raises only MemoryError. A view with a base shows the base and the entries applied to the
+    view since; it does not change the base.
 
-    Reads may run in other threads than `apply`: each is a look-up of a table, or copies its keys in one step.
+    Other threads may read while `apply` runs: a read is one table look-up, or copies the table's keys in one step.
     """
 
     def __init__(self, base: View | None = None) -> None:
@@ -58,33 +58,33 @@ class View(Versions):
         self._base = base
         self.offset: Offset = base.offset if base else BEGINNING
         self.references_moved = base.references_moved if base else 0
-        #: The last mark of a new leader: where it had settled all that was written before.
+        #: The offset of the last leader mark: that leader had settled all earlier writes.
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
-        #: The last mark of a node that posts changes; None where there is none.
+        #: The last mark of a node that posts changes to webhooks; None if there is none.
         self.posted: Posted | None = base.posted if base else None
-        #: Where the log last changed the access rules.
+        #: The offset of the last change of the access rules.
         self.rules_offset: Offset = base.rules_offset if base else BEGINNING
-        #: Access rules that are changed together, as far as they have come; None if no such change is under way.
+        #: The access rules of an unfinished change of several rules; None if there is no such change.
         self._rule_changes: list[tuple[Rule, RuleOrigin | None]] | None = None
-        #: The keys of records that should be access rules and cannot be read, and what is wrong with them.
+        #: The keys of access rule records that cannot be read, and what is wrong with each.
         self.broken_rules: dict[bytes, str] = {}
-        #: The last entries that were applied, for those who follow the changes.
+        #: The last entries applied, for readers that follow the changes.
         self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)
-        #: Records that could not be taken in, or not with the id that they claim, by reason.
+        #: How many records were skipped, or could not be stored under the id that they claim, by reason.
         self.passed_over: Counter[str] = Counter()
 
-    # Reads, besides those of the versions
+    # Reads, besides those of versions
 
     def may_see(self, _subject: str) -> bool:
-        """Tell whether whoever reads this view may see a subject; see `VisibleView`."""
+        """Tell whether the reader of this view may see a subject; see `VisibleView`."""
         return True
 
     def contexts(self) -> list[str]:
-        """The contexts besides the default one, sorted."""
+        """The contexts except the default one, sorted."""
         return sorted(list(self.tables.contexts))  # noqa: C414  the copy is one step, the sort is not
 
     def config(self, subject: str | None) -> Config | None:
-        """What is configured for a subject or context; None asks for the global one."""
+        """The config set for a subject or context; None asks for the global one."""
         return self.tables.configs.get(subject)
 
     def configured(self) -> list[str]:
@@ -104,37 +104,37 @@ class View(Versions):
         return list(self.tables.rules)
 
     def rule_origin(self, rule: Rule) -> RuleOrigin | None:
-        """Who made an access rule and when; None if there is no such rule."""
+        """The author and time of an access rule; None if there is no such rule."""
         return self.tables.rules.get(rule)
 
     def key_bytes(self, key: Key) -> bytes:
-        """The key as its record in the log has it, else as a new record will.
+        """The key's bytes as the log has them; for a new record, as this server writes them.
 
-        Compaction compares bytes, so an update or tombstone of a record from another writer must repeat its own.
+        Compaction compares bytes, so an update or tombstone of another writer's record must repeat that writer's bytes.
         """
         forms = self.tables.raw_keys.get(key)
         return forms[-1] if forms else records.encode_key(key)
 
     def key_forms(self, key: Key) -> tuple[bytes, ...]:
-        """All bytes under which the log may hold the key: a removal must reach every one of them."""
+        """All byte forms of the key that the log may contain: a removal needs a tombstone for each."""
         return self.tables.raw_keys.get(key) or (records.encode_key(key),)
 
-    # The mutator
+    # The only method that changes the state
 
     def apply(self, entry: LogEntry, decoded: Version | None = None) -> None:
-        """Take in the next entry of the log.
+        """Apply the next entry of the log.
 
         Args:
             entry: The entry.
-            decoded: The version that it says, if its writer has it at hand: what decoding it would give.
+            decoded: The version in the entry, if the writer already has it; it must equal the decoded entry.
 
         Raises:
-            MemoryError: The view may hold a part of the entry; it is of no use any more.
+            MemoryError: The view may have applied only a part of the entry; discard the view.
         """
         value: dict[str, Any] | None
         try:
             if decoded is not None:
-                # The writer has taken the key's bytes from `key_bytes`, so there are no new ones to remember.
+                # The writer took the key's bytes from `key_bytes`, so there are no new bytes to remember.
                 key, value = Key(records.SCHEMA, decoded.subject, decoded.number), _summary(decoded)
                 self._put_version(decoded, entry)
             else:
@@ -153,27 +153,27 @@ class View(Versions):
             if _RULE_KEY.search(entry.key or b""):
                 self._note_broken_rule(entry, error)
         except MemoryError:
-            # This says nothing about the record, which may have been acknowledged.
+            # This does not mean that the record is bad; it may have been acknowledged.
             raise
         except Exception as error:  # noqa: BLE001  no record may stop the reader
-            self._count("undecodable", entry, f"passed over (undecodable): {error!r}")
-        # Last, so that whoever sees the offset sees all that it stands for.
+            self._count("undecodable", entry, f"skipped (undecodable): {error!r}")
+        # Set the offset last: a reader that sees the offset must see everything up to it.
         self.offset = entry.offset
 
     def apply_record(self, record: Record, offset: Offset | None = None) -> None:
-        """Take in a record as it has been appended at an offset; without one as if it were the log's next."""
+        """Apply a record that was appended at an offset; without an offset, as the log's next record."""
         at = self.offset + 1 if offset is None else offset
         self.apply(LogEntry(at, record.key, record.value, record.timestamp), record.decoded)
 
     def _remember_key(self, key: Key, raw: bytes | None) -> None:
-        """Note the bytes of a key where they are not ours alone, the latest last."""
+        """Remember the bytes of a key if they differ from ours, the latest last."""
         ours = records.encode_key(key)
         forms = self.tables.raw_keys.get(key)
         if raw is not None and (forms or raw != ours):
             self.tables.raw_keys[key] = (*(form for form in forms or (ours,) if form != raw), raw)
 
     def _count(self, reason: str, entry: LogEntry, text: str) -> None:
-        """Count a record that is not what it should be, and say so in the log."""
+        """Count a faulty record, and log a warning."""
         self.passed_over[reason] += 1
         if self._base is None:
             log.warning("record at offset %d %s", entry.offset, text)
@@ -187,7 +187,7 @@ class View(Versions):
         self._put_version(records.decode_version(key, value, entry.timestamp), entry)
 
     def _put_version(self, version: Version, entry: LogEntry) -> None:
-        """Put a version in the place of the one with its number, if there is one."""
+        """Store a version in place of the one with its number, if there is one."""
         replaced = self.version(version.subject, version.number)
         self._remove(version.subject, version.number)
         if self._contest(version):
@@ -197,7 +197,7 @@ class View(Versions):
             self._warn_of_lost_id(replaced)
 
     def _warn_of_lost_id(self, replaced: Version) -> None:
-        """Say in the log that data with an id can't be read any more, now that another schema is written over it."""
+        """Warn that an id has lost its schema because another schema was written over its only version."""
         if not self.with_id(context_of(replaced.subject), replaced.schema_id):
             log.warning(
                 "version %d of %s was written over: no schema has id %d any more",
@@ -267,7 +267,7 @@ class View(Versions):
         highest = None if value is None else value.get("maxId")
         if type(highest) is not int:
             raise Undecodable("an id mark needs a maxId")
-        # A mark of 0 says that no id was given.
+        # A mark of 0 says that no id was assigned.
         if highest and not in_bounds(highest):
             raise OutOfBounds(f"context {key.subject!r}", "maxId", highest)
         self._raise_highest_id(key.subject, highest)
@@ -284,7 +284,7 @@ class View(Versions):
             self.broken_rules.pop(entry.key, None)
 
     def _apply_rule_set(self, _key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
-        """Begin a change of several access rules, or put it in force: readers see all of it or nothing."""
+        """Begin or end a change of several access rules; readers see the whole change or nothing."""
         changes = self._rule_changes or []
         if value is not None and value.get("open") is True:
             self._rule_changes = changes
@@ -294,20 +294,20 @@ class View(Versions):
             return
         table = self.tables.rules
         if isinstance(table, dict):
-            # Other threads may be reading the rules; they go on with the table as it was.
+            # Other threads may be reading the rules, so change a copy.
             table = table.copy()
         _change_rules(table, changes)
         self.tables.rules, self.rules_offset = table, entry.offset
 
     def _note_broken_rule(self, entry: LogEntry, error: Undecodable) -> None:
-        """Keep in mind that an access rule is not kept: it may be a denial."""
+        """Record that an access rule could not be read; it may deny something."""
         if entry.key is None or entry.value is None:
             self.broken_rules.pop(entry.key or b"", None)
         else:
             self.broken_rules[entry.key] = f"offset {entry.offset}: {error}"
 
 
-#: What the key of an access rule's record holds, however wrong the rest of it is.
+#: The part of a key that marks an access rule, even if the rest of the key is malformed.
 _RULE_KEY = re.compile(rb'"keytype"\s*:\s*"%b"' % records.RULE.encode())
 
 
@@ -335,20 +335,24 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
 
 
 def _summary(version: Version) -> dict[str, Any]:
-    """What a version's record says besides its content."""
+    """A version's id, type and state, without its content."""
     return {"id": version.schema_id, "schemaType": version.schema_type, "deleted": version.deleted}
 
 
 def named(subjects: Iterable[str], prefix: str) -> list[str]:
-    """The subjects that a subjectPrefix asks for, sorted: of the default context unless it names another or `:*:`."""
+    """The subjects with a prefix, sorted; the prefix may name a context, or with `:*:` all of them."""
     if prefix.startswith(":*:"):
         tail = prefix.removeprefix(":*:")
         names = ((name, parse_subject(name).name if name.startswith(":") else name) for name in subjects)
         return sorted(name for name, bare in names if bare.startswith(tail))
-    wanted = parse_subject(prefix)
-    if wanted.context == DEFAULT_CONTEXT:
-        # Most names are as they stand: only one that begins with a colon may name a context.
-        plain = [name for name in subjects if name.startswith(wanted.name)]
+    parsed_prefix = parse_subject(prefix)
+    if parsed_prefix.context == DEFAULT_CONTEXT:
+        # Only a name that begins with a colon can name a context; most do not.
+        plain = [name for name in subjects if name.startswith(parsed_prefix.name)]
         return sorted(name for name in plain if not name.startswith(":") or context_of(name) == DEFAULT_CONTEXT)
     parsed = ((name, parse_subject(name)) for name in subjects if name.startswith(":"))
-    return sorted(name for name, each in parsed if each.context == wanted.context and each.name.startswith(wanted.name))
+    return sorted(
+        name
+        for name, parsed_name in parsed
+        if parsed_name.context == parsed_prefix.context and parsed_name.name.startswith(parsed_prefix.name)
+    )
