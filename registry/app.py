@@ -153,6 +153,8 @@ def put_rules_in_force(settings: RegistrySettings, node: Node, guard: Guard | No
             f"an access rule in the log cannot be read ({text}), and it may be a denial: write a tombstone for its key,"
             " or use magicbyte.acl.store=file:"
         )
+    # First, so that no change is missed in between.
+    node.call_after_changes(guard.authorizer.catch_up)
     guard.authorizer.follow(node.view)
     guard.authorizer.require_use("the log")
 

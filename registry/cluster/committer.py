@@ -55,14 +55,26 @@ class Applying:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        #: Called after each change, by the thread that made it and before any writer gets a result.
+        self.on_change: Callable[[], None] = _nothing
 
     def __enter__(self) -> None:
         self._lock.acquire()
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        if isinstance(error, MemoryError):
-            end_process(error)
-        self._lock.release()
+        try:
+            if isinstance(error, MemoryError):
+                end_process(error)
+            # After other errors, too: a log that cannot be read to its end may have changed the view.
+            self.on_change()
+        except MemoryError as lack:
+            end_process(lack)
+        finally:
+            self._lock.release()
+
+
+def _nothing() -> None:
+    """Nothing depends on the view."""
 
 
 class Committer:
@@ -133,6 +145,10 @@ class Committer:
         if self._queue.qsize() >= self._awaited_length:
             self._length_reached.set()
         return future
+
+    def call_after_changes(self, action: Callable[[], None]) -> None:
+        """Call a function after each change of the view; see `Node.call_after_changes`."""
+        self.applying.on_change = action
 
     def catch_up(self) -> None:
         """Apply what others have appended to the log.

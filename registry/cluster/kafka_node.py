@@ -130,6 +130,10 @@ class KafkaNode:
         refusal.set_exception(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
         return refusal
 
+    def call_after_changes(self, action: Callable[[], None]) -> None:
+        """Call a function after each change of the view; see `Node.call_after_changes`."""
+        self._committer.call_after_changes(action)
+
     def leader_url(self) -> str | None:
         """The URL of the leader; None if it is not known."""
         if self._leadership.leads:

@@ -61,6 +61,9 @@ class Node(Protocol):
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a write; the future fails with NotLeader if another node must take it."""
 
+    def call_after_changes(self, action: Callable[[], None]) -> None:
+        """Call a function after each change of the view, in the thread that makes it, before writers get a result."""
+
     def leader_url(self) -> str | None:
         """The URL that takes writes now; None if it is not known."""
 
@@ -131,6 +134,10 @@ class SharedLogNode:
     def submit(self, command: Command[T]) -> Future[T]:
         """Queue a write; see `Node.submit`."""
         return self._committer.submit(command)
+
+    def call_after_changes(self, action: Callable[[], None]) -> None:
+        """Call a function after each change of the view; see `Node.call_after_changes`."""
+        self._committer.call_after_changes(action)
 
     def leader_url(self) -> str | None:
         """The URL of this node: any node on such a log takes writes."""

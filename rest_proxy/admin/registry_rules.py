@@ -32,7 +32,7 @@ def load_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
         where = f"the log of {client.urls[0]}"
         try:
             answer, _ = client.access_rules()
-            authorizer.replace(rules_from_json(answer))
+            _replace(authorizer, answer)
         except (SerdesError, RuleError) as error:
             raise Failure(f"magicbyte.acl.store: the rules in {where} cannot be had: {error}") from None
     authorizer.require_use(where)
@@ -48,8 +48,7 @@ async def follow_rules(settings: RestProxySettings, authorizer: Authorizer) -> N
             try:
                 answer, newest = await client.access_rules(etag)
                 if answer is not None:
-                    # Checking and compiling thousands takes a while.
-                    authorizer.replace(await asyncio.to_thread(rules_from_json, answer))
+                    await asyncio.to_thread(_replace, authorizer, answer)
                     METRICS.reloads[authorizer.name, "success"] += 1
                 etag, is_failing = newest, False
             except (SerdesError, RuleError) as error:
@@ -58,3 +57,12 @@ async def follow_rules(settings: RestProxySettings, authorizer: Authorizer) -> N
                     log.error("the rules stay as they were loaded last: %s", error)  # noqa: TRY400  the text says it all
                 is_failing = True
             await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _replace(authorizer: Authorizer, answer: object) -> None:
+    """Check and compile the rules, which takes long for thousands of them, and put them in force.
+
+    Raises:
+        RuleError: One of them is not known here.
+    """
+    authorizer.replace(rules_from_json(answer))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -123,9 +122,12 @@ async def records(request: Request) -> Response:
 
 
 def readable(request: Request) -> Callable[[Iterable[str]], None] | None:
-    """The check that raises if the client may not read some topics; None if access is not restricted."""
+    """The check that raises if the client may not read some topics; None if access is not restricted.
+
+    A read may wait long for records, so the check is by the rules that are in force when they are there.
+    """
     rights = rights_of(request)
-    return None if rights is None else partial(rights.require_topics, "READ")
+    return None if rights is None else lambda topics: rights.now().require_topics("READ", topics)
 
 
 async def commit(request: Request) -> Response:

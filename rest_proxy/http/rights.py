@@ -20,7 +20,11 @@ _TEXTS = {
 
 
 class ProxyRights:
-    """One principal's rights, by the rules in force at each call."""
+    """One principal's rights, by the rules that are in force when the request arrives.
+
+    All decisions on one request are by the same rules. A response that lasts, such as a read that waits for records,
+    asks for the rights `now`.
+    """
 
     def __init__(self, authorizer: Authorizer, principal: Principal, address: str) -> None:
         """Prepare decisions for one principal.
@@ -31,13 +35,17 @@ class ProxyRights:
             address: The sender's address.
         """
         self._authorizer = authorizer
+        self._rules = authorizer.rules
         self._principal = principal
         self._address = address
 
+    def now(self) -> ProxyRights:
+        """Return the rights by the rules that are in force now."""
+        return ProxyRights(self._authorizer, self._principal, self._address)
+
     def may(self, operation: str, resource_type: str, name: str) -> bool:
         """Tell whether an operation is allowed."""
-        rules = self._authorizer.rules
-        return rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
+        return self._rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
     def require(self, operations: Sequence[str], resource_type: str, name: str) -> None:
         """Require one of several operations.
@@ -46,7 +54,9 @@ class ProxyRights:
             ApiError: KAFKA_AUTHORIZATION.
         """
         for operation in operations:
-            decision = self._authorizer.decide(self._principal, self._address, operation, resource_type, name)
+            decision = self._authorizer.decide_by(
+                self._rules, self._principal, self._address, operation, resource_type, name
+            )
             if decision.is_allowed:
                 return
         raise refused(resource_type, name, operations[0])

@@ -167,16 +167,16 @@ def test_a_file_is_taken_whole_or_not_at_all(tmp_path: Path):
     assert format_rules(authorizer.rules.all) == text
     path.write_text("allow User:bob READ SUBJECT LITERAL *\n")
     authorizer.reload()
-    assert authorizer.decide(BOB, HERE, "READ", "SUBJECT", "x").is_allowed
+    assert authorizer.decide_by(authorizer.rules, BOB, HERE, "READ", "SUBJECT", "x").is_allowed
     assert authorizer.counts == {("SUBJECT", "READ", "allowed"): 1}
 
 
 def test_a_change_forgets_what_was_decided():
     authorizer = Authorizer(frozenset())
     authorizer.replace(parse_line("allow User:bob READ SUBJECT LITERAL *"))
-    assert authorizer.decide(BOB, HERE, "READ", "SUBJECT", "x").is_allowed
+    assert authorizer.decide_by(authorizer.rules, BOB, HERE, "READ", "SUBJECT", "x").is_allowed
     authorizer.replace(parse_line("deny User:bob READ SUBJECT LITERAL *"))
-    assert not authorizer.decide(BOB, HERE, "READ", "SUBJECT", "x").is_allowed
+    assert not authorizer.decide_by(authorizer.rules, BOB, HERE, "READ", "SUBJECT", "x").is_allowed
 
 
 def by_definition(every: list[Rule], principal: Principal, operation: str, name: str) -> bool:
@@ -261,9 +261,9 @@ def test_a_dry_run_allows_what_it_counts_as_denied(tmp_path: Path, caplog: pytes
             (BOB, "READ", "SUBJECT", "a"),
             (BOB, "DESCRIBE", "REGISTRY", "schema-registry"),
         ):
-            assert authorizer.decide(principal, HERE, operation, resource_type, name).is_allowed
+            assert authorizer.decide_by(authorizer.rules, principal, HERE, operation, resource_type, name).is_allowed
         # Whoever may do everything for a while must not be able to make that last.
-        assert not authorizer.decide(BOB, HERE, "ALTER", "REGISTRY", "schema-registry").is_allowed
+        assert not authorizer.decide_by(authorizer.rules, BOB, HERE, "ALTER", "REGISTRY", "schema-registry").is_allowed
     assert authorizer.counts == {
         ("SUBJECT", "READ", "allowed"): 1,
         ("SUBJECT", "WRITE", "dry_run"): 1,
@@ -303,10 +303,10 @@ def test_a_file_that_was_cut_to_nothing_takes_no_rule_away(tmp_path: Path) -> No
     with pytest.raises(RuleFileError) as raised:
         authorizer.reload()
     assert str(raised.value) == f"{file} is empty; if it is to have no rules, write a comment line"
-    assert authorizer.decide(ALICE, HERE, "READ", "SUBJECT", "a").is_allowed
+    assert authorizer.decide_by(authorizer.rules, ALICE, HERE, "READ", "SUBJECT", "a").is_allowed
     file.write_text("# none\n")
     authorizer.reload()
-    assert not authorizer.decide(ALICE, HERE, "READ", "SUBJECT", "a").is_allowed
+    assert not authorizer.decide_by(authorizer.rules, ALICE, HERE, "READ", "SUBJECT", "a").is_allowed
     assert read_rule_file(file) == read_rule_file(write_empty(tmp_path), may_be_empty=True) == frozenset()
 
 

@@ -138,7 +138,7 @@ def test_a_truncated_file_of_rules_changes_nothing(tmp_path: Path, content: str)
     with pytest.raises(Failure, match=r"rules"):
         authorizer.reload()
     for subject, is_allowed in (("open", True), ("sealed", False)):
-        decision = authorizer.decide(Principal("User:a"), "10.0.0.1", "READ", "SUBJECT", subject)
+        decision = authorizer.rules.decide(Principal("User:a"), "10.0.0.1", "READ", "SUBJECT", subject)
         assert decision.is_allowed is is_allowed
 
 

@@ -62,12 +62,13 @@ class Authorizer:
         self._file = file
         self._log: RuleLog | None = None
         self._log_offset: int | None = None
-        self._replacing = threading.Lock()
+        self._catching_up = threading.Lock()
         #: (resource type, operation, outcome) -> how often.
         self.counts: Counter[tuple[str, str, str]] = Counter() if counts is None else counts
         #: Grows with each change of the rules.
         self.epoch = 0
-        self._rules = Rules((), super_users, is_dry_run=is_dry_run)
+        #: The rules in force.
+        self.rules = Rules((), super_users, is_dry_run=is_dry_run)
         if file is not None:
             self.reload()
 
@@ -76,22 +77,26 @@ class Authorizer:
         """The files to watch."""
         return [] if self._file is None else [self._file]
 
-    @property
-    def rules(self) -> Rules:
-        """The rules in force; those of a log are taken when they have changed."""
-        rule_log = self._log
-        if rule_log is not None and rule_log.rules_offset != self._log_offset:
-            with self._replacing:
-                offset = rule_log.rules_offset
-                if offset != self._log_offset:
-                    # The offset first: what is read later is at least as new.
-                    self.replace(rule_log.rules())
-                    self._log_offset = offset
-        return self._rules
-
     def follow(self, rule_log: RuleLog) -> None:
-        """Keep to the rules of a log from now on."""
+        """Keep to the rules of a log from now on; `catch_up` takes its later changes."""
         self._log, self._log_offset = rule_log, None
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Put the rules of the log in force if they have changed.
+
+        Compiling thousands of rules takes tens of milliseconds. So the thread that reads the log calls this, and no
+        request does.
+        """
+        rule_log = self._log
+        if rule_log is None or rule_log.rules_offset == self._log_offset:
+            return
+        with self._catching_up:
+            # The offset first: what is read later is at least as new.
+            offset = rule_log.rules_offset
+            if offset != self._log_offset:
+                self.replace(rule_log.rules())
+                self._log_offset = offset
 
     def require_use(self, where: str) -> None:
         """Refuse to start if nobody could do anything.
@@ -115,18 +120,14 @@ class Authorizer:
             self.replace(read_rule_file(self._file))
 
     def replace(self, rules: Iterable[Rule]) -> None:
-        """Put other rules in force; may be called from any thread."""
-        self._rules = Rules(rules, self._super_users, is_dry_run=self._is_dry_run)
+        """Put other rules in force; may be called from any thread, and takes long for thousands of rules."""
+        self.rules = Rules(rules, self._super_users, is_dry_run=self._is_dry_run)
         self.epoch += 1
-
-    def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
-        """Decide by the rules in force, and count the decision; see `Rules.decide`."""
-        return self.decide_by(self.rules, principal, address, operation, resource_type, name)
 
     def decide_by(
         self, rules: Rules, principal: Principal, address: str, operation: str, resource_type: str, name: str
     ) -> Decision:
-        """Decide by rules that were in force, and count the decision."""
+        """Decide by rules that were in force when a request arrived, and count the decision; see `Rules.decide`."""
         decision = rules.decide(principal, address, operation, resource_type, name)
         outcome = "dry_run" if decision.is_dry_run else "allowed" if decision.is_allowed else "denied"
         self.counts[resource_type, operation, outcome] += 1
