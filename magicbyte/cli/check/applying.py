@@ -1,4 +1,4 @@
-"""`--fix`: changes files so that findings go away, and checks again."""
+"""`--fix`: edits files to remove findings, and checks again."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from compat.edits import Fix, TextEdit, apply_edits
 from magicbyte.cli.check.findings import Finding, Report
 from magicbyte.kit.failure import Failure
 
-#: Most rounds of checks: each takes away at least one finding.
+#: The most rounds of fixes; each removes at least one finding.
 _MOST_ROUNDS = 50
 
 
 class NoMore(Exception):
-    """The user wants no more fixes."""
+    """The user has stopped the fixing."""
 
 
-#: Chooses one of a finding's fixes, given the file's text; None leaves the finding. It may raise NoMore.
+#: Chooses one of a finding's fixes, given the file's text; None skips the finding. It may raise NoMore.
 Choose = Callable[[Finding, str], Fix | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """A finding, through the rounds: lines move."""
+    """Identifies a finding across rounds, without its line, which may change."""
 
     file: str
     rule: str
@@ -39,11 +39,11 @@ class _Identity:
 
 
 def fix_all(root: Path, check: Callable[[], Report], choose: Choose) -> Report:
-    """Apply fixes until there are none, and return the last check's report with a note of what was done.
+    """Apply fixes until there are no more, and return the last check's report with notes on the changes.
 
     Args:
-        root: The folder that the findings' paths start at.
-        check: Checks the project as it is.
+        root: The folder to which the findings' paths are relative.
+        check: Checks the project in its current state.
         choose: Chooses a finding's fix.
 
     Raises:
@@ -62,8 +62,8 @@ class _Session:
     """The fixes of one call.
 
     Attributes:
-        applied: What was done, in sentences.
-        is_over: Whether the user wants no more.
+        applied: Sentences about the applied fixes.
+        is_over: Whether the user has stopped.
     """
 
     def __init__(self, root: Path, choose: Choose) -> None:
@@ -74,7 +74,7 @@ class _Session:
         self.is_over = False
 
     def apply_round(self, report: Report) -> bool:
-        """Apply to each file the fixes that do not touch the same text; return whether there were any."""
+        """Apply to each file the fixes that do not overlap; return whether there were any."""
         before = len(self.applied)
         by_file: dict[str, list[Finding]] = {}
         for finding in report.findings:
@@ -90,7 +90,7 @@ class _Session:
         return len(self.applied) > before
 
     def _chosen(self, findings: Sequence[Finding], text: str) -> list[TextEdit]:
-        """The edits of the fixes that are chosen for a file."""
+        """The edits of the chosen fixes for a file."""
         edits: list[TextEdit] = []
         for finding in findings:
             try:
@@ -107,7 +107,7 @@ class _Session:
 
 
 def _fit(text: str, edits: Sequence[TextEdit]) -> bool:
-    """Whether edits can be applied together: none overlaps another or begins where another does."""
+    """Whether the edits can be applied together: no edit overlaps another or begins where another begins."""
     if len({edit.offset for edit in edits}) < len(edits):
         return False
     try:
@@ -118,15 +118,15 @@ def _fit(text: str, edits: Sequence[TextEdit]) -> bool:
 
 
 def choose_first(finding: Finding, _text: str) -> Fix:
-    """The best of a finding's fixes."""
+    """Choose the first fix, which is the best."""
     return finding.fixes[0]
 
 
 def ask(finding: Finding, text: str) -> Fix | None:
-    """Show a finding's fixes as differences and ask which one to apply.
+    """Show a finding's fixes as diffs and ask which one to apply.
 
     Raises:
-        NoMore: The answer is `q`, or the input has ended.
+        NoMore: The answer is `q`, or the input is at its end.
     """
     print(f"{finding.file}:{finding.position.line}:{finding.position.column}: {finding.rule}: {finding.message}")
     for number, fix in enumerate(finding.fixes, 1):

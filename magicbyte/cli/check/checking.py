@@ -1,4 +1,4 @@
-"""From a project's files and a baseline to a report."""
+"""Checks a project's files against a baseline and returns a report."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding
 from magicbyte.cli.check.project.files import SchemaFile, invalid
 from magicbyte.cli.check.project.tree import Tree
 
-#: What holds where neither the project nor the baseline says anything.
+#: The level if neither the project nor the baseline sets one.
 DEFAULT_LEVEL = LEVELS["BACKWARD"]
-#: What data demand of a schema.
+#: The level for stored data: the new schema must read it.
 _ALL_DATA = LEVELS["BACKWARD_TRANSITIVE"]
 
 #: The metadata property that reserves fields.
 _RESERVED = "confluent:reserved"
-#: The work for the witnesses, fixes and cautions of one file.
+#: The limit of work for the witnesses, fixes and cautions of one file.
 _EXPLANATION_STEPS = 500_000
-#: Cautions that the lint rule `reserved` tells in its own way.
+#: Cautions that the lint rule `reserved` reports itself.
 _LINTED = frozenset({"NUMBER_NOT_RESERVED", "NAME_NOT_RESERVED"})
-#: Rule, path and direction: the same break of two versions.
+#: Rule, path and direction, which identify the same break in two versions.
 _Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What was found about one file; `borrowed` are breaks that come from what it refers to alone."""
+    """The result for one file; `borrowed` are breaks that come only from its references."""
 
     findings: tuple[Finding, ...] = ()
     borrowed: tuple[Finding, ...] = ()
@@ -46,37 +46,40 @@ class _Outcome:
 
 
 class Checker:
-    """Checks the files of a project one after the other, each behind what it refers to."""
+    """Checks the files of a project in order, each after the files that it refers to."""
 
     def __init__(self, config: Config, tree: Tree, baseline: Baseline) -> None:
         self._config = config
         self._tree = tree
         self._baseline = baseline
-        #: Files that could not be parsed, and those that refer to them.
+        #: Files that could not be parsed, and the files that refer to them.
         self._unusable: set[str] = set()
-        #: Breaks with versions of which there are no data.
+        #: Breaks with versions that have no data.
         self._harmless: list[str] = []
 
     def run(self, named: Collection[str] | None = None, *, today: dt.date, prior: Iterable[Finding] = ()) -> Report:
-        """Check everything, or the named files.
+        """Check all files, or the named files.
 
         Args:
-            named: Paths of the files whose findings are wanted; all if not given.
-            today: Decides which declarations still hold.
-            prior: What is wrong with files that are in no tree.
+            named: Paths of the files whose findings are requested; by default all.
+            today: The date for which declarations must be valid.
+            prior: Findings about files that are not in the tree.
         """
         files, cycles = self._tree.order()
         self._unusable |= {finding.file for finding in cycles}
         outcomes = {file.path: self._check(file) for file in files}
         kept = [*prior, *cycles, *(finding for outcome in outcomes.values() for finding in outcome.findings)]
         findings = self._lend(kept, outcomes)
-        wanted = [finding for finding in findings if named is None or finding.file in named]
-        declared, open_ = _declare(sorted(wanted, key=lambda finding: finding.order), self._config, today)
+        selected = [finding for finding in findings if named is None or finding.file in named]
+        declared, open_ = _declare(sorted(selected, key=lambda finding: finding.order), self._config, today)
         checked = [outcome.checked for outcome in outcomes.values() if outcome.checked is not None]
         idle = tuple(_idle(self._config.declarations, findings, today))
         return Report(
             tuple(
-                sorted((each for each in checked if named is None or each.file in named), key=lambda each: each.file)
+                sorted(
+                    (subject for subject in checked if named is None or subject.file in named),
+                    key=lambda subject: subject.file,
+                )
             ),
             tuple(open_),
             tuple(declared),
@@ -88,7 +91,7 @@ class Checker:
         """A file's schema.
 
         Raises:
-            InvalidSchema: its type's parser refuses it.
+            InvalidSchema: The parser of its type rejects it.
         """
         return parse(SchemaText(file.schema_type, file.text), self._tree.dependencies(file), strict=True)
 
@@ -104,20 +107,20 @@ class Checker:
         level, policy = self._terms(file)
         versions = self._baseline.earlier(file, every=level.transitive)
         if self._baseline.is_data:
-            found, borrowed = self._compare(file, schema, versions, versions, level, policy)
+            breaks, borrowed = self._compare(file, schema, versions, versions, level, policy)
             checked = Checked(file.subject, file.path, level.name, len(versions))
-            return _Outcome((*_warnings(file, schema), *found), tuple(borrowed), checked)
+            return _Outcome((*_warnings(file, schema), *breaks), tuple(borrowed), checked)
         terms = self._baseline.terms(file.subject).or_else(self._baseline.default_terms())
         group, properties = in_group(versions, terms)
         reserved = _reserved(file, schema, group, terms, properties)
-        found, borrowed = self._compare(file, schema, versions, group, level, policy)
+        breaks, borrowed = self._compare(file, schema, versions, group, level, policy)
         linted = self._lint(file, schema, versions[-1] if versions else None)
         compared = len(group if level.transitive else group[-1:]) if level.directions else 0
         checked = Checked(file.subject, file.path, level.name, compared)
-        return _Outcome((*_warnings(file, schema), *reserved, *found, *linted), tuple(borrowed), checked)
+        return _Outcome((*_warnings(file, schema), *reserved, *breaks, *linted), tuple(borrowed), checked)
 
     def _read(self, file: SchemaFile) -> ParsedSchema | Finding:
-        """A file's schema, or why there is none."""
+        """A file's schema, or the finding that explains why it cannot be read."""
         problem = self._tree.problems(file)
         if problem is not None and FORMATS[file.schema_type].warnings is None:
             return problem
@@ -128,11 +131,11 @@ class Checker:
 
     def _terms(self, file: SchemaFile) -> tuple[Level, Policy]:
         """The level and policy: the file's own, the subject's in the baseline, the project's, or the baseline's."""
-        own, common = self._baseline.terms(file.subject), self._baseline.default_terms()
-        level = file.entry.level or own.level or self._config.level or common.level or DEFAULT_LEVEL
+        specific, common = self._baseline.terms(file.subject), self._baseline.default_terms()
+        level = file.entry.level or specific.level or self._config.level or common.level or DEFAULT_LEVEL
         if self._baseline.is_data:
             level = _ALL_DATA
-        policy = file.entry.policy or own.policy or common.policy or self._config.policy
+        policy = file.entry.policy or specific.policy or common.policy or self._config.policy
         return level, policy
 
     def _lint(self, file: SchemaFile, schema: ParsedSchema, version: Earlier | None) -> Iterable[Finding]:
@@ -151,12 +154,12 @@ class Checker:
         level: Level,
         policy: Policy,
     ) -> tuple[list[Finding], list[Finding]]:
-        """What breaks against the versions of the schema's compatibility group, unless it is any version already."""
+        """The breaks with the versions of the schema's compatibility group; none if it equals one of the versions."""
         dependencies = self._tree.dependencies(file)
         same = versions if self._baseline.keeps_versions else versions[-1:]
         if not self._baseline.is_data and any(self._is(schema, dependencies, version) for version in same):
             return [], []
-        found: dict[_Key, Finding] = {}
+        breaks: dict[_Key, Finding] = {}
         borrowed: dict[_Key, Finding] = {}
         harmless: dict[_Key, tuple[Broken, Earlier]] = {}
         budget = Budget(_EXPLANATION_STEPS)
@@ -166,28 +169,29 @@ class Checker:
             if self._baseline.is_data and not version.retained:
                 harmless.setdefault(key, (broken, version))
                 continue
-            told = found if key in found else borrowed
+            told = breaks if key in breaks else borrowed
             if key in told:
-                # An older version that breaks in the same way.
+                # This older version breaks in the same way as a newer one.
                 told[key] = replace(told[key], retained=retained_together(told[key].retained, version.retained))
                 continue
             finding = self._finding(file, broken, version, budget)
             alone = None if version.dependencies == dependencies else self._alone(file, version, level, policy)
-            (found if alone is None or key in alone else borrowed)[key] = finding
-        harmful = found.keys() | borrowed.keys()
+            (breaks if alone is None or key in alone else borrowed)[key] = finding
+        harmful = breaks.keys() | borrowed.keys()
         self._harmless += [_harmless(file, *harmless[key]) for key in harmless if key not in harmful]
-        return [*found.values()], [*borrowed.values()]
+        return [*breaks.values()], [*borrowed.values()]
 
     def _broken(
         self, schema: ParsedSchema, versions: Sequence[Earlier], level: Level, policy: Policy, budget: Budget
     ) -> Sequence[Broken]:
-        """What breaks, and then what breaks although the rules allow it."""
-        # A version's place in the list stands for it in what the engine says.
+        """The incompatibilities, and then the breaks that the rules allow."""
+        # The engine identifies a version by its index in the list.
         previous = [
-            Previous(index, partial(parse, each.schema, each.dependencies)) for index, each in enumerate(versions)
+            Previous(index, partial(parse, version.schema, version.dependencies))
+            for index, version in enumerate(versions)
         ]
         if self._baseline.is_data:
-            # Each on its own: what breaks although the rules allow it counts for all data, not for the newest alone.
+            # Check each version on its own: breaks that the rules allow concern all data, not only the newest version.
             verdicts = [check(schema, [version], level, policy) for version in reversed(previous)]
         else:
             verdicts = [check(schema, previous, level, policy, every_version=True)]
@@ -200,7 +204,7 @@ class Checker:
         return (*verdict.findings, *cautions)
 
     def _alone(self, file: SchemaFile, version: Earlier, level: Level, policy: Policy) -> set[_Key] | None:
-        """What breaks by the file's own change, with what it refers to as it was; None where that cannot be told."""
+        """The breaks caused by the file's own change, with unchanged references; None if that cannot be determined."""
         try:
             schema = parse(SchemaText(file.schema_type, file.text), version.dependencies)
         except InvalidSchema:
@@ -208,7 +212,7 @@ class Checker:
         return {_key(broken) for broken in self._broken(schema, [version], level, policy, Budget(_EXPLANATION_STEPS))}
 
     def _is(self, schema: ParsedSchema, dependencies: Dependencies, version: Earlier) -> bool:
-        """Whether a schema is a version: the same text, or for a registry the same apart from layout."""
+        """Whether a schema equals a version: the same text, or for a registry the same text apart from layout."""
         if version.schema.schema_type != schema.schema_type:
             return False
         if version.schema.text == schema.source and version.dependencies == dependencies:
@@ -241,7 +245,7 @@ class Checker:
             old=told.old_at,
             witness=told.witness,
             retained=version.retained,
-            # The schema in a container file's header is no text that can be edited.
+            # The schema in a container file's header cannot be edited as text.
             fixes=() if file.is_container else told.fixes,
             text=file.text,
         )
@@ -251,7 +255,7 @@ class Checker:
         return self._tree.locate(file, mentions[0]) if mentions else START
 
     def _lend(self, findings: Sequence[Finding], outcomes: dict[str, _Outcome]) -> list[Finding]:
-        """The findings, with the subjects that break because of them; a borrowed one that none explains is its own."""
+        """Attach to findings the subjects that they break; a borrowed finding without such a cause stays separate."""
         also: dict[int, list[str]] = {}
         left: list[Finding] = []
         by_file: dict[str, list[int]] = {}
@@ -286,9 +290,9 @@ def _warnings(file: SchemaFile, schema: ParsedSchema) -> Iterator[Finding]:
 
 
 def in_group(versions: Sequence[Earlier], terms: Terms) -> tuple[Sequence[Earlier], Properties]:
-    """The versions that a registry compares a new one with, and the metadata properties that the new one gets.
+    """The versions that a registry compares a new version with, and the metadata properties that the new version gets.
 
-    A file has no metadata, so the registry gives it those of the latest version, and its config's.
+    A file has no metadata, so the registry gives the new version the properties of the latest version and the config.
     """
     latest = versions[-1].properties if versions else {}
     properties = {**(terms.defaults or {}), **latest, **(terms.overrides or {})}
@@ -301,7 +305,7 @@ def in_group(versions: Sequence[Earlier], terms: Terms) -> tuple[Sequence[Earlie
 def _reserved(
     file: SchemaFile, schema: ParsedSchema, versions: Sequence[Earlier], terms: Terms, properties: Properties
 ) -> Iterator[Finding]:
-    """Fields that the metadata reserves, as far as the registry looks at them."""
+    """The fields of a file that the metadata reserves, if the registry checks them."""
     if not terms.validate_fields:
         return
     before = versions[-1].properties.get(_RESERVED) if versions else None
@@ -318,8 +322,8 @@ def _harmless(file: SchemaFile, broken: Broken, version: Earlier) -> str:
 
 def _canonical(schema_type: str, dependencies: Dependencies) -> dict[str, str]:
     return {
-        each.name: parse(SchemaText(schema_type, each.text), dependencies[:index]).canonical
-        for index, each in enumerate(dependencies)
+        dependency.name: parse(SchemaText(schema_type, dependency.text), dependencies[:index]).canonical
+        for index, dependency in enumerate(dependencies)
     }
 
 
@@ -332,24 +336,24 @@ def _sentence(text: str) -> str:
 
 
 def _nearest(broken: Broken) -> Position | None:
-    """What in the new schema is around the place where the old one has what the new one lacks."""
+    """The position in the new schema of the innermost enclosing part that the old and the new schema share."""
     difference = broken.difference
     old: Pointer | None = difference.writer_at if broken.direction.new_reads_old else difference.reader_at
-    # The paths of Protobuf and JSON Schema are made of names, and so say more than the place in the old text.
+    # Paths of Protobuf and JSON Schema consist of names, so they are more precise than a position in the old text.
     named: Pointer = tuple(difference.path.removeprefix("#/").split("/")) if difference.path.startswith("#/") else ()
     around = (pointer[:length] for pointer in (named, old or ()) for length in range(len(pointer) - 1, 0, -1))
     locate = FORMATS[broken.new.schema_type].locate
-    # A number may mean something else in the new text.
+    # The same number may have another meaning in the new text.
     places = (locate(broken.new, pointer) for pointer in around if not isinstance(pointer[-1], int))
     return next((place for place in places if place is not None), None)
 
 
 def _declare(findings: Iterable[Finding], config: Config, today: dt.date) -> tuple[list[Finding], list[Finding]]:
-    """Those that the configuration declares, and the others."""
+    """Split findings into those that the configuration declares, and the others."""
     declared, left = [], []
     for finding in findings:
-        fitting = [each for each in config.declarations if _fits(each, finding)]
-        holding = [each for each in fitting if each.until >= today]
+        fitting = [declaration for declaration in config.declarations if _fits(declaration, finding)]
+        holding = [declaration for declaration in fitting if declaration.until >= today]
         if holding:
             declared.append(replace(finding, declared=f"{holding[0].reason} (until {holding[0].until})"))
         elif fitting:
@@ -369,6 +373,7 @@ def _fits(declaration: Declaration, finding: Finding) -> bool:
 
 
 def _idle(declarations: Sequence[Declaration], findings: Sequence[Finding], today: dt.date) -> Iterator[str]:
-    for each in declarations:
-        if each.until < today and not any(_fits(each, finding) for finding in findings):
-            yield f"the declared break {each.rule} of {each.subject} is over since {each.until}: take it out"
+    for declaration in declarations:
+        if declaration.until < today and not any(_fits(declaration, finding) for finding in findings):
+            declared = f"the declared break {declaration.rule} of {declaration.subject}"
+            yield f"{declared} is over since {declaration.until}: take it out"

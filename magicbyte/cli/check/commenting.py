@@ -1,4 +1,4 @@
-"""`--comment`: one comment under a pull or merge request, written by the first run and updated by the next ones."""
+"""`--comment`: one comment on a pull or merge request, created by the first run and updated by later runs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from magicbyte.kit.failure import Failure
 
 _TIMEOUT = 20
 _PAGE = 100
-#: Most comments that are looked through.
+#: The most comments to search for ours.
 _MOST_PAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """Where the comments of one pull request or merge request are.
+    """The API addresses for the comments of a pull request or merge request.
 
     Attributes:
-        comments: The address of the list, to which a comment is posted.
-        comment: The address of one comment, with `{id}`.
-        headers: What authorizes us.
-        method: How a comment is changed.
+        comments: The URL for listing and creating comments.
+        comment: The URL of one comment, with `{id}`.
+        headers: The headers that authorize the requests.
+        method: The HTTP method that updates a comment.
     """
 
     comments: str
@@ -39,16 +39,16 @@ class Thread:
 
 
 def post(report: Report, environment: Mapping[str, str] | None = None) -> str:
-    """Write or update the comment of the pull request that this job belongs to; return what was done.
+    """Create or update the comment on this job's pull request; return what was done.
 
-    A check without findings writes no comment of its own, but updates the one that is there.
+    A check without findings creates no comment, but updates an existing one.
 
     Args:
-        report: What the check found.
-        environment: The job's variables; those of this process if not given.
+        report: The report of the check.
+        environment: The job's variables; by default those of this process.
 
     Raises:
-        Failure: The job belongs to no pull request, has no token, or the code host does not answer as it should.
+        Failure: The job does not belong to a pull request, has no token, or the code host returns an error.
     """
     thread = _thread(os.environ if environment is None else environment)
     body = render(report)

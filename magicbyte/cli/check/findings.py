@@ -1,4 +1,4 @@
-"""What a check finds, and the report of it all."""
+"""The findings of a check, and its report."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from compat.schema import Position
 ERROR = "error"
 WARNING = "warning"
 START = Position(1, 1)
-#: Longest datum that is part of a sentence.
+#: The longest datum to quote within a sentence.
 LONGEST_EXAMPLE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """Records of a topic that a break concerns.
+    """The records of a topic that a break affects.
 
     Attributes:
         topic: The topic's name.
-        records: How many of its records there are.
-        last: The time of the last one in milliseconds since 1970; None if it has none.
-        until: Until when that one is retained at least, in milliseconds since 1970; None if no time is set or known.
-        kept: For how long the topic retains records that have no such time, in words.
+        records: The number of affected records.
+        last: The timestamp of the last one in milliseconds since 1970; None if it has none.
+        until: The time until which the last one is retained at least, in milliseconds since 1970; None if unknown.
+        kept: How long the topic retains records for which that time is unknown, in words.
     """
 
     topic: str
@@ -54,7 +54,7 @@ class Retained:
 
 
 def retained_together(first: tuple[Retained, ...], second: tuple[Retained, ...]) -> tuple[Retained, ...]:
-    """The records of both, those of a topic in one."""
+    """The records of both, merged by topic."""
     topics = {retained.topic: retained for retained in first}
     for other in second:
         earlier = topics.get(other.topic)
@@ -84,28 +84,28 @@ def _utc(milliseconds: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong at a place in a file.
+    """A problem at a position in a file.
 
     Attributes:
-        rule: Its kind: a compatibility rule by the reference's name, or one of `RULES`.
-        file: From the project's folder, with `/`.
-        position: Where it stands.
+        rule: The kind: a compatibility rule by the reference's name, or one of `RULES`.
+        file: The file's path relative to the project's folder, with `/`.
+        position: The position in the file.
         message: What is wrong, in a sentence.
-        remedy: What would mend it.
+        remedy: How to solve it.
         severity: `error` or `warning`.
         subject: The file's subject, if it has one.
         path: The path inside the schema as the reference prints it.
         direction: BACKWARD or FORWARD for incompatibilities.
         version: The earlier version, in words, such as `version 3` or `main (1a2b3c4)`.
-        breaks: Who breaks.
+        breaks: Which clients break.
         harm: How they break.
-        old: Where the earlier version has it.
-        fixes: Ways to change the file that mend it.
-        witness: A datum that shows the break, or why no data can break.
-        also: Subjects that refer to this one and break by this change.
-        retained: The records of topics that cannot be read any more, if the check asked topics.
-        declared: Why the break is meant, where the configuration declares it.
-        text: The file's text, in which fixes are edits.
+        old: The position in the earlier version.
+        fixes: Edits of the file that solve the problem.
+        witness: A datum that shows the break, or the reason why no data can break.
+        also: Subjects that refer to this one and break because of this change.
+        retained: The records of topics that become unreadable, if topics were checked.
+        declared: The reason for an intended break, if the configuration declares it.
+        text: The file's text, to which fixes refer.
     """
 
     rule: str
@@ -130,12 +130,12 @@ class Finding:
 
     @property
     def order(self) -> tuple[str, int, int, str]:
-        """Findings come by file, then by place."""
+        """The sort key: file, then position."""
         return self.file, self.position.line, self.position.column, self.rule
 
     @property
     def sentences(self) -> str:
-        """All of the explanation, on one line."""
+        """The whole explanation on one line."""
         parts = [
             self.message,
             f"Breaks {self.breaks}." if self.breaks else "",
@@ -149,12 +149,12 @@ class Finding:
 
     @property
     def data(self) -> str:
-        """The records that the break concerns; nothing if no topic was asked."""
+        """The records that the break affects, in words; empty if no topic was checked."""
         return "; ".join(retained.text for retained in self.retained)
 
     @property
     def evidence(self) -> str:
-        """The witness in a sentence or two; nothing if there is none."""
+        """The witness in one or two sentences; empty if there is none."""
         if self.witness is None:
             return ""
         example = self.witness.example
@@ -189,7 +189,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A subject that was checked: its file, the level, and how many earlier versions it was compared with."""
+    """A checked subject: its file, its level, and the number of earlier versions it was compared with."""
 
     subject: str
     file: str
@@ -202,13 +202,12 @@ class Report:
     """The outcome of a check.
 
     Attributes:
-        checked: What was checked, in the order of the files.
-        findings: What is wrong, in order.
-        declared: Breaks that the configuration declares; they count for nothing.
-        notes: What the user should know besides.
-        idle: Those of the notes that say that a declaration is over and declares nothing.
-        prefix: The project's folder within its git repository, with a `/` at its end, or nothing: what code hosts put
-            before paths.
+        checked: The checked subjects, in the order of their files.
+        findings: The findings, in order.
+        declared: Breaks that the configuration declares; they do not make the check fail.
+        notes: Further information for the user.
+        idle: The notes about expired declarations that match nothing.
+        prefix: The project's folder within its git repository, followed by `/`, or empty; code hosts need it in paths.
     """
 
     checked: tuple[Checked, ...] = ()
@@ -219,7 +218,7 @@ class Report:
     prefix: str = ""
 
     def plus(self, other: Report) -> Report:
-        """This report with that of another baseline; a break that both have is told once."""
+        """Merge this report with that of another baseline; a break in both is reported once."""
         checked = {subject.file: subject for subject in self.checked}
         for subject in other.checked:
             earlier = checked.get(subject.file)
@@ -239,17 +238,17 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether an error was found; warnings do not count."""
+        """Whether an error was found; warnings are ignored."""
         return any(finding.severity == ERROR for finding in self.findings)
 
     @property
     def worst_first(self) -> list[Finding]:
-        """Errors before warnings: code hosts show no more than some."""
+        """Errors before warnings, because code hosts show only a limited number."""
         return sorted(self.findings, key=lambda finding: (finding.severity != ERROR, finding.order))
 
 
 def _together(first: Iterable[Finding], second: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings of both in order; of a pair the first, with the records of both and the worse severity."""
+    """Merge the findings of both in order; of a pair, keep the first with both records and the worse severity."""
     together: dict[tuple[object, ...], Finding] = {}
     for finding in (*first, *second):
         key = (finding.rule, finding.file, finding.path, finding.direction, finding.path or finding.message)

@@ -1,4 +1,4 @@
-"""Rules about one schema alone: documentation, names, defaults and reserved numbers."""
+"""Lint rules for a single schema: documentation, names, defaults and reserved numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CASES = {
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a lint rule has to say about a place in a schema."""
+    """The message of a lint rule about a part of a schema."""
 
     pointer: Pointer
     message: str
@@ -34,7 +34,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What lint rules look at: the schema, the newest version before it if there is one, and the spelling wanted."""
+    """The input of lint rules: the schema, the newest earlier version if there is one, and the configured spelling."""
 
     schema: Any
     previous: Any
@@ -42,7 +42,7 @@ class Subject:
 
 
 def lint(file: SchemaFile, schema: ParsedSchema, version: Earlier | None, config: Config) -> Iterator[Finding]:
-    """The findings of the rules that a project has switched on."""
+    """The findings of the lint rules that the project enables."""
     previous = None
     if "reserved" in config.lint and version is not None and version.schema.schema_type == file.schema_type:
         try:
@@ -67,7 +67,7 @@ def lint(file: SchemaFile, schema: ParsedSchema, version: Earlier | None, config
 
 
 def spelled(name: str, *cases: str) -> bool:
-    """Tell whether a name is spelled in one of some cases."""
+    """Tell whether a name matches one of some spellings."""
     return any(_CASES[case].fullmatch(name) for case in cases)
 
 
@@ -191,14 +191,14 @@ def _proto_names(subject: Subject) -> Iterator[Remark]:
         yield Remark(
             (), "The file has no package.", "Add a package with a version at its end, such as `shop.orders.v1`."
         )
-    wanted = {"message": "PascalCase", "enum": "PascalCase", "field": "snake_case", "value": "UPPER_SNAKE_CASE"}
+    cases = {"message": "PascalCase", "enum": "PascalCase", "field": "snake_case", "value": "UPPER_SNAKE_CASE"}
     for pointer, kind, name in _declarations(subject.schema):
-        yield from _misspelled(pointer, kind, name, wanted[kind])
+        yield from _misspelled(pointer, kind, name, cases[kind])
 
 
 def _proto_defaults(subject: Subject) -> Iterator[Remark]:
     for pointer, enum in _enums(subject.schema):
-        first = next((each for each in enum.constants if each.number == 0), None)
+        first = next((constant for constant in enum.constants if constant.number == 0), None)
         if first is not None and not first.name.endswith(("_UNSPECIFIED", "_UNKNOWN", "UNKNOWN", "UNSPECIFIED")):
             message = f"The enum {enum.name!r} has {first.name!r} as its zero: unset and {first.name!r} look the same."
             remedy = "Begin the enum with a value that ends in _UNSPECIFIED."
@@ -206,7 +206,7 @@ def _proto_defaults(subject: Subject) -> Iterator[Remark]:
 
 
 def _proto_reserved(subject: Subject) -> Iterator[Remark]:
-    """Numbers of fields and enum values that are gone and not reserved: the next one to take them misreads old data."""
+    """Removed fields and enum values that are not reserved: reusing their numbers would make old data misread."""
     if subject.previous is None:
         return
     from compat.protobuf.reserving import numbered  # noqa: PLC0415 - only where there is Protobuf

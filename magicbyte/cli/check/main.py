@@ -1,6 +1,6 @@
-"""`magicbyte check`: stop a schema that breaks its readers or writers before it is merged.
+"""`magicbyte check`: find schemas that break their readers or writers before they are merged.
 
-Exit code 0 where nothing is wrong, 100 for findings, 1 where the check itself failed.
+Exit code 0 if nothing is wrong, 100 for findings, 1 if the check itself failed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from magicbyte.kit.failure import Failure, say
 if TYPE_CHECKING:
     from magicbyte.cli.check.findings import Report
 
-#: What the exit code says of findings.
+#: The exit code for findings.
 FOUND = 100
 _FIXES = ("all", "ask")
 _FORMATS = ("text", "json", "junit", "sarif", "github", "github-markdown", "gitlab")
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["explain"]:
         return _explain(arguments[1:])
     options = _parse(arguments)
-    outputs = [_output(each) for each in options.format or ["text"]]
-    # What comes now is slow to load; --help has no use for it.
+    outputs = [_output(argument) for argument in options.format or ["text"]]
+    # These imports are slow, and --help does not need them.
     from magicbyte.cli.check.outputs import renderer  # noqa: PLC0415
     from magicbyte.cli.check.run import Services, check_project  # noqa: PLC0415
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
         try:
             say(post(report))
         except Failure as failure:
-            # A fork's job may not write comments; what the check found does not depend on it.
+            # A fork's job may not write comments, and that must not change the result of the check.
             say(f"no comment: {failure}")
     return FOUND if report.failed else 0
 
@@ -129,16 +129,16 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="FORM[=FILE]",
         help=f"{', '.join(_FORMATS)}; may be given several times (default: text)",
     )
-    # The file that follows a plain --fix is not its value.
+    # The argument after a plain --fix is a file, not its value.
     options = parser.parse_args(["--fix=all" if argument == "--fix" else argument for argument in arguments])
-    for each in options.format or ():
-        if each.partition("=")[0] not in _FORMATS:
-            parser.error(f"--format {each}: there are {', '.join(_FORMATS)}")
+    for output in options.format or ():
+        if output.partition("=")[0] not in _FORMATS:
+            parser.error(f"--format {output}: there are {', '.join(_FORMATS)}")
     return options
 
 
-def _output(wanted: str) -> tuple[str, str | None]:
-    form, named, path = wanted.partition("=")
+def _output(argument: str) -> tuple[str, str | None]:
+    form, named, path = argument.partition("=")
     return form, path if named else None
 
 
@@ -148,7 +148,7 @@ def _write(text: str, path: str | None) -> None:
             sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Whoever reads has seen enough; the interpreter would complain at its end.
+            # The reader of the pipe has closed it; without this, the interpreter would report an error at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     try:

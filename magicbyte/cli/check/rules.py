@@ -1,4 +1,4 @@
-"""`magicbyte check explain RULE`: what a rule means, with an example before and after."""
+"""`magicbyte check explain RULE`: explains a rule, with an example before and after."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compat.level import LEVELS, Policy
 from compat.schema import Dependency, ParsedSchema, SchemaText
 from magicbyte.kit.failure import Failure
 
-#: The check's own rules.
+#: The rules of the check itself.
 OTHERS = {
     "INVALID_SCHEMA": "The file is not UTF-8, not JSON or not a schema; the registry would answer 42201.",
     "DANGLING_REFERENCE": "Nothing defines what the schema mentions; a warning if a Protobuf file uses nothing of it.",
@@ -35,7 +35,7 @@ _JUDGED = {True: "a warning, an error with --strict", False: "an error"}
 
 
 def explain_rule(name: str) -> str:
-    """The text about a rule, in every schema type that has it.
+    """The explanation of a rule, for every schema type that has it.
 
     Raises:
         Failure: There is no such rule.
@@ -54,7 +54,7 @@ def explain_rule(name: str) -> str:
 
 
 def all_rules() -> dict[str, list[tuple[str, Rule]]]:
-    """Every compatibility rule and caution by name, with the schema types that have it."""
+    """All compatibility rules and cautions by name, with the schema types that have them."""
     rules: dict[str, list[tuple[str, Rule]]] = {}
     for schema_type, schema_format in FORMATS.items():
         for rule in (*schema_format.rules.values(), *schema_format.caution_rules.values()):
@@ -88,7 +88,7 @@ def _indented(text: str) -> Iterator[str]:
 
 
 def _told(name: str, schema_type: str, example: dict[str, Any]) -> Iterator[str]:
-    """What the check says of the example."""
+    """The findings of the check for an example."""
     old, new = (_parsed(schema_type, example, side) for side in ("before", "after"))
     explained = check(new, [Previous(None, old)], LEVELS[example["level"]]).explained()
     yield from [reason.to_text() for reason in explained if reason.rule == name][:1]
@@ -101,7 +101,7 @@ def _parsed(schema_type: str, example: dict[str, Any], side: str) -> ParsedSchem
 
 
 def examples() -> dict[str, dict[str, dict[str, Any]]]:
-    """An example of each rule by schema type: `before`, `after`, the `level` it breaks under, and imported files."""
+    """The examples of each rule by schema type: `before`, `after`, the `level` that they break, and imported files."""
     text = files("magicbyte.cli.check").joinpath("rule_examples.json").read_text("utf-8")
     picked: dict[str, dict[str, dict[str, Any]]] = json.loads(text)
     return picked

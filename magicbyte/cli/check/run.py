@@ -1,4 +1,4 @@
-"""One check from beginning to end: the configuration, the files, the baseline, the report."""
+"""Runs a check: reads the configuration, the files and the baseline, and returns the report."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Where the registry and the brokers are, and how to talk to them.
+    """The addresses and settings of the registry and the brokers.
 
     Attributes:
-        registry: The registry's URL, over that of the settings.
-        bootstrap_servers: The brokers.
+        registry: The registry's URL; it overrides that of the settings.
+        bootstrap_servers: The brokers' addresses.
         command_config: A `.properties` file of the Kafka client.
-        settings: Gives the settings of the registry's client.
-        usual_registry: The registry's URL if nothing else names it: the configuration's, or that of another baseline.
+        settings: Returns the settings of the registry's client.
+        usual_registry: The registry's URL if no other is given: that of the configuration, or of another baseline.
     """
 
     registry: str | None = None
@@ -55,20 +55,20 @@ def check_project(
     strict: bool = False,
     services: Services = _NOWHERE,
 ) -> Report:
-    """Check the project that a folder is in.
+    """Check the project that contains a folder.
 
     Args:
-        folder: Where the user is.
-        config_file: The configuration, if it is not to be looked for.
-        against: What to compare with, one after the other, instead of what the configuration says.
-        named: Files and folders, from the folder, whose findings are wanted; all if there are none.
-        level: For subjects that have no level of their own.
-        lint: Whether all lint rules are on.
-        strict: Whether what breaks although the rules allow it is an error.
-        services: Where the registry and the brokers are, for baselines that ask them.
+        folder: The working folder.
+        config_file: The configuration file; by default it is searched for.
+        against: The baselines to compare with in turn, instead of the configured one.
+        named: The files and folders whose findings are requested, relative to the folder; by default all.
+        level: The level for subjects without a level of their own.
+        lint: Whether to enable all lint rules.
+        strict: Whether breaks that the rules allow are errors.
+        services: The registry and the brokers, for baselines that need them.
 
     Raises:
-        Failure: something of this is not there or wrong.
+        Failure: one of these does not exist or is wrong.
     """
     config = find_config(folder, config_file)
     if level is not None:
@@ -81,8 +81,8 @@ def check_project(
         config = replace(config, strict=True)
     paths = [_inside(config, folder, name) for name in named]
     files, findings = working_files(config, [path for path in paths if (config.root / path).is_file()])
-    found = {*(file.path for file in files), *(finding.file for finding in findings)}
-    wanted = {path for path in found if any(_is_in(path, name) for name in paths)} if named else None
+    paths_checked = {*(file.path for file in files), *(finding.file for finding in findings)}
+    selected = {path for path in paths_checked if any(_is_in(path, name) for name in paths)} if named else None
     report: Report | None = None
     baselines: Sequence[str | None] = against or [config.against]
     kinds = [_kind(baseline_text, folder) for baseline_text in baselines]
@@ -91,7 +91,7 @@ def check_project(
     for baseline_text in dict.fromkeys(baselines):
         with open_baseline(baseline_text, config, folder, files, services) as baseline:
             tree = Tree(files, open_stores(config, baseline), config.import_roots)
-            checked = Checker(config, tree, baseline).run(wanted, today=_today(), prior=findings)
+            checked = Checker(config, tree, baseline).run(selected, today=_today(), prior=findings)
         report = checked if report is None else report.plus(checked)
     assert report is not None
     return replace(report, prefix=_prefix(config.root))
@@ -101,17 +101,17 @@ def check_project(
 def open_baseline(
     against: str | None, config: Config, folder: Path, files: Sequence[SchemaFile], services: Services
 ) -> Iterator[Baseline]:
-    """The baseline that a text means.
+    """Open a baseline.
 
     Args:
-        against: As `--against` has it; None for the branch that work is usually merged into.
+        against: The value of `--against`; None for the main branch.
         config: The project.
-        folder: Where paths start.
+        folder: The folder to which paths are relative.
         files: The project's files, whose subjects are looked up.
-        services: Where the registry and the brokers are.
+        services: The registry and the brokers.
 
     Raises:
-        Failure: it means nothing, or what it means is not there.
+        Failure: the value is not valid, or the baseline does not exist.
     """
     kind, rest = _kind(against, folder)
     if kind == "topic":
@@ -134,7 +134,7 @@ def open_baseline(
         with registry_client(settings) as client:
             yield TopicBaseline([*dict.fromkeys(topics)], kafka, client, files)
     elif kind == "registry":
-        # Loads the HTTP client, which is only for those who name a registry.
+        # This import loads the HTTP client, which only registry baselines need.
         from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client  # noqa: PLC0415
         from magicbyte.cli.registry_settings import NO_REGISTRY, with_url  # noqa: PLC0415
 
@@ -148,16 +148,16 @@ def open_baseline(
 
 
 def open_stores(config: Config, baseline: Baseline) -> list[Store]:
-    """Where references lead that no file answers: the lock file, and the baseline if it keeps versions."""
+    """The stores for references that no file resolves: the lock file, and the baseline if it stores versions."""
     stores: list[Store] = []
     if config.lock is not None:
         path = config.root / config.lock
         if not path.is_file() and config.source is not None:
             config.source.fail(f"there is no lock file {config.lock!r}", config.lock)
         stores.append(_read_lock(path, config.lock))
-    own = baseline.store()
-    if own is not None:
-        stores.append(own)
+    baseline_store = baseline.store()
+    if baseline_store is not None:
+        stores.append(baseline_store)
     return stores
 
 

@@ -1,4 +1,4 @@
-"""What all baselines have in common."""
+"""The interface of baselines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from magicbyte.cli.check.findings import Retained
 from magicbyte.cli.check.project.files import SchemaFile
 from magicbyte.cli.check.project.tree import Store
 
-#: A version's metadata properties.
+#: The metadata properties of a version.
 Properties = Mapping[str, str]
 
 
@@ -20,7 +20,7 @@ Properties = Mapping[str, str]
 class Earlier:
     """An earlier version: its name in words, its number if it has one, its texts, and its metadata properties.
 
-    `retained` are the records that topics have of it.
+    `retained` are the records in topics that were written with it.
     """
 
     name: str
@@ -33,10 +33,10 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a registry is set to do for a subject; None where it is not known.
+    """A registry's settings for a subject; None if unknown.
 
-    `policy` is STRICT in place of an `unsupported_policy`. `group` names the metadata property whose value decides
-    which versions are compared; `defaults` and `overrides` are the properties that every new version gets.
+    An `unsupported_policy` is treated as STRICT in `policy`. `group` names the metadata property whose value selects
+    the versions to compare; `defaults` and `overrides` are the properties that every new version gets.
     """
 
     level: Level | None = None
@@ -48,7 +48,7 @@ class Terms:
     overrides: Properties | None = None
 
     def or_else(self, common: Terms) -> Terms:
-        """These terms, with what they leave out taken from those of all subjects; the level and the policy aside."""
+        """Fill the missing terms from the terms for all subjects, except the level and the policy."""
         return replace(
             self,
             group=self.group or common.group,
@@ -59,13 +59,13 @@ class Terms:
 
 
 class Baseline(Protocol):
-    """Earlier versions of subjects, and the levels that hold for them.
+    """The earlier versions of subjects, and their levels.
 
     Attributes:
-        name: In words.
-        keeps_versions: Whether a schema that is any version already is accepted as that one, as registries do.
-        is_data: Whether its versions stand for data. Then each file has to read all of them, whatever its level; a
-            break with a version that has no data is a note.
+        name: The name in words.
+        keeps_versions: Whether a schema that equals any earlier version is accepted, as in registries.
+        is_data: Whether its versions stand for stored data. Then each file must be able to read all of them, always;
+            a break with a version without data is only a note.
     """
 
     name: str
@@ -73,23 +73,23 @@ class Baseline(Protocol):
     is_data: bool
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
-        """The versions before a file's schema, oldest first: the newest one, or every one."""
+        """The versions before a file's schema, oldest first: only the newest, or all with `every`."""
 
     def terms(self, subject: str) -> Terms:
-        """What is set for the subject itself."""
+        """The terms of the subject itself."""
 
     def default_terms(self) -> Terms:
-        """What holds for subjects for which nothing is set."""
+        """The terms of subjects that have none of their own."""
 
     def store(self) -> Store | None:
-        """Where references lead that no file answers, if the baseline knows."""
+        """The store for references that no file resolves; None if the baseline has none."""
 
     def notes(self) -> Sequence[str]:
-        """What the user should know about the comparison, once it is done."""
+        """Notes for the user on the comparison, available after it."""
 
 
 class Nothing:
-    """No baseline: files are parsed and linted, and compared with nothing."""
+    """No baseline: files are parsed and linted, but not compared."""
 
     name = "nothing"
     keeps_versions = False
@@ -112,5 +112,5 @@ class Nothing:
         return None
 
     def notes(self) -> Sequence[str]:
-        """That nothing was compared."""
+        """Notes that nothing was compared."""
         return ("nothing to compare with: schemas were only read; name a baseline with --against",)

@@ -1,4 +1,4 @@
-"""A folder as the baseline, or one file: one earlier version of every subject."""
+"""A folder or a file as the baseline: one earlier version of every subject."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from magicbyte.cli.check.project.tree import Tree
 
 
 class FolderBaseline(Nothing):
-    """A copy of the project's files as they were: each stands where it stands in the project."""
+    """A copy of an earlier state of the project's files, under the same paths."""
 
     def __init__(self, folder: Path, config: Config, name: str) -> None:
         self.name = name
@@ -25,13 +25,13 @@ class FolderBaseline(Nothing):
         self._transitive = False
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
-        """The file of the same subject, or else of the same path."""
+        """The file with the same subject, or otherwise with the same path."""
         self._transitive |= every
-        found = self._tree.by_subject.get(file.subject) or self._tree.by_path.get(file.path)
-        return () if found is None else (earlier_of(found, self._tree, self.name),)
+        earlier = self._tree.by_subject.get(file.subject) or self._tree.by_path.get(file.path)
+        return () if earlier is None else (earlier_of(earlier, self._tree, self.name),)
 
     def notes(self) -> Sequence[str]:
-        """That transitive levels find one version only, where one was asked for."""
+        """Notes that transitive levels compare only one version, if such a level was requested."""
         return (f"{self.name} holds one version of each subject: levels cannot be transitive",) * self._transitive
 
     @cached_property
@@ -45,7 +45,7 @@ class FolderBaseline(Nothing):
 
 
 class FileBaseline(FolderBaseline):
-    """One file, which is the earlier version of whatever is checked."""
+    """One file, which is the earlier version of every checked file."""
 
     def __init__(self, file: Path, config: Config, name: str) -> None:
         super().__init__(file.parent, replace(config, entries=(Entry(file.name), *config.entries), exclude=()), name)
@@ -55,12 +55,12 @@ class FileBaseline(FolderBaseline):
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
         """The file."""
         self._transitive |= every
-        found = self._tree.by_path.get(self._file)
-        if found is None:
+        earlier = self._tree.by_path.get(self._file)
+        if earlier is None:
             return ()
-        return (earlier_of(replace(found, schema_type=file.schema_type), self._tree, self.name),)
+        return (earlier_of(replace(earlier, schema_type=file.schema_type), self._tree, self.name),)
 
 
 def earlier_of(file: SchemaFile, tree: Tree, name: str) -> Earlier:
-    """A file of an earlier time as an earlier version."""
+    """An earlier file as an earlier version."""
     return Earlier(name, None, SchemaText(file.schema_type, file.text), tree.dependencies(file))

@@ -1,4 +1,4 @@
-"""A git ref as the baseline: what stood where the work branched off, and for transitive levels all before that."""
+"""A git ref as the baseline: the files at the branch point, and for transitive levels all earlier contents."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from magicbyte.cli.check.project.files import SchemaFile, read_files
 from magicbyte.cli.check.project.tree import Tree
 from magicbyte.kit.failure import Failure
 
-#: What a pull request is usually merged into.
+#: The usual target branches of pull requests.
 USUAL = ("origin/HEAD", "origin/main", "main", "origin/master", "master")
 
 
 class GitBaseline(Nothing):
-    """The files at the commit where HEAD and a ref parted.
+    """The files at the merge base of HEAD and a ref.
 
     Raises:
-        Failure: there is no repository, no such ref, or no commit that both share.
+        Failure: there is no repository, no such ref, or no common commit.
     """
 
     def __init__(self, ref: str, config: Config) -> None:
@@ -50,26 +50,26 @@ class GitBaseline(Nothing):
         self._trees: dict[str, Tree] = {}
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
-        """The file of the same subject, or else of the same path; with every, each content it ever had."""
+        """The file with the same subject, or otherwise with the same path; with `every`, all its earlier contents."""
         tree = self._tree(self._base)
-        found = tree.by_subject.get(file.subject) or tree.by_path.get(file.path)
-        if found is None:
+        earlier = tree.by_subject.get(file.subject) or tree.by_path.get(file.path)
+        if earlier is None:
             return ()
-        newest = earlier_of(found, tree, self.name)
+        newest = earlier_of(earlier, tree, self.name)
         if not every:
             return (newest,)
         self._transitive = True
-        return (*reversed(list(self._history(found, newest))), newest)
+        return (*reversed(list(self._history(earlier, newest))), newest)
 
     def notes(self) -> Sequence[str]:
-        """That the history is cut off, where all of it was asked for."""
+        """Notes that the history is incomplete, if all of it was needed."""
         if self._transitive and self._repository.is_shallow:
             return ("the git history is shallow: transitive levels were checked as far back as it goes",)
         return ()
 
-    def _history(self, found: SchemaFile, newest: Earlier) -> list[Earlier]:
+    def _history(self, file: SchemaFile, newest: Earlier) -> list[Earlier]:
         """The versions before the newest one, newest first."""
-        path, after = found.path, (newest.schema.text, newest.dependencies)
+        path, after = file.path, (newest.schema.text, newest.dependencies)
         versions = []
         for change in self._changes:
             if change.after != path:
@@ -78,12 +78,12 @@ class GitBaseline(Nothing):
             if change.blob is None:
                 continue
             text = self._repository.read([change.blob])[change.blob].decode(errors="replace")
-            schema, tree = SchemaText(found.schema_type, text), None
-            mentions_others = bool(self._tree(self._base).mentions(found)) or bool(newest.dependencies)
+            schema, tree = SchemaText(file.schema_type, text), None
+            mentions_others = bool(self._tree(self._base).mentions(file)) or bool(newest.dependencies)
             if mentions_others:
                 tree = self._tree(change.commit)
-            there = tree.by_path.get(change.after) if tree is not None else None
-            dependencies = tree.dependencies(there) if tree is not None and there is not None else ()
+            earlier = tree.by_path.get(change.after) if tree is not None else None
+            dependencies = tree.dependencies(earlier) if tree is not None and earlier is not None else ()
             if (text, dependencies) != after:
                 versions.append(Earlier(f"{self._ref}'s {change.commit[:7]}", None, schema, dependencies))
             after = (text, dependencies)
@@ -105,7 +105,7 @@ class GitBaseline(Nothing):
         return self._trees[commit]
 
     def _config_at(self, blobs: Mapping[str, str]) -> Config:
-        """The configuration of the time: which file was which subject; today's where there was none."""
+        """The configuration at that commit, which maps files to subjects; today's if there was none."""
         name = self._config.source.name if self._config.source else FILE
         blob = blobs.get(name)
         if blob is None:
@@ -120,7 +120,7 @@ class GitBaseline(Nothing):
 
 
 def usual_ref(config: Config) -> str | None:
-    """The branch that work is usually merged into; None where the project is in no git repository or has none."""
+    """The main branch; None if the project is not in a git repository or has no such branch."""
     try:
         repository = Repository(config.root, config.endings)
     except Failure:

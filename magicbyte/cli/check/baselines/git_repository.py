@@ -1,4 +1,4 @@
-"""What the baseline needs of git, through its command."""
+"""The git operations that the baseline needs, run through the `git` command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADER = re.compile(rb"[0-9a-f]{40,64} (?P<kind>\w+) (?P<size>\d+)|.* (?:missin
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file's change in a commit: its paths before and after, and its content after (None where it went)."""
+    """A file's change in a commit: its paths before and after, and its content after; None if it was deleted."""
 
     commit: str
     before: str
@@ -25,14 +25,14 @@ class Change:
 
 
 class Repository:
-    """The repository that a folder is in; paths start at that folder.
+    """The repository that contains a folder; paths are relative to that folder.
 
     Args:
         folder: The folder.
-        endings: What the names of schema files end in.
+        endings: The file name endings of schema files.
 
     Raises:
-        Failure: there is no git, or the folder is in no repository.
+        Failure: git is not installed, or the folder is not in a repository.
     """
 
     def __init__(self, folder: Path, endings: tuple[str, ...]) -> None:
@@ -45,16 +45,16 @@ class Repository:
         self._blobs: dict[str, bytes] = {}
 
     def commit(self, ref: str) -> str | None:
-        """The commit that a ref means; None where there is no such ref."""
-        found = self._try("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-        return None if found is None else found.decode().strip()
+        """The commit of a ref; None if there is no such ref."""
+        output = self._try("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        return None if output is None else output.decode().strip()
 
     def merge_base(self, commit: str) -> str | None:
-        """The newest commit that HEAD and a commit share; None where there is none."""
+        """The newest common commit of HEAD and a commit; None if there is none."""
         if self.commit("HEAD") is None:
             return None
-        found = self._try("merge-base", "HEAD", commit)
-        return None if found is None else found.decode().split()[0]
+        output = self._try("merge-base", "HEAD", commit)
+        return None if output is None else output.decode().split()[0]
 
     @property
     def is_shallow(self) -> bool:
@@ -62,23 +62,23 @@ class Repository:
         return (self._try("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
 
     def files(self, commit: str) -> Mapping[str, str]:
-        """The blobs of a commit's schema and configuration files by path."""
+        """The blobs of a commit's schema and configuration files, by path."""
         listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *([self.prefix] if self.prefix else []))
-        found = {}
+        blobs = {}
         for line in listed.split(b"\0"):
             about, _, path = line.partition(b"\t")
             name = path.decode("utf-8", "surrogateescape")
             if name.endswith((*self._endings, ".toml")) and about.split()[1] == b"blob":
-                found[name.removeprefix(self.prefix)] = about.split()[2].decode()
-        return found
+                blobs[name.removeprefix(self.prefix)] = about.split()[2].decode()
+        return blobs
 
     def read(self, blobs: Iterable[str]) -> Mapping[str, bytes]:
-        """The contents of blobs; one process reads them all."""
-        wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._blobs]
-        if wanted:
-            answer = self._run("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in wanted).encode())
+        """The contents of blobs, read by a single process."""
+        unread = [blob for blob in dict.fromkeys(blobs) if blob not in self._blobs]
+        if unread:
+            answer = self._run("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in unread).encode())
             offset = 0
-            for blob in wanted:
+            for blob in unread:
                 end = answer.index(b"\n", offset)
                 header = _HEADER.fullmatch(answer, offset, end)
                 size = int(header["size"]) if header and header["size"] else None
@@ -89,7 +89,7 @@ class Repository:
         return self._blobs
 
     def changes(self, commit: str) -> Iterator[Change]:
-        """Every change of a schema file in the history of a commit's branch, newest first, with renames."""
+        """Every change of a schema file in the history of a commit, newest first, with renames."""
         options = ["--first-parent", "--diff-merges=first-parent", "--raw", "-M", "-z", "--no-abbrev", "--relative"]
         answer = self._run(
             "log", *options, "--format=%x01%H", commit, "--", *(f"*{ending}" for ending in self._endings)
@@ -120,7 +120,7 @@ class Repository:
 
 
 def _parse_changes(commit: str, words: Iterator[str]) -> Iterator[Change]:
-    """The changes of one commit in the raw format: `:modes blobs status`, then one path, or two of a rename."""
+    """The changes of one commit in the raw format: `:modes blobs status`, then one path, or two for a rename."""
     for word in words:
         if not word.startswith(":"):
             continue

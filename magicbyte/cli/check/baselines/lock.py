@@ -1,4 +1,4 @@
-"""A registry's state as a file, and that state as the baseline, be it from a file or from the registry."""
+"""A registry's state as a file, and a registry's state as the baseline."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a registry holds.
+    """The state of a registry.
 
     Attributes:
         versions: The live versions by subject and number.
-        terms: What is set for subjects, and for all (None).
-        referenced: Versions that are known only because others refer to them.
-        properties: The metadata properties of live versions that have some, by subject and number.
+        terms: The settings of subjects, and under None those of all subjects.
+        referenced: Versions that are included only because others refer to them.
+        properties: The metadata properties of live versions, by subject and number; versions without any are omitted.
     """
 
     versions: Mapping[str, Mapping[int, SchemaText]] = field(default_factory=dict)
@@ -37,11 +37,11 @@ class State:
     properties: Mapping[tuple[str, int], Properties] = field(default_factory=dict)
 
     def version(self, subject: str, number: int) -> SchemaText | None:
-        """A version that a reference names."""
+        """The version that a reference names."""
         return self.versions.get(subject, {}).get(number) or self.referenced.get((subject, number))
 
     def to_json(self) -> dict[str, Any]:
-        """The lock file's content."""
+        """The content of the lock file."""
         subjects: dict[str, Any] = {
             subject: {
                 **_terms_json(self.terms.get(subject, Terms())),
@@ -61,7 +61,10 @@ class State:
 
 
 def _version_json(number: int, schema: SchemaText, properties: Properties | None = None) -> dict[str, Any]:
-    references = [{"name": each.name, "subject": each.subject, "version": each.version} for each in schema.references]
+    references = [
+        {"name": reference.name, "subject": reference.subject, "version": reference.version}
+        for reference in schema.references
+    ]
     value = {"version": number, "type": schema.schema_type, "schema": schema.text, "references": references}
     return value if not properties else {**value, "properties": dict(properties)}
 
@@ -82,7 +85,7 @@ def read_lock(path: Path, name: str) -> State:
     """Read a lock file.
 
     Raises:
-        Failure: there is none, or it is none; with line and column.
+        Failure: there is no file, or it is not a lock file; with line and column.
     """
     text = read_text(path, name)
     try:
@@ -95,18 +98,19 @@ def read_lock(path: Path, name: str) -> State:
             raise Failure(f"{name}:1:1: is of format {value['format']!r}, this version reads format {FORMAT}")
         subjects = value["subjects"]
         versions = {
-            subject: {int(each["version"]): _schema_text(each) for each in held["versions"]}
+            subject: {int(version["version"]): _schema_text(version) for version in held["versions"]}
             for subject, held in subjects.items()
         }
         terms: dict[str | None, Terms] = {subject: _terms(held) for subject, held in subjects.items()}
         referenced = {
-            (each["subject"], int(each["version"])): _schema_text(each) for each in value.get("referenced", ())
+            (version["subject"], int(version["version"])): _schema_text(version)
+            for version in value.get("referenced", ())
         }
         properties = {
-            (subject, int(each["version"])): dict(each["properties"])
+            (subject, int(version["version"])): dict(version["properties"])
             for subject, held in subjects.items()
-            for each in held["versions"]
-            if "properties" in each
+            for version in held["versions"]
+            if "properties" in version
         }
         return State(versions, terms | {None: _terms(value)}, referenced, properties)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -114,7 +118,10 @@ def read_lock(path: Path, name: str) -> State:
 
 
 def _schema_text(value: Mapping[str, Any]) -> SchemaText:
-    references = (Reference(each["name"], each["subject"], each["version"]) for each in value.get("references", ()))
+    references = (
+        Reference(reference["name"], reference["subject"], reference["version"])
+        for reference in value.get("references", ())
+    )
     return SchemaText(value.get("type", AVRO), value["schema"], tuple(references))
 
 
@@ -131,7 +138,7 @@ def _terms(value: Mapping[str, Any]) -> Terms:
 
 
 class StateBaseline:
-    """Every live version that a registry holds, or held when the lock file was written."""
+    """All live versions in a registry, now or when the lock file was written."""
 
     keeps_versions = True
     is_data = False
@@ -155,15 +162,15 @@ class StateBaseline:
         ]
 
     def terms(self, subject: str) -> Terms:
-        """What is set for the subject."""
+        """The terms of the subject."""
         return self._state.terms.get(subject, Terms())
 
     def default_terms(self) -> Terms:
-        """What is set for all subjects."""
+        """The terms of all subjects."""
         return self._state.terms.get(None, Terms())
 
     def store(self) -> Store:
-        """This."""
+        """This object."""
         return self
 
     def notes(self) -> Sequence[str]:
@@ -171,21 +178,21 @@ class StateBaseline:
         return ()
 
     def stored(self, subject: str, version: int) -> Stored | None:
-        """A version of a subject, -1 for the latest; None where there is none."""
+        """A version of a subject, -1 for the latest; None if there is none."""
         number = max(self._state.versions.get(subject, {}), default=0) if version == -1 else version
         schema = self._state.version(subject, number)
         return None if schema is None else Stored(subject, number, schema, self._dependencies(schema))
 
     def _dependencies(self, schema: SchemaText) -> Dependencies:
-        found: dict[str, str] = {}
-        self._gather(schema, found, ())
-        return tuple(Dependency(name, text) for name, text in found.items())
+        texts: dict[str, str] = {}
+        self._gather(schema, texts, ())
+        return tuple(Dependency(name, text) for name, text in texts.items())
 
-    def _gather(self, schema: SchemaText, found: dict[str, str], above: tuple[str, ...]) -> None:
+    def _gather(self, schema: SchemaText, texts: dict[str, str], above: tuple[str, ...]) -> None:
         for reference in schema.references:
-            if reference.name in found or reference.name in above:
+            if reference.name in texts or reference.name in above:
                 continue
             held = self._state.version(reference.subject, reference.version)
             if held is not None:
-                self._gather(held, found, (*above, reference.name))
-                found.setdefault(reference.name, held.text)
+                self._gather(held, texts, (*above, reference.name))
+                texts.setdefault(reference.name, held.text)

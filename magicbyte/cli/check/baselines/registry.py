@@ -1,4 +1,4 @@
-"""A running registry as the baseline: all live versions are fetched, and compared on this side."""
+"""A running registry as the baseline: all live versions are fetched and compared locally."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from serdes.error import RegistryError, SerdesError, SubjectNotFound, VersionNot
 
 @contextmanager
 def registry_client(settings: Mapping[str, str]) -> Iterator[RegistryClient]:
-    """A client of the registry that settings name.
+    """A client of the registry in the settings.
 
     Args:
-        settings: As `serdes.client.config.client_options` has them.
+        settings: Settings as in `serdes.client.config.client_options`.
 
     Raises:
         Failure: a setting is wrong, or the registry does not answer or refuses a request.
@@ -36,16 +36,16 @@ def registry_client(settings: Mapping[str, str]) -> Iterator[RegistryClient]:
 
 
 class RegistryBaseline(StateBaseline):
-    """The subjects that are asked for, and whatever they refer to, as a registry holds them now."""
+    """The requested subjects and their references, as a registry has them now."""
 
     def __init__(self, client: RegistryClient, subjects: Iterable[str]) -> None:
         self._client = client
-        wanted = set(subjects)
-        names = {name for name in client.subjects() if name in wanted}
+        requested = set(subjects)
+        names = {name for name in client.subjects() if name in requested}
         super().__init__(",".join(client.urls), fetch_state(client, names))
 
     def stored(self, subject: str, version: int) -> Stored | None:
-        """A version of a subject, fetched when it is first asked for."""
+        """A version of a subject, fetched on first use."""
         if subject not in self._state.versions:
             fetched = fetch_state(self._client, self._existing(subject))
             self._state = State(
@@ -57,7 +57,7 @@ class RegistryBaseline(StateBaseline):
         return super().stored(subject, version)
 
     def notes(self) -> Sequence[str]:
-        """The policies that are not supported."""
+        """Notes about unsupported policies."""
         return [
             f"the compatibilityPolicy of {subject or 'all subjects'} is {terms.unsupported_policy}, which is not"
             " supported: judged as STRICT"
@@ -74,9 +74,9 @@ class RegistryBaseline(StateBaseline):
 
 
 def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
-    """All live versions of some subjects with the versions that they refer to, and what is set for them and for all.
+    """All live versions of some subjects, the versions that they refer to, and the terms of each and of all subjects.
 
-    If the client may not see what is set for all, what is set for a subject includes it.
+    If the client may not read the terms of all subjects, the terms of each subject include them.
     """
     versions: dict[str, dict[int, SchemaText]] = {}
     common = _common_terms(client)
@@ -93,16 +93,19 @@ def fetch_state(client: RegistryClient, subjects: Iterable[str]) -> State:
         terms[subject] = _terms(client, subject, inherited=common is None)
         todo += versions[subject].values()
     while todo:
-        for each in todo.pop().references:
-            if each.version in versions.get(each.subject, {}) or (each.subject, each.version) in referenced:
+        for reference in todo.pop().references:
+            if (
+                reference.version in versions.get(reference.subject, {})
+                or (reference.subject, reference.version) in referenced
+            ):
                 continue
             try:
-                # What is stored may refer to a version that was deleted since.
-                found = client.version(each.subject, each.version, deleted=True).schema
+                # A stored schema may refer to a version that has been deleted since.
+                schema = client.version(reference.subject, reference.version, deleted=True).schema
             except (SubjectNotFound, VersionNotFound):
                 continue
-            referenced[each.subject, each.version] = found
-            todo.append(found)
+            referenced[reference.subject, reference.version] = schema
+            todo.append(schema)
     return State(versions, terms, referenced, properties)
 
 

@@ -1,4 +1,4 @@
-"""What topics retain as the baseline: each schema that their records really have."""
+"""The data in topics as the baseline: each schema that their records were written with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from magicbyte.cli.check.baselines.registry import RegistryBaseline
 from magicbyte.cli.check.findings import Retained
 from magicbyte.cli.check.project.files import SchemaFile
 from magicbyte.cli.ids.names import Named, Names, UsedSchema, subject_of
-from magicbyte.cli.ids.scan import Scanner, Wanted
+from magicbyte.cli.ids.scan import Scanner, Selection
 from magicbyte.cli.ids.tally import Usage
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.kafka import KafkaSettingsError, client_config
@@ -30,13 +30,13 @@ _PATIENCE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Kafka:
-    """Where the brokers are: `--bootstrap-servers`, and perhaps the `.properties` file of `--command-config`."""
+    """The brokers: `--bootstrap-servers`, and the `.properties` file of `--command-config`, if given."""
 
     servers: str
     command_config: str | None = None
 
     def properties(self) -> dict[str, str]:
-        """The file's properties; raises Failure if it cannot be read."""
+        """The file's properties; raises Failure if the file cannot be read."""
         try:
             return properties.read_file("--command-config", self.command_config)
         except ConfigError as error:
@@ -48,29 +48,29 @@ class Retention:
     """How long a topic keeps its records.
 
     Attributes:
-        milliseconds: The time that is set; None if none is.
-        words: The same in words, for records without a time that is set.
+        milliseconds: The configured time; None if there is none.
+        words: How long records without a known time are retained, in words.
     """
 
     milliseconds: int | None
     words: str
 
     def of(self, topic: str, usage: Usage) -> Retained:
-        """Records, and until when the last of them is retained."""
+        """The records, and the time until which the last of them is retained."""
         last = usage.last.timestamp
         until = None if last is None or self.milliseconds is None else last + self.milliseconds
         return Retained(topic, usage.records, last, until, self.words)
 
 
 class TopicBaseline(RegistryBaseline):
-    """The schemas of the records that topics have now, and the live versions of their subjects that no record has.
+    """The schemas of the records in topics, and the live versions of their subjects that no record has.
 
-    A file of the subject `TOPIC-value` or `TOPIC-key` is compared with each schema of the topic's values or keys; a
-    file of another subject with those of the schemas that its subject has.
+    A file with the subject `TOPIC-value` or `TOPIC-key` is compared with each schema of the topic's values or keys; a
+    file with another subject only with the schemas that belong to its subject.
 
     Raises:
-        Failure: a topic is not there, or the brokers refuse us or do not answer.
-        SerdesError: the registry refuses or does not answer.
+        Failure: a topic does not exist, or the brokers refuse the request or do not answer.
+        SerdesError: the registry refuses the request or does not answer.
     """
 
     is_data = True
@@ -86,7 +86,7 @@ class TopicBaseline(RegistryBaseline):
         self._files = files
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
-        """The schemas that the file has to read, and behind them the one that most of the records have."""
+        """The schemas that the file must be able to read; the last is the one that most records have."""
         used: dict[int, Earlier] = {}
         for named, schema in self._schemas(file.subject):
             topic = named.scan.topic
@@ -108,13 +108,13 @@ class TopicBaseline(RegistryBaseline):
         return [*unused, *sorted(used.values(), key=lambda earlier: sum(held.records for held in earlier.retained))]
 
     def notes(self) -> Sequence[str]:
-        """What the topics have that no file can be compared with, and the files that no topic has records of."""
+        """Notes about schemas in the topics that no file can be compared with, and about files without records."""
         return [*super().notes(), *self._strange(), *self._idle()]
 
     def _strange(self) -> Iterator[str]:
         for named in self._counts:
             scan = named.scan
-            part = "keys" if scan.wanted.is_key else "values"
+            part = "keys" if scan.selection.is_key else "values"
             unknown = [schema for schema in named.schemas if schema.is_unknown]
             for schema in unknown[:_MOST_UNKNOWN]:
                 name = f"guid {schema.guid}" if schema.schema_id is None else f"id {schema.schema_id}"
@@ -158,7 +158,7 @@ class TopicBaseline(RegistryBaseline):
             raise Failure(f"the schema of id {schema.schema_id} refers to what is gone: {error.message}") from None
 
 
-#: Unknown ids that are named; the others are counted.
+#: The most unknown ids to name; the others are counted.
 _MOST_UNKNOWN = 5
 
 
@@ -167,7 +167,7 @@ def _records(number: int) -> str:
 
 
 def _count(topics: Iterable[str], kafka: Kafka, client: RegistryClient, subjects: set[str]) -> list[Named]:
-    """The schemas of each topic's values, and of its keys if a file stands for them."""
+    """The schemas of each topic's values, and of its keys if a file has their subject."""
     try:
         config = consumer_config(kafka.servers, kafka.properties(), group="magicbyte-check", committing=False)
         scanner = Scanner(config, _PATIENCE)
@@ -177,7 +177,7 @@ def _count(topics: Iterable[str], kafka: Kafka, client: RegistryClient, subjects
     try:
         for topic in topics:
             for is_key in (False, True) if f"{topic}-key" in subjects else (False,):
-                scan = scanner.open(topic, Wanted(is_key))
+                scan = scanner.open(topic, Selection(is_key))
                 scanner.run(scan)
                 counts.append(Names(client).name(scan))
     except Ended as error:

@@ -1,4 +1,4 @@
-"""What a project says about its schemas: `magicbyte.toml`, or the table `tool.magicbyte` of `pyproject.toml`."""
+"""A project's configuration: `magicbyte.toml`, or the table `tool.magicbyte` of `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from magicbyte.cli.check.config.toml_file import TomlFile, read_text, read_toml
 FILE = "magicbyte.toml"
 DEFAULT_FILES = ("**/*.avsc", "**/*.avro", "**/*.proto", "**/*.schema.json")
 LINT_RULES = ("docs", "names", "defaults", "reserved")
-#: Where each file's table of ours is.
+#: The table with our settings in each configuration file.
 TABLES: dict[str, tuple[str, ...]] = {FILE: (), "pyproject.toml": ("tool", "magicbyte")}
-#: Ends of file names.
+#: File name ending -> schema type.
 TYPES = {".avsc": AVRO, ".avro": AVRO, ".proto": PROTOBUF, ".json": JSON}
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A reference that the configuration spells out.
+    """A reference given in the configuration.
 
     Attributes:
-        name: What the text uses.
-        file: The project's file that it leads to, from the project's folder; None where it leads to a subject.
-        subject: The subject that it leads to.
+        name: The name in the schema's text.
+        file: The target file, relative to the project's folder; None if the target is a subject.
+        subject: The target subject.
         version: The subject's version; -1 for the latest.
     """
 
@@ -39,7 +39,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What holds for some files: `files` is a pattern, and `subject` may have `{stem}`, `{folder}` and `{path}`."""
+    """The settings for some files: `files` is a pattern; `subject` may contain `{stem}`, `{folder}` and `{path}`."""
 
     files: str
     subject: str = "{stem}"
@@ -56,7 +56,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A break that is meant: patterns of the rule, the subject and the path, why it is, and the last day it holds."""
+    """A declared break: patterns of its rule, subject and path, the reason, and the last day on which it is valid."""
 
     rule: str
     reason: str
@@ -70,21 +70,21 @@ class Config:
     """A project's settings.
 
     Attributes:
-        root: The project's folder; paths start there.
-        source: The file they come from; None where there is none.
-        entries: The first one whose pattern fits a file decides about it.
-        exclude: Patterns of files that are none of ours.
-        level: Of subjects that have no level of their own; None leaves it to the baseline.
-        policy: How strictly JSON Schema differences are judged.
-        against: What to compare with, as `--against` has it.
-        lock: The lock file in which references are looked up.
-        registry: The registry's URL for commands that need one; `check` asks it only when told to.
-        import_roots: Folders that Protobuf imports start at.
-        lint: Names of the lint rules that are on.
-        lint_warns: Whether lint findings leave the exit code as it is.
-        field_case: How Avro fields and JSON properties are spelled: `snake_case` or `camelCase`; None allows both.
-        declarations: The breaks that are meant.
-        strict: Whether what breaks although the rules allow it is an error.
+        root: The project's folder, to which paths are relative.
+        source: The configuration file; None if there is none.
+        entries: The settings for files; the first entry whose pattern matches a file applies.
+        exclude: Patterns of files to ignore.
+        level: The level of subjects without one of their own; None for the baseline's.
+        policy: How strictly differences of JSON Schemas are judged.
+        against: The baseline, as in `--against`.
+        lock: The lock file for resolving references.
+        registry: The registry's URL for commands that need one; `check` uses it only when told to.
+        import_roots: The folders to which Protobuf imports are relative.
+        lint: The names of the enabled lint rules.
+        lint_warns: Whether lint findings are warnings, which do not change the exit code.
+        field_case: The spelling of Avro fields and JSON properties: `snake_case` or `camelCase`; None allows both.
+        declarations: The declared breaks.
+        strict: Whether breaks that the rules allow are errors.
     """
 
     root: Path
@@ -104,39 +104,41 @@ class Config:
     strict: bool = False
 
     def entry_of(self, path: str) -> Entry | None:
-        """The entry that decides about a file; None where the file is none of ours."""
+        """The entry for a file; None if the file is ignored."""
         if any(matches(pattern, path) for pattern in self.exclude):
             return None
         return next((entry for entry in self.entries if matches(entry.files, path)), None)
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The ends of schema files' names: the usual ones, and those of the entries' patterns."""
-        own = (f".{entry.files.rpartition('.')[2]}" for entry in self.entries if "." in entry.files)
-        return tuple(dict.fromkeys((*TYPES, *(ending for ending in own if not any(sign in ending for sign in "*?/")))))
+        """The file name endings of schema files: the usual ones, and those of the entries' patterns."""
+        entry_endings = (f".{entry.files.rpartition('.')[2]}" for entry in self.entries if "." in entry.files)
+        return tuple(
+            dict.fromkeys((*TYPES, *(ending for ending in entry_endings if not any(sign in ending for sign in "*?/"))))
+        )
 
     def type_of(self, path: str, entry: Entry) -> str | None:
-        """The schema type of a file, by its entry or its name's end."""
+        """The schema type of a file, from its entry or its name's ending."""
         return entry.schema_type or next((name for end, name in TYPES.items() if path.endswith(end)), None)
 
 
 def find_config(folder: Path, named: Path | None = None) -> Config:
-    """Read the named file, or the nearest one in a folder and those around it, up to the repository's root.
+    """Read the named file, or the nearest configuration in a folder and its parents, up to the repository's root.
 
-    Without any, the defaults hold for the whole repository, or for the folder where there is none.
+    Without a file, the defaults apply to the whole repository, or to the folder if there is no repository.
 
     Raises:
-        Failure: the file is not there or says something wrong; with line and column.
+        Failure: the file does not exist or is wrong; with line and column.
     """
     if named is not None:
-        found = read_toml(str(named), read_text(named, str(named)), path=TABLES.get(named.name, ()))
+        source = read_toml(str(named), read_text(named, str(named)), path=TABLES.get(named.name, ()))
         root = named.resolve().parent
-        return Config(root) if found is None else _parse(found, root)
+        return Config(root) if source is None else _parse(source, root)
     for around in (folder, *folder.parents):
         for name, path in TABLES.items():
             file = around / name
-            if file.is_file() and (found := read_toml(name, read_text(file, name), path=path)) is not None:
-                return _parse(found, around)
+            if file.is_file() and (source := read_toml(name, read_text(file, name), path=path)) is not None:
+                return _parse(source, around)
         if (around / ".git").exists():
             return Config(around)
     return Config(folder)

@@ -1,4 +1,4 @@
-"""`--config` and `--property`: the project's own file, and the settings of the registry's client."""
+"""`--config` and `--property`: the project's file, and the settings of the registry's client."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def add_config(parser: argparse.ArgumentParser) -> None:
 
 
 def project_file(options: argparse.Namespace) -> Path | None:
-    """The project's file, if one is named.
+    """The project's file; None if the options name none.
 
     Raises:
-        Failure: two files are the project's.
+        Failure: the options name two such files.
     """
     projects = [file for file in options.config if file.suffix != _PROPERTIES]
     if len(projects) > 1:

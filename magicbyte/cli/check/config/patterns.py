@@ -1,4 +1,4 @@
-"""Glob patterns of file paths, as configurations have them."""
+"""Glob patterns of file paths in configurations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _MEANINGS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Tell whether a path, with `/` between its parts, is one that a pattern means.
+    """Tell whether a pattern matches a path, which has `/` between its parts.
 
-    `*` and `?` stand for characters within a part, `**` for any number of parts.
+    `*` and `?` match characters within a part, `**` any number of parts.
     """
     return _compiled(pattern).fullmatch(path) is not None
 

@@ -1,4 +1,4 @@
-"""Reads a project's settings out of the table that a configuration file has for us."""
+"""Reads a project's settings from the table of a configuration file."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class _Reader:
     def texts(self, key: str) -> tuple[str, ...]:
         value = self.table.get(key, [])
         listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
             self.source.fail(f"`{key}` is to be a text or a list of texts", key)
         return tuple(listed)
 

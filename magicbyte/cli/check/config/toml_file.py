@@ -38,8 +38,8 @@ class TomlFile:
     def _place(self, words: Iterable[object]) -> tuple[int, int]:
         for word in words:
             shown = str(word)
-            for found in (f'"{shown}"', f"'{shown}'", shown):
-                offset = self.text.find(found)
+            for literal in (f'"{shown}"', f"'{shown}'", shown):
+                offset = self.text.find(literal)
                 if offset >= 0:
                     return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
         return 1, 1
@@ -56,8 +56,8 @@ def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> TomlFile |
     try:
         table: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = _PLACE.fullmatch(str(error))
-        problem, line, column = found.group("problem", "line", "column") if found else (str(error), None, None)
+        match = _PLACE.fullmatch(str(error))
+        problem, line, column = match.group("problem", "line", "column") if match else (str(error), None, None)
         last = text.count("\n") + 1
         raise Failure(f"{name}:{line or last}:{column or 1}: {problem}") from None
     for key in path:

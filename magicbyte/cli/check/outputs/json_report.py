@@ -11,8 +11,13 @@ def render(report: Report) -> str:
     """The whole report as one JSON object."""
     value = {
         "checked": [
-            {"subject": each.subject, "file": each.file, "compatibility": each.level, "versions": each.versions}
-            for each in report.checked
+            {
+                "subject": checked.subject,
+                "file": checked.file,
+                "compatibility": checked.level,
+                "versions": checked.versions,
+            }
+            for checked in report.checked
         ],
         "findings": [finding.to_json() for finding in report.findings],
         "declared": [finding.to_json() for finding in report.declared],

@@ -10,25 +10,25 @@ from magicbyte.cli.check.findings import ERROR, Finding, Report
 
 def render(report: Report) -> str:
     """One suite with a case for each file; a case fails with all that was found in its file."""
-    files: dict[str, list[Finding]] = {each.file: [] for each in report.checked}
+    files: dict[str, list[Finding]] = {checked.file: [] for checked in report.checked}
     for finding in report.findings:
         files.setdefault(finding.file, []).append(finding)
-    subjects = {each.file: f"{each.subject} ({each.level})" for each in report.checked}
-    failed = sum(any(each.severity == ERROR for each in found) for found in files.values())
+    subjects = {checked.file: f"{checked.subject} ({checked.level})" for checked in report.checked}
+    failed = sum(any(finding.severity == ERROR for finding in findings) for findings in files.values())
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites tests="{len(files)}" failures="{failed}">']
     lines.append(f'  <testsuite name="magicbyte check" tests="{len(files)}" failures="{failed}">')
-    for file, found in sorted(files.items()):
+    for file, findings in sorted(files.items()):
         case = f"    <testcase classname={_quote(subjects.get(file, file))} name={_quote(file)} file={_quote(file)}"
-        lines += [f"{case}>", *_outcome(found), "    </testcase>"] if found else [f"{case}/>"]
+        lines += [f"{case}>", *_outcome(findings), "    </testcase>"] if findings else [f"{case}/>"]
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
 
 
-def _outcome(found: Iterable[Finding]) -> Iterable[str]:
-    for each in found:
-        place = f"{each.file}:{each.position.line}:{each.position.column}"
-        text = _escape(f"{place}: {each.sentences}")
-        if each.severity == ERROR:
-            yield f"      <failure type={_quote(each.rule)} message={_quote(each.message)}>{text}</failure>"
+def _outcome(findings: Iterable[Finding]) -> Iterable[str]:
+    for finding in findings:
+        place = f"{finding.file}:{finding.position.line}:{finding.position.column}"
+        text = _escape(f"{place}: {finding.sentences}")
+        if finding.severity == ERROR:
+            yield f"      <failure type={_quote(finding.rule)} message={_quote(finding.message)}>{text}</failure>"
         else:
             yield f"      <system-out>{text}</system-out>"
 

@@ -1,4 +1,4 @@
-"""Markdown for the comment under a pull request: what breaks whom, a datum that shows it, and what mends it."""
+"""Markdown for the comment on a pull request: each break with a datum that shows it and its remedy."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from html import escape
 from compat.edits import Fix, apply_edits
 from magicbyte.cli.check.findings import ERROR, Finding, Report
 
-#: The first line of a comment, by which the next run finds it.
+#: The first line of a comment; the next run finds the comment by it.
 MARK = "<!-- magicbyte check -->"
-#: Most bytes of a comment: GitHub takes 65,536 characters.
+#: The most bytes of a comment; GitHub's limit is 65,536 characters.
 MOST_BYTES = 60_000
-#: Bytes kept for the line that says how much was left out.
+#: Bytes reserved for the line that counts the omitted findings.
 _KEPT = 200
-#: Findings that are shown unfolded, and the longest code block.
+#: The number of findings shown unfolded, and the longest code block.
 _UNFOLDED = 3
 _LONGEST_BLOCK = 4_000
 
@@ -25,7 +25,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&@])")
 
 
 def render(report: Report) -> str:
-    """A comment of at most MOST_BYTES; what does not fit is counted."""
+    """A comment of at most MOST_BYTES; findings that do not fit are counted."""
     parts = [f"{MARK}\n### Schema check: {_summary(report)}\n"]
     size = len(parts[0].encode())
     sections = [_section(finding, index) for index, finding in enumerate(report.worst_first)]
@@ -102,7 +102,7 @@ def _diff(finding: Finding, fix: Fix) -> str:
 
 
 def _block(language: str, text: str) -> str:
-    """A code block whose fence is longer than any run of backticks in it."""
+    """A code block whose fence is longer than any run of backticks inside."""
     text = text if len(text) <= _LONGEST_BLOCK else f"{text[:_LONGEST_BLOCK]}..."
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -117,14 +117,14 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing is markup, nor mentions anybody."""
+    """Text without active Markdown and without mentions of users."""
     return (
         _SPECIAL.sub(r"\\\1", _on_one_line(text)).replace("\\&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
     )
 
 
 def _html(text: str) -> str:
-    """Text of an HTML block, in which Markdown's escapes mean nothing."""
+    """Text for an HTML block, where Markdown's escapes do not work."""
     return escape(_on_one_line(text)).replace("@", "&#64;")
 
 

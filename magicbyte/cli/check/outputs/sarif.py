@@ -15,7 +15,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render(report: Report) -> str:
-    """One run; its rules are those that were broken, and declared breaks are suppressed results."""
+    """One run; its rules are the broken ones, and declared breaks are suppressed results."""
     everything = [*report.worst_first, *report.declared]
     rules = sorted({finding.rule for finding in everything})
     driver: dict[str, Any] = {

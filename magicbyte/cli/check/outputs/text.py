@@ -1,4 +1,4 @@
-"""Text for people: `file:line:column: rule`, and what there is to know below."""
+"""Text for people: `file:line:column: rule`, followed by the details."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from magicbyte.cli.check.findings import WARNING, Finding, Report
 def render(report: Report) -> str:
     """The report as lines of text."""
     lines = [line for finding in report.findings for line in _lines(finding)]
-    lines += [f"{_place(each)}: declared: {each.rule}: {each.declared}" for each in report.declared]
+    lines += [f"{_place(finding)}: declared: {finding.rule}: {finding.declared}" for finding in report.declared]
     lines += [f"note: {note}" for note in report.notes]
     lines.append(_summary(report))
     return "\n".join(lines) + "\n"

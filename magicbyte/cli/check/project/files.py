@@ -1,4 +1,4 @@
-"""The schema files of a project, at one time: in the working folder, at a commit, or in another folder."""
+"""The schema files of a project: in the working folder, at a commit, or in another folder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from magicbyte.cli.check.findings import START, Finding
 from magicbyte.cli.records.avro_file import NoContainer, header_schema
 from magicbyte.kit.failure import Failure
 
-#: Folders that hold other people's files or what was built.
+#: Folders with third-party or generated files.
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "build", "dist", "target", "venv"})
 
 
-#: How the names of Avro container files end.
+#: The file name ending of Avro container files.
 CONTAINER = ".avro"
 
 
@@ -27,10 +27,10 @@ class SchemaFile:
     """A file with a schema.
 
     Attributes:
-        path: From the project's folder, with `/`.
-        subject: The subject it is the next version of.
+        path: The path relative to the project's folder, with `/`.
+        subject: The subject of which it is the next version.
         schema_type: AVRO, JSON or PROTOBUF.
-        text: What it says.
+        text: The file's text.
         entry: The configuration's entry for it.
     """
 
@@ -42,12 +42,12 @@ class SchemaFile:
 
     @property
     def is_container(self) -> bool:
-        """Whether the schema stands in the header of an Avro container file."""
+        """Whether the schema is in the header of an Avro container file."""
         return self.path.endswith(CONTAINER)
 
 
 def find_paths(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
-    """The paths of all files in a folder whose names end so; hidden folders are passed over."""
+    """The paths of all files in a folder with such endings; hidden folders are skipped."""
     for top, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
         inside = Path(top).relative_to(folder).as_posix()
@@ -59,12 +59,12 @@ def find_paths(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
 def read_files(
     config: Config, paths: Iterable[str], read: Callable[[str], bytes]
 ) -> tuple[list[SchemaFile], list[Finding]]:
-    """The schema files among some paths, and what is wrong with those that are no text.
+    """The schema files among some paths, and findings for those that are not text.
 
     Args:
-        config: Says which are schema files, and of which subjects.
-        paths: From the project's folder.
-        read: Gives a path's content.
+        config: Decides which files are schema files, and their subjects.
+        paths: Paths relative to the project's folder.
+        read: Returns the content of a path.
     """
     files, findings = [], []
     for path in paths:
@@ -91,19 +91,19 @@ def read_files(
 
 
 def working_files(config: Config, named: Iterable[str] = ()) -> tuple[list[SchemaFile], list[Finding]]:
-    """The project's schema files, and what is wrong with those that are no text or share a subject.
+    """The project's schema files, and findings for those that are not text or share a subject.
 
     Args:
         config: The project.
-        named: Files that the user named: they count even where no pattern of the configuration fits them.
+        named: Files that the user names; they are checked even if no pattern of the configuration matches them.
 
     Raises:
-        Failure: a file that the configuration or the user names is not there, or a file cannot be read.
+        Failure: a file that the configuration or the user names does not exist, or a file cannot be read.
     """
     paths = list(find_paths(config.root, config.endings))
-    known = set(paths)
-    # An entry may name a file where nobody would look for one.
-    hidden = {entry.files for entry in config.entries if (config.root / entry.files).is_file()} - known
+    known_paths = set(paths)
+    # An entry may name a file in a folder that the search skips.
+    hidden = {entry.files for entry in config.entries if (config.root / entry.files).is_file()} - known_paths
     paths = sorted({*paths, *hidden})
     extra = tuple(path for path in named if config.entry_of(path) is None)
     if extra:
@@ -117,7 +117,7 @@ def working_files(config: Config, named: Iterable[str] = ()) -> tuple[list[Schem
 
 
 def _container_schema(data: bytes) -> str:
-    """The schema in the header of an Avro container file; what mentions its text counts from the header's."""
+    """The schema in the header of an Avro container file; positions are relative to the schema's text."""
     return header_schema(io.BytesIO(data))
 
 
@@ -152,7 +152,7 @@ def _shared_subjects(files: list[SchemaFile]) -> list[Finding]:
 
 
 def invalid(file: SchemaFile, error: InvalidSchema) -> Finding:
-    """The finding of a schema that its type's parser refuses."""
+    """The finding for a schema that the parser of its type rejects."""
     remedy = "The registry refuses such a schema (error 42201): mend it at this place."
     position = error.position or START
     return Finding("INVALID_SCHEMA", file.path, position, f"{error.detail}.", remedy, subject=file.subject)

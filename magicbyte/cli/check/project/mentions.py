@@ -1,4 +1,4 @@
-"""What a schema's text defines for others, and what of others it mentions, before any type's parser checks it."""
+"""The names that a schema's text defines and mentions, read before the parser of its type checks it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _DATA = frozenset({"enum", "const", "default", "examples"})
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name in a text that another schema may have to define.
+    """A name in a text that may be defined by another schema.
 
     Attributes:
-        names: The name as a reference gives it, and what else it may be, in order.
-        pointer: Where it stands: in JSON the path to it, in Protobuf the token's number.
+        names: The name in the form of a reference, followed by its other possible meanings in order.
+        pointer: The position: in JSON the path to it, in Protobuf the index of the token.
     """
 
     names: tuple[str, ...]
@@ -30,12 +30,12 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a text defines and mentions.
+    """The names that a text defines and mentions.
 
     Attributes:
         defines: Full names, in Avro the outermost first; in JSON Schema the text's address.
-        mentions: What of others it mentions in the way that its type demands.
-        uses: The names of types that it uses, in Protobuf, where an import does not name them.
+        mentions: The names of other schemas, as the schema type requires them.
+        uses: The names of the types that a Protobuf text uses; its imports name files, not types.
     """
 
     defines: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ def read_contents(schema_type: str, text: str) -> Contents:
     """Read a text's definitions and mentions.
 
     Raises:
-        InvalidSchema: the text cannot be read at all.
+        InvalidSchema: the text cannot be read.
     """
     return _READERS[schema_type](text)
 
@@ -96,9 +96,9 @@ def _avro_mentions(value: Any, space: str, at: Pointer, defines: dict[str, None]
 
 
 def _avro_members(value: dict[str, Any], space: str, at: Pointer, defines: dict[str, None]) -> Iterator[Mention]:
-    name, own = value.get("name"), value.get("namespace", space)
-    if isinstance(name, str) and isinstance(own, str):
-        space = name.rpartition(".")[0] or own
+    name, namespace = value.get("name"), value.get("namespace", space)
+    if isinstance(name, str) and isinstance(namespace, str):
+        space = name.rpartition(".")[0] or namespace
         defines[f"{space}.{name.rpartition('.')[2]}" if space else name] = None
     members = value.get("fields")
     for index, member in enumerate(members if isinstance(members, list) else ()):
@@ -108,10 +108,12 @@ def _avro_members(value: dict[str, Any], space: str, at: Pointer, defines: dict[
 
 def _json(text: str) -> Contents:
     value = _json_value(JSON, text, comments=False)
-    own = next((value[key] for key in ("$id", "id") if isinstance(value, dict) and isinstance(value.get(key), str)), "")
-    addresses = {own.partition("#")[0]}
+    root_id = next(
+        (value[key] for key in ("$id", "id") if isinstance(value, dict) and isinstance(value.get(key), str)), ""
+    )
+    addresses = {root_id.partition("#")[0]}
     mentions: dict[str, Mention] = {}
-    for address, base, pointer, is_id in _addresses(value, own, ()):
+    for address, base, pointer, is_id in _addresses(value, root_id, ()):
         if is_id:
             addresses.add(_join(base, address))
         elif address not in mentions:
@@ -125,12 +127,12 @@ def _json(text: str) -> Contents:
 
 
 def _addresses(value: Any, base: str, at: Pointer) -> Iterator[tuple[str, str, Pointer, bool]]:
-    """Every `$ref` that names another resource and every `$id`: the address, its base, its place, and which it is."""
+    """Every `$ref` to another resource and every `$id`: its address, base and position, and which of the two it is."""
     if isinstance(value, dict):
-        own = value.get("$id")
-        if at and isinstance(own, str) and not own.startswith("#"):
-            yield own.partition("#")[0], base, at, True
-            base = _join(base, own)
+        inner_id = value.get("$id")
+        if at and isinstance(inner_id, str) and not inner_id.startswith("#"):
+            yield inner_id.partition("#")[0], base, at, True
+            base = _join(base, inner_id)
         for keyword in ("$ref", "$dynamicRef"):
             address = value.get(keyword)
             if isinstance(address, str) and (named := address.partition("#")[0]):
@@ -153,7 +155,7 @@ def _join(base: str, address: str) -> str:
 
 
 def _protobuf(text: str) -> Contents:
-    # The parser brings the Protobuf runtime along, which other types do without.
+    # Import here: the parser loads the Protobuf runtime, which other types do not need.
     from compat.protobuf.program.builtin import BUILTIN_PATHS  # noqa: PLC0415
     from compat.protobuf.program.uses import declared_types, used_types  # noqa: PLC0415
     from compat.protobuf.text.lexer import position  # noqa: PLC0415
@@ -168,7 +170,7 @@ def _protobuf(text: str) -> Contents:
 
 
 def ends_with(full_names: Iterable[str], name: str) -> bool:
-    """Whether a name may stand for one of some full names: it is its last part or parts."""
+    """Whether a name may be short for one of some full names, because it is its last part or parts."""
     return any(full_name == name or full_name.endswith(f".{name}") for full_name in full_names)
 
 

@@ -1,4 +1,4 @@
-"""Files of one time with the references between them: which leads where, and in which order they can be read."""
+"""The files of a project with the references between them: their targets, and the order in which to read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from magicbyte.cli.check.project.mentions import Contents, Mention, ends_with, r
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A version of a subject that a lock file or a registry holds, and the texts that it refers to."""
+    """A version of a subject in a lock file or a registry, with the texts that it refers to."""
 
     subject: str
     version: int
@@ -26,15 +26,15 @@ class Stored:
 
 
 class Store(Protocol):
-    """Where references lead that no file answers."""
+    """Resolves references that no file resolves."""
 
     def stored(self, subject: str, version: int) -> Stored | None:
-        """A version of a subject, -1 for the latest; None where there is none."""
+        """A version of a subject, -1 for the latest; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a mention leads to: a file, or else a stored version, under the name that a reference to it has."""
+    """The target of a mention: a file, or otherwise a stored version, with the name that the reference gives it."""
 
     name: str
     mention: Mention
@@ -46,19 +46,19 @@ class Target:
 class _Read:
     contents: Contents
     targets: tuple[Target, ...] = ()
-    #: The first mention that leads nowhere.
+    #: The first mention without a target.
     dangling: Mention | None = None
     error: InvalidSchema | None = None
 
 
 @dataclass(eq=False)
 class Tree:
-    """Schema files, and what their references lead to.
+    """Schema files, and the targets of their references.
 
     Attributes:
-        files: In the order of their paths.
-        stores: Asked in turn for references that lead to no file.
-        import_roots: Folders that Protobuf imports start at.
+        files: The files, sorted by path.
+        stores: The stores, searched in turn for references that no file resolves.
+        import_roots: The folders to which Protobuf imports are relative.
     """
 
     files: Sequence[SchemaFile]
@@ -74,46 +74,46 @@ class Tree:
 
     @cached_property
     def by_subject(self) -> Mapping[str, SchemaFile]:
-        """The files by subject; of two with the same subject the first counts."""
+        """The files by subject; of two files with the same subject, the first."""
         return {file.subject: file for file in reversed(self.files)}
 
     def targets(self, file: SchemaFile) -> tuple[Target, ...]:
-        """What a file refers to directly; nothing for one that cannot be read."""
+        """The direct references of a file; none if it cannot be read."""
         return self._read(file).targets
 
     def locate(self, file: SchemaFile, mention: Mention) -> Position:
-        """Where a mention stands."""
+        """The position of a mention."""
         return self._read(file).contents.locate(mention.pointer) or START
 
     def mentions(self, file: SchemaFile) -> tuple[Mention, ...]:
-        """What a file mentions of others."""
+        """The names in a file that other schemas may define."""
         return self._read(file).contents.mentions
 
     def dependencies(self, file: SchemaFile) -> Dependencies:
-        """The texts that a file refers to, directly or not; whatever a member needs stands before it.
+        """The texts that a file refers to, directly or indirectly; each text comes after the texts that it needs.
 
-        Where references go round in circles or lead nowhere, what there is.
+        With circular references or missing targets, the texts that were found.
         """
         if file.path not in self._dependencies:
             self.order([file])
         return tuple(Dependency(name, text) for name, text in self._dependencies[file.path].items())
 
     def reached(self, file: SchemaFile) -> list[SchemaFile]:
-        """The files that a file refers to, directly or not."""
-        found: dict[str, SchemaFile] = {}
+        """The files that a file refers to, directly or indirectly."""
+        reached: dict[str, SchemaFile] = {}
         todo = [file]
         while todo:
             for target in self.targets(todo.pop()):
-                if target.file is not None and target.file.path not in found:
-                    found[target.file.path] = target.file
+                if target.file is not None and target.file.path not in reached:
+                    reached[target.file.path] = target.file
                     todo.append(target.file)
-        return [each for each in found.values() if each.path != file.path]
+        return [reached_file for reached_file in reached.values() if reached_file.path != file.path]
 
     def order(self, files: Iterable[SchemaFile] | None = None) -> tuple[list[SchemaFile], list[Finding]]:
-        """The files and what they refer to, each behind what it needs; and the references that go round in circles.
+        """The files and those that they refer to, each after those that it needs; and findings for circular references.
 
         Args:
-            files: Where to begin; all files if not given.
+            files: The files to begin with; by default all.
         """
         ordered: list[SchemaFile] = []
         findings: list[Finding] = []
@@ -123,7 +123,7 @@ class Tree:
             if first.path in entered:
                 continue
             entered.add(first.path)
-            # Depth first without recursion, since references may chain as long as they like.
+            # Depth first without recursion, because chains of references may be long.
             stack = [(first, iter(self.targets(first)))]
             while stack:
                 file, targets = stack[-1]
@@ -137,14 +137,14 @@ class Tree:
                     entered.add(target.file.path)
                     stack.append((target.file, iter(self.targets(target.file))))
                 elif target.file is not None and target.file.path not in left:
-                    around = [each.path for each, _ in stack]
+                    around = [open_file.path for open_file, _ in stack]
                     findings.append(self._cycle(file, target, around[around.index(target.file.path) :]))
         return ordered, findings
 
     def problems(self, file: SchemaFile) -> Finding | None:
-        """Why a file cannot be parsed: it cannot be read, or mentions what nothing defines.
+        """The reason why a file cannot be parsed: it cannot be read, or it mentions a name that nothing defines.
 
-        A Protobuf file can be parsed all the same if it uses no type of an import that leads nowhere.
+        A Protobuf file with a missing import can still be parsed if it uses no type of that import.
         """
         read = self._read(file)
         if read.error is not None:
@@ -170,18 +170,18 @@ class Tree:
         return Finding("CYCLIC_REFERENCE", file.path, position, message, remedy, subject=file.subject)
 
     def _gather(self, file: SchemaFile, left: set[str]) -> Mapping[str, str]:
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for target in self.targets(file):
             if target.file is not None:
                 if target.file.path in left and target.file.path != file.path:
                     for name, text in self._dependencies[target.file.path].items():
-                        found.setdefault(name, text)
-                    found.setdefault(target.name, target.file.text)
+                        texts.setdefault(name, text)
+                    texts.setdefault(target.name, target.file.text)
             elif target.stored is not None:
                 for dependency in target.stored.dependencies:
-                    found.setdefault(dependency.name, dependency.text)
-                found.setdefault(target.name, target.stored.schema.text)
-        return found
+                    texts.setdefault(dependency.name, dependency.text)
+                texts.setdefault(target.name, target.stored.schema.text)
+        return texts
 
     def _read(self, file: SchemaFile) -> _Read:
         if file.path not in self._reads:
@@ -204,7 +204,7 @@ class Tree:
         return _Read(contents, (*targets, *self._unmentioned(file, contents)), dangling)
 
     def _unmentioned(self, file: SchemaFile, contents: Contents) -> Iterator[Target]:
-        """What the configuration refers to, and the text uses without mentioning it: a Protobuf file not imported."""
+        """Configured references that the text uses without mentioning them: Protobuf files that are not imported."""
         for link in file.entry.references if contents.uses else ():
             if any(link.name in mention.names for mention in contents.mentions):
                 continue
@@ -223,23 +223,23 @@ class Tree:
             return ()
 
     def _contents(self, file: SchemaFile) -> Contents:
-        if file.path not in self._known:
-            self._known[file.path] = read_contents(file.schema_type, file.text)
-        return self._known[file.path]
+        if file.path not in self._contents_by_path:
+            self._contents_by_path[file.path] = read_contents(file.schema_type, file.text)
+        return self._contents_by_path[file.path]
 
     @cached_property
-    def _known(self) -> dict[str, Contents]:
+    def _contents_by_path(self) -> dict[str, Contents]:
         return {}
 
     def _find(self, file: SchemaFile, mention: Mention) -> Target | None:
         for link in file.entry.references:
             if link.name in mention.names:
                 return self._linked(link, mention)
-        found = _FINDERS[file.schema_type](self, file, mention)
-        if found is not None:
-            return Target(found[0], mention, file=found[1])
+        definition = _FINDERS[file.schema_type](self, file, mention)
+        if definition is not None:
+            return Target(definition[0], mention, file=definition[1])
         for name in mention.names:
-            # Confluent's serializers register what a schema refers to under the reference's name.
+            # Confluent's serializers register a referenced schema under the reference's name.
             for store in self.stores:
                 stored = store.stored(name, -1)
                 if stored is not None and stored.schema.schema_type == file.schema_type:
@@ -258,8 +258,8 @@ class Tree:
 
     @cached_property
     def _definitions(self) -> dict[tuple[str, str], SchemaFile]:
-        """The file that defines a name of a type; one whose outermost definition it is goes before the others."""
-        found: dict[tuple[str, str], tuple[int, SchemaFile]] = {}
+        """The file that defines each name of a type; a file with the name as its outermost definition comes first."""
+        definitions: dict[tuple[str, str], tuple[int, SchemaFile]] = {}
         for file in self.files:
             if file.schema_type == PROTOBUF:
                 continue
@@ -268,16 +268,16 @@ class Tree:
             except InvalidSchema:
                 continue
             for rank, name in enumerate(defines):
-                known = found.get((file.schema_type, name))
-                if known is None or min(rank, 1) < known[0]:
-                    found[file.schema_type, name] = (min(rank, 1), file)
-        return {key: file for key, (_, file) in found.items()}
+                earlier = definitions.get((file.schema_type, name))
+                if earlier is None or min(rank, 1) < earlier[0]:
+                    definitions[file.schema_type, name] = (min(rank, 1), file)
+        return {key: file for key, (_, file) in definitions.items()}
 
     def _find_avro(self, _: SchemaFile, mention: Mention) -> tuple[str, SchemaFile] | None:
         for name in mention.names:
-            found = self._definitions.get((AVRO, name))
-            if found is not None:
-                return name, found
+            file = self._definitions.get((AVRO, name))
+            if file is not None:
+                return name, file
         return None
 
     def _find_json(self, file: SchemaFile, mention: Mention) -> tuple[str, SchemaFile] | None:
@@ -286,28 +286,28 @@ class Tree:
             if path in self.by_path:
                 return mention.names[0], self.by_path[path]
         for name in mention.names:
-            found = self._definitions.get((JSON, name))
-            if found is not None:
-                return mention.names[0], found
+            target = self._definitions.get((JSON, name))
+            if target is not None:
+                return mention.names[0], target
         return None
 
     def _find_protobuf(self, _: SchemaFile, mention: Mention) -> tuple[str, SchemaFile] | None:
         path = mention.names[0]
         for root in self.import_roots:
-            found = self.by_path.get(posixpath.normpath(posixpath.join(root, path)))
-            if found is not None:
-                return path, found
+            file = self.by_path.get(posixpath.normpath(posixpath.join(root, path)))
+            if file is not None:
+                return path, file
         endings = self._by_file_name.get(posixpath.basename(path), [])
-        fitting = [each for each in endings if each.path.endswith(f"/{path}")]
-        # An import says where its file is from a folder that nobody named, as long as no other file could be meant.
+        fitting = [file for file in endings if file.path.endswith(f"/{path}")]
+        # The folder that imports start from may be unknown, so accept the only file whose path ends like the import.
         return (path, fitting[0]) if len(fitting) == 1 else None
 
     @cached_property
     def _by_file_name(self) -> dict[str, list[SchemaFile]]:
-        found: dict[str, list[SchemaFile]] = {}
+        by_name: dict[str, list[SchemaFile]] = {}
         for file in self.files:
-            found.setdefault(posixpath.basename(file.path), []).append(file)
-        return found
+            by_name.setdefault(posixpath.basename(file.path), []).append(file)
+        return by_name
 
 
 _FINDERS: dict[str, Callable[[Tree, SchemaFile, Mention], tuple[str, SchemaFile] | None]] = {
