@@ -77,8 +77,8 @@ class HttpSettings(SecuritySettings):
     def default_headers(self) -> tuple[Header, ...]:
         """The headers of the answers of all routes that the settings leave to us."""
         ours = (NO_REFERRER, NO_PAGE) if self.nosniff is False else (NOSNIFF, NO_REFERRER, NO_PAGE)
-        given = self.response_headers.names()
-        return tuple(header for header in ours if header[0] not in given)
+        names = self.response_headers.names()
+        return tuple(header for header in ours if header[0] not in names)
 
     @property
     def host_names(self) -> list[str]:

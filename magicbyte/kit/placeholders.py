@@ -1,4 +1,4 @@
-"""Values that stand elsewhere: `${file:/path:key}`, `${directory:/path:key}` and `${env:NAME}` in settings."""
+"""Placeholders in settings: `${file:/path:key}`, `${directory:/path:key}` and `${env:NAME}`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _PLACEHOLDER = re.compile(r"\$\{(file|directory|env):([^}]*)\}")
 
 
 class PlaceholderError(Failure, ValueError):
-    """A placeholder whose value cannot be had; the text names the property, and shows no value."""
+    """A placeholder that cannot be resolved; the text names the property and contains no value."""
 
 
 def resolve(properties: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return properties with the values that their placeholders stand for.
+    """Return the properties with their placeholders resolved.
 
-    The providers are those of Kafka's clients: `file` reads a key of a .properties file, or the whole file if no key
-    is given; `directory` reads the file that is named like the key; `env` reads a variable, with an optional default
-    after `:-`.
-    What a placeholder stands for is not searched for further placeholders.
+    The providers are those of Kafka's clients: `file` reads a key of a .properties file, or the whole file if there is
+    no key; `directory` reads the file with the key's name; `env` reads a variable, with an optional default after
+    `:-`.
+    Resolved values are not searched for further placeholders.
 
     Args:
         properties: Settings by name.
-        environment: The variables; those of the process without it.
+        environment: The variables; by default those of the process.
 
     Raises:
         PlaceholderError: A file, key or variable is missing.
@@ -37,12 +37,12 @@ def resolve(properties: Mapping[str, str], environment: Mapping[str, str] | None
 
 
 def without_placeholders(value: str) -> str:
-    """Return what stands in a value beside its placeholders; a placeholder with a default stays, since that is seen."""
+    """Return a value without its placeholders; a placeholder with a default stays, because the default is readable."""
     return _PLACEHOLDER.sub(lambda match: match[0] if ":-" in match[2] else "", value)
 
 
 def resolve_value(name: str, value: str, environment: Mapping[str, str] | None = None) -> str:
-    """Return one property's value; see `resolve`.
+    """Resolve the placeholders in one property's value; see `resolve`.
 
     Raises:
         PlaceholderError: As `resolve`.
@@ -62,7 +62,7 @@ def resolve_value(name: str, value: str, environment: Mapping[str, str] | None =
 
 
 def variables_named(values: Iterable[str]) -> set[str]:
-    """Return the variables that the placeholders of some values stand for."""
+    """Return the names of the variables in the placeholders of some values."""
     return {
         match[2].partition(":-")[0] for value in values for match in _PLACEHOLDER.finditer(value) if match[1] == "env"
     }

@@ -1,4 +1,4 @@
-"""A value that no log, error or dump shows."""
+"""A value that never appears in logs, errors or dumps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """Return the text itself."""
+        """Return the text."""
         return self._text
 
     def __repr__(self) -> str:
@@ -39,7 +39,7 @@ class Secret:
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether the value of a property of this name must not be shown."""
+    """Tell whether the value of a property with this name must be hidden."""
     return _SECRET_NAME.search(name) is not None
 
 
@@ -49,5 +49,5 @@ def hide_user_info(text: str) -> str:
 
 
 def shown(name: str, value: object) -> str:
-    """Return how a property's value may be shown: `[hidden]` for a secret, else its `repr` without user info."""
+    """Return a property's value for display: `[hidden]` for a secret, otherwise its `repr` without user info."""
     return HIDDEN if is_secret(name) else hide_user_info(repr(value))

@@ -1,1 +1,1 @@
-"""Who may reach the servers and do what: TLS, sign-in, access rules."""
+"""Access to the servers: TLS, sign-in and access rules."""

@@ -1,4 +1,4 @@
-"""All that a secured registry and REST proxy on this machine need: certificates, users, rules, and their settings."""
+"""Creates everything for a secured registry and REST proxy on this machine: certificates, users, rules and settings."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _APP_RULES = (
 
 @dataclass(frozen=True, slots=True)
 class Secured:
-    """The files of a folder.
+    """The files in a folder for a secured registry and REST proxy.
 
     Attributes:
         ca: The certificate that clients trust.
-        client: Key and certificate of the super user `admin`.
+        client: The key and certificate of the super user `admin`.
         registry: The registry's settings.
         rest_proxy: The REST proxy's settings.
-        clients: Settings of a client that signs in as `app`, by password.
-        admin: Settings of a client that signs in as the super user, by certificate.
+        clients: The settings of a client that signs in as `app` with a password.
+        admin: The settings of a client that signs in as the super user with a certificate.
     """
 
     ca: Path
@@ -44,7 +44,7 @@ class Secured:
 
 
 def secured(folder: Path) -> Secured:
-    """Return where the files of a folder are."""
+    """Return the paths of the files in a folder."""
     return Secured(
         folder / "ca.pem",
         folder / "admin.pem",
@@ -56,15 +56,15 @@ def secured(folder: Path) -> Secured:
 
 
 def secure(folder: Path, *, registry_port: int, rest_port: int) -> Secured:
-    """Fill a folder that is empty or does not exist; only its owner can read it.
+    """Create the files in a folder that is empty or does not exist; only its owner can read it.
 
     Args:
         folder: The folder.
-        registry_port: Where the registry is to listen.
-        rest_port: Where the REST proxy is to listen.
+        registry_port: The registry's port.
+        rest_port: The REST proxy's port.
 
     Raises:
-        Failure: The folder has something in it, or cannot be written.
+        Failure: The folder is not empty, or cannot be written.
     """
     folder = folder.expanduser().absolute()
     try:
@@ -91,7 +91,7 @@ def secure(folder: Path, *, registry_port: int, rest_port: int) -> Secured:
 
 
 def point_clients(files: Secured, registry_port: int) -> None:
-    """Change the port in the settings that were made for clients, such as for a later start on another one.
+    """Change the registry's port in the clients' settings, for a later start on another port.
 
     Raises:
         Failure: A file cannot be read or written.

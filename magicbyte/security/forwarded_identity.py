@@ -1,4 +1,4 @@
-"""Who a forwarded request comes from, signed by the node that forwards it and bound to that one request."""
+"""The identity of a forwarded request's sender, signed by the forwarding node and valid for that request only."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from magicbyte.security.principal import Principal
 
 _ALGORITHM = "HS256"
 _LIFETIME_SECONDS = 30.0
-#: By how much the clocks of two nodes may differ.
+#: The greatest difference between the clocks of two nodes, in seconds.
 _SKEW_SECONDS = 30.0
 
 
 class ForgedIdentity(Exception):
-    """An identity that no node signed for this request, or that was used before."""
+    """An identity that no node signed for this request, or that was used already."""
 
 
 class _Claims(msgspec.Struct):
-    """What is signed: the principal, and the request by method, target and digest of its body."""
+    """The signed data: the principal, and the request's method, target and body digest."""
 
     aud: str
     sub: str
@@ -42,12 +42,12 @@ class _Claims(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ForwardedIdentity:
-    """The principal of a forwarded request.
+    """The identity of a forwarded request's sender.
 
     Attributes:
-        principal: Who sent it.
-        address: From where.
-        body_digest: SHA-256 of the body, in hexadecimal: a body with another one is not that request's.
+        principal: The sender.
+        address: The sender's address.
+        body_digest: SHA-256 of the body, in hexadecimal; a body with another digest must be refused.
     """
 
     principal: Principal
@@ -56,30 +56,30 @@ class ForwardedIdentity:
 
 
 class IdentitySigner:
-    """Signs and verifies with the secret that all nodes share."""
+    """Signs and verifies identities with the secret that all nodes share."""
 
     def __init__(self, secret: Secret, previous: Secret | None, audience: str) -> None:
-        """Take the secrets.
+        """Set the secrets.
 
         Args:
-            secret: Signs, and verifies.
-            previous: Verifies as well, while nodes are given a new secret one by one.
+            secret: Signs and verifies identities.
+            previous: Verifies identities too, while the nodes change to a new secret one by one.
             audience: The group of nodes.
         """
-        self._keys = [OctKey.import_key(each.reveal()) for each in (secret, previous) if each is not None]
+        self._keys = [OctKey.import_key(key.reveal()) for key in (secret, previous) if key is not None]
         self._audience = audience
-        #: The identities that were used -> when they expire.
+        #: The identities that were used, and the time when each expires.
         self._used: OrderedDict[str, float] = OrderedDict()
 
     def sign(self, principal: Principal, address: str, method: str, target: str, body_digest: str) -> str:
-        """Return the header's value for one request.
+        """Return the header value that proves a request's sender.
 
         Args:
-            principal: Who sent it.
-            address: From where.
-            method: Its method.
-            target: Its raw path and query.
-            body_digest: SHA-256 of its body, in hexadecimal.
+            principal: The sender.
+            address: The sender's address.
+            method: The request's method.
+            target: The request's raw path and query.
+            body_digest: SHA-256 of the request's body, in hexadecimal.
         """
         now = time.time()
         claims = _Claims(
@@ -97,21 +97,21 @@ class IdentitySigner:
         return jws.serialize_compact({"alg": _ALGORITHM}, msgspec.json.encode(claims), self._keys[0], [_ALGORITHM])
 
     def verify(self, value: str, method: str, target: str) -> ForwardedIdentity:
-        """Return the identity of a request; it is good once.
+        """Return the identity of a request; each identity is valid once.
 
         Raises:
-            ForgedIdentity: It is not signed, expired, used, or that of another request or group of nodes.
+            ForgedIdentity: The identity is not signed, expired, used already, or for another request or group of nodes.
         """
         claims = self._claims(value)
         now = time.time()
         if claims.aud != self._audience or (claims.m, claims.u) != (method, target):
-            raise ForgedIdentity("it is that of another request or group of nodes")
+            raise ForgedIdentity("it is for another request or group of nodes")
         if not claims.iat - _SKEW_SECONDS <= now <= claims.exp + _SKEW_SECONDS or claims.exp > now + 2 * _SKEW_SECONDS:
-            raise ForgedIdentity("it is expired, or not yet good")
+            raise ForgedIdentity("it has expired, or is not valid yet")
         while self._used and next(iter(self._used.values())) < now:
             self._used.popitem(last=False)
         if claims.jti in self._used:
-            raise ForgedIdentity("it was used before")
+            raise ForgedIdentity("it was used already")
         self._used[claims.jti] = now + _LIFETIME_SECONDS + 2 * _SKEW_SECONDS
         principal = Principal(claims.sub, frozenset(claims.grp), "FORWARDED")
         return ForwardedIdentity(principal, claims.host, claims.b)
@@ -123,4 +123,4 @@ class IdentitySigner:
                 return msgspec.json.decode(payload, type=_Claims)
             except (JoseError, ValueError, TypeError):
                 continue
-        raise ForgedIdentity("its signature is none of this group's")
+        raise ForgedIdentity("it is not signed with this group's secret")

@@ -1,4 +1,4 @@
-"""What a process that holds secrets does not leave behind: core dumps, and files that others may read."""
+"""Keeps the secrets of a process out of core dumps, other processes and files that others may read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PR_SET_DUMPABLE = 4
 
 
 def keep_secrets_in_memory() -> None:
-    """Write no core dumps, let no other process of the same user read this one's memory, and make files private."""
+    """Disable core dumps, forbid other processes of the same user to read this one's memory, and make files private."""
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux" and ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:

@@ -1,4 +1,4 @@
-"""Metrics of what guards this process: reloads and the server certificate's end."""
+"""Metrics of sign-in, access decisions, reloads and the server certificate's expiry."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from prometheus_client.registry import Collector
 
 
 class SecurityMetrics(Collector):
-    """Counts of this process; nothing is shown of what is not configured."""
+    """The security counts of this process; a feature that is not configured has no metrics."""
 
     def __init__(self) -> None:
-        #: (what, outcome) -> how often it was loaded anew.
+        #: (what, outcome) -> the number of reloads.
         self.reloads: Counter[tuple[str, str]] = Counter()
-        #: When the server's certificate expires, in seconds since 1970; None without TLS.
+        #: The expiry of the server's certificate, in seconds since 1970; None without TLS.
         self.certificate_expiry: float | None = None
-        #: (method, outcome) -> how many sign-ins ended like that; remembered ones are not among them.
+        #: (method, outcome) -> the number of sign-ins; remembered sign-ins are not counted.
         self.authentications: Counter[tuple[str, str]] = Counter()
-        #: (resource type, operation, outcome) -> how many decisions by name ended like that.
+        #: (resource type, operation, outcome) -> the number of decisions on a named resource.
         self.authorizations: Counter[tuple[str, str, str]] = Counter()
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics now."""
+        """Yield the current metrics."""
         if self.reloads:
             reloads = CounterMetricFamily(
                 "magicbyte_security_reloads", "Reloads of keys, users and rules", labels=("what", "outcome")
@@ -53,5 +53,5 @@ class SecurityMetrics(Collector):
             )
 
 
-#: Those of this process.
+#: The metrics of this process.
 METRICS = SecurityMetrics()

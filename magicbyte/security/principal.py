@@ -1,4 +1,4 @@
-"""Who a request comes from, or why it is refused."""
+"""The sender of a request, and the reasons to refuse a request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who has signed in.
+    """A client that has signed in.
 
     Attributes:
         name: `User:<name>`.
@@ -26,11 +26,11 @@ class Principal:
 
     @property
     def key(self) -> str:
-        """What tells this principal from others with the same name and other groups."""
+        """A key that distinguishes principals with the same name and different groups."""
         return "\n".join((self.name, *sorted(self.groups))) if self.groups else self.name
 
 
-#: Who sends no credentials, if the settings allow that.
+#: The principal of requests without credentials, if the settings allow them.
 ANONYMOUS = Principal("User:ANONYMOUS")
 
 
@@ -41,7 +41,7 @@ class Peer:
     Attributes:
         address: Its IP address.
         certificate: The verified client certificate in DER, or None.
-        certificate_expires: When that expires, in seconds since 1970.
+        certificate_expires: The certificate's expiry, in seconds since 1970.
     """
 
     address: str
@@ -51,11 +51,11 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is refused before its route is known.
+    """The refusal of a request before its route is known.
 
     Attributes:
         status: 400, 401, 403, 429 or 503.
-        message: The `message` of the answer; never tells which part of the credentials was wrong.
+        message: The `message` of the answer; it never says which part of the credentials was wrong.
         challenges: The values of WWW-Authenticate.
         retry_after: Seconds, for Retry-After.
     """
@@ -67,10 +67,10 @@ class Refusal:
 
 
 def parse_networks(text: str) -> tuple[Network, ...]:
-    """Read a comma-separated list of addresses and CIDR networks.
+    """Parse a comma-separated list of addresses and CIDR networks.
 
     Raises:
-        ValueError: One is neither; the text names it.
+        ValueError: A part is neither; the text names it.
     """
     networks: list[Network] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -93,7 +93,7 @@ def lies_in(address: str, networks: tuple[Network, ...]) -> bool:
 
 
 def client_network(address: str) -> str:
-    """What counts as one client: an IPv4 address, or the network of an IPv6 address, of which a client has many."""
+    """The network that counts as one client: an IPv4 address, or a /64 of IPv6, which is usually one client's."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""All security settings of a server."""
+"""The security settings of a server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_
 from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
 
 _SHORTEST_SECRET = 32
-#: Property -> the value that switches it off, or None. Whoever sets one counts on it, so it is not passed over.
+#: Property -> the value that disables it, or None. A property that cannot be honoured is refused, not ignored.
 _NOT_KEPT = {
     "allow.everyone.if.no.acl.found": "what no rule allows is never allowed",
     "api.endpoints.allowlist": "is not kept here; put a proxy that does in front",
@@ -24,7 +24,7 @@ _NOT_KEPT = {
     "magicbyte.kafka.identity": "the proxy always asks Kafka under its own name",
     "confluent.rest.auth.propagate.method": "the proxy always asks Kafka under its own name",
 }
-#: The store of rules in the registry's log.
+#: The setting for rules in the registry's log.
 LOG = "log"
 _HARMLESS = frozenset(("", "false", "none", "own"))
 
@@ -54,41 +54,41 @@ def _store(value: str) -> str:
 
 
 class SecuritySettings(TlsSettings, SignInSettings):
-    """TLS, sign-in, and what nodes prove to each other."""
+    """Settings for TLS, sign-in, access rules, and the trust between nodes."""
 
     authorization: Literal["acl", "none"] = Field("acl", alias="magicbyte.authorization")
     dry_run: bool = Field(False, alias="magicbyte.authorization.dry.run")
     super_users: Annotated[frozenset[str], BeforeValidator(_principals)] = Field(frozenset(), alias="super.users")
-    #: Where rules are: log, or file: and the path of a file; empty for the server's default.
+    #: The store of rules: `log`, or `file:` and a path; empty for the server's default.
     acl_store: Annotated[str, AfterValidator(_store)] = Field("", alias="magicbyte.acl.store")
     instance_secret: Annotated[Secret | None, BeforeValidator(_long_enough)] = Field(
         None, alias="magicbyte.inter.instance.secret"
     )
-    #: All properties as they were given, for what is passed on to the Kafka clients; there may be secrets among them.
+    #: All properties as given, for the Kafka clients; they may contain secrets.
     properties: Mapping[str, str] = Field(default_factory=dict, exclude=True, repr=False)
     previous_instance_secret: OptionalSecret = Field(None, alias="magicbyte.inter.instance.secret.previous")
 
     @property
     def rule_store(self) -> str:
-        """Where rules are: `log`, or `file:` and a path; empty if there are none."""
+        """The store of rules: `log`, or `file:` and a path; empty if there are no rules."""
         return self.acl_store if self.has_rules else ""
 
     @property
     def holds_secrets(self) -> bool:
-        """Whether this process has passwords, keys or tokens, its own or those of its clients."""
+        """Whether this process has passwords, keys or tokens, its own or its clients'."""
         return not self.is_open or any(value and is_secret(name) for name, value in self.properties.items())
 
     @property
     def has_rules(self) -> bool:
-        """Whether what a principal may do is decided by rules."""
+        """Whether access rules decide what a principal may do."""
         return not self.is_open and self.authorization == "acl"
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        """Check and type the properties.
+        """Check and convert the properties.
 
         Raises:
-            SettingsError: A value is wrong, or a guard is asked for that is not kept; names the property.
+            SettingsError: A value is wrong, or a property asks for a protection that does not exist; it is named.
         """
         for name, reason in _NOT_KEPT.items():
             if properties.get(name, "").strip().lower() not in _HARMLESS:
@@ -97,13 +97,13 @@ class SecuritySettings(TlsSettings, SignInSettings):
         return super().from_properties(with_confluents_names(kept))
 
     def check_security(self, listeners: Mapping[str, bool]) -> None:
-        """Check that all security settings fit together and fit the listeners.
+        """Check that the security settings are consistent with each other and with the listeners.
 
         Args:
-            listeners: The scheme of each kind of listener there is -> whether one of it can be reached from elsewhere.
+            listeners: The scheme of each kind of listener -> whether one of them can be reached from other machines.
 
         Raises:
-            SettingsError: They do not; the text names a property and says what to do.
+            SettingsError: They are not; the text names a property and the remedy.
         """
         self.check_tls(set(listeners))
         self.check_sign_in(listeners, asks_for_certificates=self.demanded_certificates != "NONE")

@@ -1,4 +1,4 @@
-"""Loads files again when they have changed, or when told to."""
+"""Reloads files when they change, or on request."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from magicbyte.security.metrics import METRICS
 
 log = logging.getLogger("magicbyte.security")
 
-#: What tells a file's content from an earlier one; symbolic links are followed. None if there is no file.
+#: A file's identity and modification; symbolic links are followed. None if there is no file.
 Signature = tuple[tuple[int, int, int, int] | None, ...]
 
 
 class Source(Protocol):
-    """Something that is loaded from files; a failed reload leaves what was loaded before."""
+    """An object loaded from files; if a reload fails, it keeps its previous state."""
 
     name: str
 
     @property
     def paths(self) -> Iterable[Path]:
-        """The files whose change asks for a reload."""
+        """The files to watch."""
 
     def reload(self) -> None:
         """Load all files again, or raise Failure or OSError and change nothing."""
 
 
 class Watch:
-    """A thread that looks at the files once a second.
+    """A thread that checks the files once a second.
 
-    A change is taken when two looks in a row see the same files, so that no half-written file is read. One that cannot
-    be loaded is tried again when the files change again.
+    A change is loaded only after two checks in a row see the same files, so that no half-written file is read. If
+    loading fails, it is tried again after the next change.
     """
 
     def __init__(self, sources: Sequence[Source], *, seconds: float = 1.0) -> None:
@@ -44,25 +44,25 @@ class Watch:
         self._seconds = seconds
         self._taken = [_signature(source.paths) for source in sources]
         self._pending: list[Signature | None] = [None] * len(sources)
-        #: True to reload at once, False to end. A signal handler may put something into it at any moment.
+        #: True to reload at once, False to stop. A signal handler may put a value at any moment.
         self._requests: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="security-watch", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End; a reload under way is finished first."""
+        """Stop the thread; a reload in progress is finished first."""
         self._requests.put(False)
         self._thread.join()
 
     def reload_now(self) -> None:
-        """Ask for a reload of everything; may be called from a signal handler."""
+        """Request a reload of everything; may be called from a signal handler."""
         self._requests.put(True)
 
     def look(self) -> None:
-        """Look at all files once, and load what has changed and stayed the same since the look before."""
+        """Check all files once; load those that changed and have been the same for two checks."""
         for index, source in enumerate(self._sources):
             signature = _signature(source.paths)
             if signature == self._taken[index]:

@@ -39,18 +39,18 @@ def test_an_identity_is_good_once_for_one_request():
     forwarded = verifier.verify(value, "POST", "/subjects/s/versions?normalize=true")
     assert forwarded.principal == Principal("User:alice", frozenset(("Group:ops",)), "FORWARDED")
     assert (forwarded.address, forwarded.body_digest) == ("10.1.2.3", EMPTY)
-    with pytest.raises(ForgedIdentity, match="it was used before"):
+    with pytest.raises(ForgedIdentity, match="it was used already"):
         verifier.verify(value, "POST", "/subjects/s/versions?normalize=true")
 
 
 @pytest.mark.parametrize(
     ("made_by", "method", "target", "text"),
     [
-        (signer(OTHER), "GET", "/", "its signature is none of this group's"),
-        (signer(audience="other"), "GET", "/", "it is that of another request or group of nodes"),
-        (signer(), "DELETE", "/", "it is that of another request or group of nodes"),
-        (signer(), "GET", "/subjects", "it is that of another request or group of nodes"),
-        (signer(), "GET", "/?a=b", "it is that of another request or group of nodes"),
+        (signer(OTHER), "GET", "/", "it is not signed with this group's secret"),
+        (signer(audience="other"), "GET", "/", "it is for another request or group of nodes"),
+        (signer(), "DELETE", "/", "it is for another request or group of nodes"),
+        (signer(), "GET", "/subjects", "it is for another request or group of nodes"),
+        (signer(), "GET", "/?a=b", "it is for another request or group of nodes"),
     ],
 )
 def test_an_identity_of_another_request_is_forged(made_by: IdentitySigner, method: str, target: str, text: str):
@@ -63,7 +63,7 @@ def test_an_identity_expires(monkeypatch: pytest.MonkeyPatch):
     now = time.time()
     for moment in (now + 61, now - 31):
         monkeypatch.setattr(time, "time", lambda moment=moment: moment)
-        with pytest.raises(ForgedIdentity, match="it is expired, or not yet good"):
+        with pytest.raises(ForgedIdentity, match="it has expired, or is not valid yet"):
             signer().verify(value, "GET", "/")
 
 
@@ -76,7 +76,7 @@ def test_a_new_secret_is_given_to_one_node_after_the_other():
 
 @pytest.mark.parametrize("value", ["", "x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."])
 def test_what_is_no_identity_is_forged(value: str):
-    with pytest.raises(ForgedIdentity, match="its signature is none of this group's"):
+    with pytest.raises(ForgedIdentity, match="it is not signed with this group's secret"):
         signer().verify(value, "GET", "/")
 
 

@@ -1,4 +1,4 @@
-"""Who asks, what a route needs, and the seam that decides whether the one may have the other."""
+"""The access requirements of routes, and the function that decides whether a principal may use a route."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from magicbyte.security.principal import ANONYMOUS, Principal
 if TYPE_CHECKING:
     from magicbyte.http.routing.table import RouteMatch
 
-#: Tells the principal of a request from its head; None if that takes longer than a look into memory.
+#: Returns the principal of a request's headers, or None if that takes longer than a look-up in memory.
 Identify = Callable[[Scope], Principal | None]
-#: Signs a principal in; raises ApiError to refuse.
+#: Signs a client in; raises ApiError to refuse the request.
 SignIn = Callable[[Scope], Awaitable[Principal]]
 
 
 def anonymous(_scope: Scope) -> Principal:
-    """Everybody is anonymous: nobody has to sign in."""
+    """Return the anonymous principal: no sign-in is required."""
     return ANONYMOUS
 
 
 async def nobody(_scope: Scope) -> Principal:
-    """Nobody has to sign in, so this is never asked."""
+    """Return the anonymous principal; not called, because `anonymous` always identifies the client."""
     return ANONYMOUS
 
 
 class Operation(Flag):
-    """Kafka's operations on a resource; several together stand for any one of them."""
+    """Kafka's operations on a resource; a combination means any one of its operations."""
 
-    #: No sign-in is needed.
+    #: Open to everyone, without sign-in.
     NOTHING = 0
-    #: Everybody who has signed in may.
+    #: Open to every principal that has signed in.
     SIGN_IN = auto()
     READ = auto()
     WRITE = auto()
@@ -47,7 +47,7 @@ class Operation(Flag):
 
 
 class Resource(Enum):
-    """What an operation is on; which one of its kind, the parameters of the path say."""
+    """The type of resource that an operation applies to; the path's parameters name the resource."""
 
     SERVER = auto()
     REGISTRY = auto()
@@ -59,13 +59,13 @@ class Resource(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a route needs.
+    """The access requirement of a route.
 
     Attributes:
-        operation: Any one of these suffices.
-        resource: What the operation is on.
-        filters: The answer leaves out what the principal may not see; nobody is refused.
-        also: What is needed as well.
+        operation: The required operation; one operation of a combination suffices.
+        resource: The type of the resource.
+        filters: Whether the handler omits what the principal may not see; then no request is refused.
+        also: A further requirement.
     """
 
     operation: Operation
@@ -79,22 +79,22 @@ SIGNED_IN = Access(Operation.SIGN_IN, Resource.SERVER)
 
 
 class Decision(Enum):
-    """What the seam decided. Refusals are raised.
+    """The result of an access decision; a refusal is raised instead.
 
     Attributes:
-        ALLOWED: What the path names may be had.
-        LEFT_TO_HANDLER: What is asked for is not, or not all, in the path. The handler asks for the rights, which makes
-            this ALLOWED; if it does not, its answer is not sent.
+        ALLOWED: The principal may use the resource in the path.
+        LEFT_TO_HANDLER: The path does not name all resources. The handler must check the rights, which sets ALLOWED;
+        otherwise its answer is not sent.
     """
 
     ALLOWED = auto()
     LEFT_TO_HANDLER = auto()
 
 
-#: The seam: decides for a principal, a request, and its route with the path's parameters; raises ApiError to refuse.
+#: Decides for a principal, a request, and its route with the path's parameters; raises ApiError to refuse.
 Decide = Callable[[Principal, Scope, "RouteMatch"], Decision | None]
 
 
 def allow_all(_principal: Principal, _scope: Scope, _match: RouteMatch) -> Decision:
-    """Allow everything: there are no rules yet."""
+    """Allow everything: there are no access rules."""
     return Decision.ALLOWED

@@ -1,4 +1,4 @@
-"""Signs in who sends a request, before its route is answered."""
+"""Sign-in: finds out the sender of each request before its route is called."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _KINDS = {kind.code: kind for kind in (UNAUTHORIZED, TOO_MANY_FAILURES)}
 
 
 class Guard:
-    """Tells the principal of each request; without credentials that are good there is none."""
+    """Returns the principal of each request, and refuses requests without valid credentials."""
 
     def __init__(self, settings: HttpSettings, *, realm: str, audience: str) -> None:
-        """Load users and keys.
+        """Load users, keys and rules.
 
         Args:
-            settings: The settings, in which sign-in is asked for.
-            realm: The realm of the challenges, if the settings name none.
+            settings: The settings; they require sign-in.
+            realm: The realm of the challenges if the settings name none.
             audience: The group of nodes that forward requests to each other.
 
         Raises:
@@ -43,10 +43,10 @@ class Guard:
         """
         self.authenticator = Authenticator(settings, realm=realm, counts=METRICS.authentications)
         self.skipped_paths = frozenset(settings.skip_paths)
-        #: Decides by rules; None if everybody who signs in may do everything.
+        #: Decides by the access rules; None if every principal may do everything.
         self.authorizer: Authorizer | None = None
         if settings.has_rules:
-            # The rules of a log are there when it has been read.
+            # The rules in a log are available only after the log has been read.
             path = None if settings.rule_store == LOG else Path(settings.rule_store.removeprefix("file:"))
             self.authorizer = Authorizer(
                 settings.super_users, path, METRICS.authorizations, is_dry_run=settings.dry_run
@@ -54,20 +54,20 @@ class Guard:
             if path is not None:
                 self.authorizer.require_use(str(path))
         secret = settings.instance_secret
-        #: Signs the identities of requests that are forwarded; None if there is no secret.
+        #: Signs the identities of forwarded requests; None if there is no secret.
         self.signer = (
             IdentitySigner(secret, settings.previous_instance_secret, audience) if secret is not None else None
         )
 
     @property
     def sources(self) -> Sequence[Source]:
-        """What is loaded again when its files change."""
+        """The objects to reload when their files change."""
         keys = self.authenticator.keys
         rules = [self.authorizer] if self.authorizer is not None and self.authorizer.paths else []
         return [self.authenticator, *rules, *([keys] if keys is not None and keys.paths else [])]
 
     def guarding(self, api: Api) -> Api:
-        """Return an application's parts with this guard in their seams."""
+        """Return an application with this guard's functions for sign-in."""
         return replace(
             api, identify=self.recall, sign_in=self.sign_in, skipped_paths=self.skipped_paths, is_guarded=True
         )
@@ -77,11 +77,11 @@ class Guard:
 
         Args:
             request: The request.
-            target: The raw path and query that the other node is asked for.
-            body_digest: The digest of its body.
+            target: The raw path and query of the forwarded request.
+            body_digest: The digest of the request's body.
 
         Raises:
-            ApiError: 500 if there is no secret, which the check of the settings has asked for.
+            ApiError: 500 if there is no secret; the check of the settings prevents that.
         """
         if self.signer is None:
             log.error("a request cannot be forwarded: set magicbyte.inter.instance.secret")
@@ -90,7 +90,7 @@ class Guard:
         return self.signer.sign(request.principal, address, request.method, target, body_digest)
 
     def recall(self, scope: Scope) -> Principal | None:
-        """Return the principal if the same credentials were verified lately; takes microseconds."""
+        """Return the principal if the same credentials were verified recently; takes microseconds."""
         return self.authenticator.recall(scope["headers"], peer_of(scope))
 
     async def sign_in(self, scope: Scope) -> Principal:
@@ -108,16 +108,16 @@ class Guard:
         return outcome
 
     async def is_still_good(self, principal: Principal, scope: Scope) -> bool:
-        """Tell whether the credentials of a request are good that is still being answered.
+        """Tell whether the credentials of a request that is still being answered are still valid.
 
         Args:
-            principal: Who sent it.
+            principal: The sender.
             scope: The request.
         """
         return await self.authenticator.is_still_good(principal, scope["headers"], peer_of(scope))
 
     def client_address(self, scope: Scope) -> str:
-        """Return the address of the client, which a trusted proxy or a forwarding node may have told."""
+        """Return the client's address; behind a trusted proxy or a forwarding node, the address that it reports."""
         return self.authenticator.client_of(scope["headers"], peer_of(scope).address)
 
     def _forwarded(self, scope: Scope, identity: str, signer: IdentitySigner) -> Principal:
@@ -126,7 +126,7 @@ class Guard:
         except ForgedIdentity as error:
             METRICS.authentications["FORWARDED", "failure"] += 1
             log.warning("a forwarded identity is refused: %s", error, extra={"address": peer_of(scope).address})
-            # The same as for any other credentials that are not good.
+            # Answer as for any other invalid credentials.
             raise refused(self.authenticator.unauthorized(), has_body=_has_body(scope)) from None
         METRICS.authentications["FORWARDED", "success"] += 1
         scope[PEER] = replace(peer_of(scope), address=forwarded.address)
@@ -135,14 +135,14 @@ class Guard:
 
 
 def refused(refusal: Refusal, *, has_body: bool) -> ApiError:
-    """Return the error that answers a refusal."""
+    """Return the error for a refusal."""
     headers: dict[str, str] = {}
     if refusal.challenges:
         headers["www-authenticate"] = ", ".join(refusal.challenges)
     if refusal.retry_after is not None:
         headers["retry-after"] = str(refusal.retry_after)
     if has_body:
-        # Nobody has asked for the body, which may be long.
+        # The body is not read, because it may be long, so the connection cannot be used again.
         headers["connection"] = "close"
     kind = _KINDS.get(refusal.status) or ErrorKind(refusal.status, "{text}")
     return ApiError(kind, {"text": refusal.message}, headers=headers)

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection, and what a forwarded request must prove."""
+"""The peer of a connection, and the headers that prove the sender of a forwarded request."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("magicbyte.security")
 
-#: Where a connection says in a request's scope who is at its other end.
+#: The scope's key for the peer of the connection.
 PEER = "magicbyte.peer"
-#: The header in which a node proves to another one who sent the request that it forwards.
+#: The header that proves to another node who sent a forwarded request.
 IDENTITY = b"magicbyte-identity"
-#: Where the guard leaves the digest that a forwarded request's body must have.
+#: The scope's key for the required digest of a forwarded request's body.
 BODY_DIGEST = "magicbyte.body_digest"
 
 
 def digest_of(body: bytes) -> str:
-    """Return a body's digest as forwarded identities have it."""
+    """Return a body's digest in the form that forwarded identities use."""
     return hashlib.sha256(body).hexdigest()
 
 
 def open_guard(settings: HttpSettings, *, realm: str, audience: str) -> Guard | None:
-    """Return the guard that the settings ask for; None if nobody has to sign in.
+    """Return the guard that the settings require; None if no sign-in is required.
 
     Args:
         settings: The settings.
-        realm: The realm of the challenges, if the settings name none.
+        realm: The realm of the challenges if the settings name none.
         audience: The group of nodes that forward requests to each other.
 
     Raises:
@@ -48,7 +48,7 @@ def open_guard(settings: HttpSettings, *, realm: str, audience: str) -> Guard | 
 
 
 def peer_of(scope: Scope) -> Peer:
-    """Return who is at the other end of a request's connection."""
+    """Return the peer of a request's connection."""
     peer: Peer | None = scope.get(PEER)
     if peer is None:
         client = scope.get("client")
@@ -63,7 +63,7 @@ def target_of(scope: Scope) -> str:
 
 
 def with_digest(receive: Receive, digest: str) -> Receive:
-    """Return the means to receive a body, which raise 401 at its end if it has another digest."""
+    """Wrap `receive`, so that it raises 401 at the end of a body with another digest."""
     hashed = hashlib.sha256()
 
     async def hashing() -> Message:

@@ -109,8 +109,8 @@ class Authenticator:
         settings = self._settings
         users = load_users([Path(file) for file in settings.users_files])
         if settings.login_config:
-            found = load_property_users(users_file_of(Path(settings.login_config), self.realm))
-            users = {**found, **users}
+            property_users = load_property_users(users_file_of(Path(settings.login_config), self.realm))
+            users = {**property_users, **users}
         self._users = users
         self._epoch += 1
         self._remembered.clear()
@@ -121,15 +121,15 @@ class Authenticator:
 
     def recall(self, headers: Headers, peer: Peer) -> Principal | None:
         """Return the principal of credentials that were verified lately; takes a microsecond."""
-        found: bytes | None = None
+        credentials: bytes | None = None
         for name, value in headers:
             if name == b"authorization":
-                if found is not None:
+                if credentials is not None:
                     return None
-                found = value
-        if found is None:
+                credentials = value
+        if credentials is None:
             return None
-        verified = self._remembered.verified(self._remembered.digest(found))
+        verified = self._remembered.verified(self._remembered.digest(credentials))
         if verified is None:
             return None
         if verified.networks and not lies_in(self.client_of(headers, peer.address), verified.networks):

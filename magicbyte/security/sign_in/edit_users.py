@@ -62,7 +62,7 @@ class UsersFile:
     def replace(self, line: Line) -> None:
         """Put a changed user in place of the one of that name."""
         self._lines = [
-            _checked(line) if _is_user(each) and self._parse(each).name == line.name else each for each in self._lines
+            _checked(line) if _is_user(old) and self._parse(old).name == line.name else old for old in self._lines
         ]
 
     def remove(self, name: str) -> None:

@@ -137,9 +137,9 @@ class TlsSettings(ServerSettings):
             "ssl.keystore.key": self.keystore_key,
             "ssl.certificate.location": self.certificate_location,
         }
-        given = [name for name, value in keys.items() if value]
-        if len(given) > 1:
-            raise SettingsError(f"{given[1]}: {given[0]} names a key too; keep one of them")
+        given_keys_trusts = [name for name, value in keys.items() if value]
+        if len(given_keys_trusts) > 1:
+            raise SettingsError(f"{given_keys_trusts[1]}: {given_keys_trusts[0]} names a key too; keep one of them")
         if bool(self.certificate_location) != bool(self.key_location):
             raise SettingsError("ssl.key.location: set it together with ssl.certificate.location")
         if bool(self.keystore_key) != bool(self.keystore_chain):
@@ -149,6 +149,8 @@ class TlsSettings(ServerSettings):
             "ssl.truststore.certificates": self.truststore_certificates,
             "ssl.ca.location": self.ca_location,
         }
-        given = [name for name, value in trusts.items() if value]
-        if len(given) > 1:
-            raise SettingsError(f"{given[1]}: {given[0]} names trusted certificates too; keep one of them")
+        given_keys_trusts = [name for name, value in trusts.items() if value]
+        if len(given_keys_trusts) > 1:
+            raise SettingsError(
+                f"{given_keys_trusts[1]}: {given_keys_trusts[0]} names trusted certificates too; keep one of them"
+            )
