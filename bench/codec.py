@@ -214,12 +214,14 @@ def main() -> int:
     if not options.json:
         print(f"{'':34}{'ours us':>9} {'spread':>17} {'fastavro':>9} {'ratio':>6}")
     for row in rows:
-        found = measured(row, options.rounds)
+        results = measured(row, options.rounds)
         if options.json:
-            print(json.dumps(found))
+            print(json.dumps(results))
             continue
-        low, high = found["spread"]
-        print(f"{found['row']:34}{found['us']:9} {f'{low} - {high}':>17} {found['fastavro_us']:9} {found['ratio']:6}")
+        low, high = results["spread"]
+        print(
+            f"{results['row']:34}{results['us']:9} {f'{low} - {high}':>17} {results['fastavro_us']:9} {results['ratio']:6}"
+        )
     return 0
 
 

@@ -102,8 +102,8 @@ def _print(taken: dict[str, list[tuple[float, float, bytes]]]) -> None:
         )
         ratio = statistics.median(wall / python for (wall, _, _), python in zip(samples, bare, strict=True))
         spread = f"{statistics.median(walls):.0f} ({min(walls):.0f}-{max(walls):.0f})"
-        own = statistics.median(broker) * 1000
-        print(f"{name:30} {spread:>30} {cpu:>8.0f} {own:>10.0f} {beyond:>10.0f} {ratio:>9.1f}")
+        milliseconds = statistics.median(broker) * 1000
+        print(f"{name:30} {spread:>30} {cpu:>8.0f} {milliseconds:>10.0f} {beyond:>10.0f} {ratio:>9.1f}")
     load = os.getloadavg()[0]
     print(f"goal: beyond <= 300 ms; load average {load:.1f}")
 

@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import Sample, interleaved, print_table
 
-from magicbyte.cli.ids.scan import SETTINGS, Scanner, Wanted
+from magicbyte.cli.ids.scan import SETTINGS, Scanner, Selection
 from magicbyte.testing import temporary_broker
 from serdes.console.kafka import consumer_config
 from serdes.message import wire
@@ -62,7 +62,7 @@ def bare(servers: str, count: int, settings: dict[str, object], batch: int) -> N
 
 def counting(servers: str) -> None:
     scanner = Scanner(consumer_config(servers, {}, group="ids", committing=False), 30)
-    scan = scanner.open(TOPIC, Wanted())
+    scan = scanner.open(TOPIC, Selection())
     scanner.run(scan)
     scanner.close()
     assert {schema_id: usage.records for schema_id, usage in scan.tally.ids.items()} == PLANTED

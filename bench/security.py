@@ -34,10 +34,12 @@ def settings(folder: Path) -> dict[str, str]:
     users, rules = folder / "users", folder / "rules"
     users.write_text(f"alice:{hash_password('wonderland')}:groups=bench\n")
     users.chmod(0o600)
-    own = [f"allow User:alice READ,WRITE SUBJECT LITERAL subject-{number}\n" for number in range(SUBJECTS)]
-    own += [f"allow User:alice {right}\n" for right in ("WRITE TOPIC PREFIXED bench-", "READ SUBJECT PREFIXED bench-")]
+    subject_rules = [f"allow User:alice READ,WRITE SUBJECT LITERAL subject-{number}\n" for number in range(SUBJECTS)]
+    subject_rules += [
+        f"allow User:alice {right}\n" for right in ("WRITE TOPIC PREFIXED bench-", "READ SUBJECT PREFIXED bench-")
+    ]
     others = [f"allow Group:bench READ SUBJECT PREFIXED team-{number}.\n" for number in range(RULES - 2 * SUBJECTS)]
-    rules.write_text("".join(own + others))
+    rules.write_text("".join(subject_rules + others))
     return {
         "authentication.method": "BASIC",
         "magicbyte.users.file": str(users),

@@ -224,7 +224,7 @@ def show(rows: list[Row]) -> bool:
             group, bare = row.group, row
             print(group)
         # Rounds of one turn met the same noise.
-        ratio = median(own / its for own, its in zip(row.rounds, bare.rounds, strict=True))
+        ratio = median(time / bare_time for time, bare_time in zip(row.rounds, bare.rounds, strict=True))
         verdict = ""
         if row.limit is not None:
             reached = ratio <= row.limit
@@ -241,7 +241,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("--seconds", type=float, default=0.02, help="per row and round")
     parser.add_argument("--strict", action="store_true", help="exit 1 where a goal is missed")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with running_registry() as registry:
         rows = [
             *avro_rows(registry.url),
@@ -249,11 +249,11 @@ def main() -> int:
             *protobuf_rows(registry.url, MESSAGE),
             *protobuf_rows(registry.url, Value(number_value=1.5)),
         ]
-    for _ in range(given.rounds):
+    for _ in range(arguments.rounds):
         for row in rows:
-            row.run(given.seconds)
+            row.run(arguments.seconds)
     met = show(rows)
-    return 1 if given.strict and not met else 0
+    return 1 if arguments.strict and not met else 0
 
 
 if __name__ == "__main__":

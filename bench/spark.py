@@ -157,16 +157,16 @@ Way = tuple[str, Callable[[], DataFrame], str | None]
 
 def ways(bench: Bench) -> list[Way]:
     """A name, the query, and the name of what it is compared with."""
-    found: list[Way] = [("reading alone", lambda: bench.read("all1").select(F.octet_length("value")), None)]
+    queries: list[Way] = [("reading alone", lambda: bench.read("all1").select(F.octet_length("value")), None)]
     for versions in (1, 3, 10):
         bare = f"from_avro, schema of version {versions}"
-        found += [
+        queries += [
             (bare, lambda v=versions: bench.read(f"newest{v}").select(bench.bare(v)), None),
             (f"ours, {versions} versions", lambda v=versions: bench.read(f"all{v}").select(bench.ours(v)), bare),
         ]
     one = "from_avro, schema of version 1"
     decoded = lambda column: bench.read("all1").select(column.alias("v"))  # noqa: E731 - short
-    found += [
+    queries += [
         ("from_avro, then where", lambda: decoded(bench.bare(1)).where("v.seats > 5"), one),
         (
             "from_confluent_avro, then where",
@@ -177,7 +177,7 @@ def ways(bench: Bench) -> list[Way]:
         ("confluent_avro_udf", lambda: decoded(bench.udf()), one),
         ("pandas UDF with fastavro", lambda: decoded(bench.fastavro_udf()), "confluent_avro_udf"),
     ]
-    return found
+    return queries
 
 
 def encoders(bench: Bench) -> list[Way]:
@@ -283,7 +283,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("decode", "encode", "plan", "kafka"))
     parser.add_argument("--records", type=int, default=500_000, help="records through Kafka")
     arguments = parser.parse_args()
-    wanted = lambda part: arguments.only in (None, part)  # noqa: E731 - short
+    is_wanted = lambda part: arguments.only in (None, part)  # noqa: E731 - short
     named = lambda rows: [way for way in rows if any(part in way[0] for part in arguments.ways.split(","))]  # noqa: E731
     settings = {"spark.driver.memory": "2g", "spark.log.level": "OFF", "spark.sql.shuffle.partitions": "2"}
     spark = spark_avro.session("bench", master="local[2]", settings=settings)
@@ -291,13 +291,13 @@ def main() -> None:
         registry = RegistryClient(server.url)
         registry.put_config({"compatibility": "NONE"})
         bench = Bench(spark, registry, folder, arguments.rows)
-        if wanted("decode"):
+        if is_wanted("decode"):
             table(bench, named(ways(bench)), arguments.repeats, arguments.warm)
-        if wanted("encode"):
+        if is_wanted("encode"):
             table(bench, named(encoders(bench)), arguments.repeats, arguments.warm)
-        if wanted("plan"):
+        if is_wanted("plan"):
             planning(bench)
-        if wanted("kafka"):
+        if is_wanted("kafka"):
             kafka(bench, arguments.records)
     spark.stop()
 

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from compat.schema import AVRO, SchemaText
 from magicbyte.cli.ids import main, tally
-from magicbyte.cli.ids.scan import Scanner, Wanted
+from magicbyte.cli.ids.scan import Scanner, Selection
 from magicbyte.cli.ids.tally import Place, Tally
 from serdes.client.clients import RegistryClient
 from serdes.console.kafka import consumer_config
@@ -233,7 +233,7 @@ def test_records_that_come_meanwhile_are_left_out(kafka: str, topic: str):
     make_topic(kafka, topic, 2)
     send_all(kafka, topic, [{"value": framed(1), "partition": number % 2} for number in range(3000)])
     scanner = Scanner(consumer_config(kafka, {}, group="ids", committing=False), 30)
-    opened = scanner.open(topic, Wanted())
+    opened = scanner.open(topic, Selection())
     send_all(kafka, topic, [{"value": framed(2), "partition": number % 2} for number in range(3000)])
     scanner.run(opened)
     scanner.close()
@@ -350,7 +350,7 @@ def test_a_million_records_are_counted_exactly(kafka: str, topic: str):
         ],
     )
     scanner = Scanner(consumer_config(kafka, {}, group="ids", committing=False), 30)
-    opened = scanner.open(topic, Wanted())
+    opened = scanner.open(topic, Selection())
     scanner.run(opened)
     scanner.close()
     assert {schema_id: usage.records for schema_id, usage in opened.tally.ids.items()} == planted

@@ -1,6 +1,6 @@
 """`magicbyte ids`: the schema ids that a topic's records really have, and how many records have each.
 
-A registry lists what was registered. What may be deleted, and what a reader still has to read, only the topic tells.
+A registry lists what was registered. Only the topic shows which versions may be deleted, and which readers need.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from serdes.console.outcome import Ended, carried_out, tell
 
 if TYPE_CHECKING:
     from magicbyte.cli.ids.names import Named
-    from magicbyte.cli.ids.scan import Progress, Scan, Scanner, Wanted
+    from magicbyte.cli.ids.scan import Progress, Scan, Scanner, Selection
     from serdes.client.clients import RegistryClient
 
 PROGRAM = "magicbyte ids"
-#: The exit code of --fail-unknown.
+#: The exit code of --fail-unknown for unknown ids.
 UNKNOWN = 100
 _OUTPUTS = ("table", "json")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -70,14 +70,14 @@ def _run(arguments: Sequence[str]) -> int:
     patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
     config = consumer_config(options.bootstrap_server, kafka, group="magicbyte-ids", committing=False)
     from magicbyte.cli.ids.outputs import OUTPUTS  # noqa: PLC0415 - not for --help
-    from magicbyte.cli.ids.scan import Scanner, Wanted  # noqa: PLC0415
+    from magicbyte.cli.ids.scan import Scanner, Selection  # noqa: PLC0415
 
     client = _client(options, config)
-    wanted = Wanted(options.key, _time(options, "since", parser), _time(options, "until", parser), options.sample)
+    selection = Selection(options.key, _time(options, "since", parser), _time(options, "until", parser), options.sample)
     scanner = Scanner(config, patience)
     counts: list[Named] = []
     try:
-        ended = _count(scanner, options.topics, wanted, counts, client, unused=options.unused)
+        ended = _count(scanner, options.topics, selection, counts, client, unused=options.unused)
     finally:
         scanner.close()
     sys.stdout.write(OUTPUTS[options.output](counts))
@@ -102,18 +102,18 @@ def _refuse_contradictions(options: argparse.Namespace, parser: argparse.Argumen
 def _count(
     scanner: Scanner,
     topics: Sequence[str],
-    wanted: Wanted,
+    selection: Selection,
     counts: list[Named],
     client: RegistryClient | None,
     *,
     unused: bool,
 ) -> BaseException | None:
-    """Add each topic's counts to a list; what ended the last one early is returned, with its counts in the list."""
+    """Append each topic's counts to a list; if an error ends the last count early, returns it and keeps the counts."""
     from magicbyte.cli.ids.names import Names, unnamed  # noqa: PLC0415 - not for --help
     from serdes.error import SerdesError  # noqa: PLC0415
 
     for topic in topics:
-        scan = scanner.open(topic, wanted)
+        scan = scanner.open(topic, selection)
         ended: BaseException | None = None
         try:
             scanner.run(scan, _progress(scan))
@@ -123,7 +123,7 @@ def _count(
             whole = unused and ended is None
             counts.append(unnamed(scan) if client is None else Names(client).name(scan, unused=whole))
         except SerdesError as error:
-            # What took minutes to count is not thrown away.
+            # Keep the counts so far, because they may have taken minutes.
             counts.append(unnamed(scan))
             ended = ended or error
         if ended is not None:
@@ -132,15 +132,15 @@ def _count(
 
 
 def _client(options: argparse.Namespace, config: Mapping[str, object]) -> RegistryClient | None:
-    """The registry's client; None without one. A registry that was named has to answer before anything is read."""
+    """The registry's client; None without one. A registry named by the user must answer before records are read."""
     if options.schema_registry_url == "none":
         return None
     from serdes.console.client import DEFAULT_URL, open_client  # noqa: PLC0415 - not for --help
     from serdes.error import RegistryUnavailable  # noqa: PLC0415
 
-    given = gather_properties(options)
-    url = given.client.get("schema.registry.url")
-    client = open_client(given.client, config)
+    properties = gather_properties(options)
+    url = properties.client.get("schema.registry.url")
+    client = open_client(properties.client, config)
     try:
         client.schema_types()
     except RegistryUnavailable:
@@ -157,8 +157,8 @@ def _time(options: argparse.Namespace, name: str, parser: argparse.ArgumentParse
 
 
 def _progress(scan: Scan) -> Progress:
-    """Tells on a terminal's stderr how far the reader is, and how long it will take."""
-    if not sys.stderr.isatty() or scan.wanted.sample is not None:
+    """Return a function that writes the progress and the remaining time to a terminal's stderr."""
+    if not sys.stderr.isatty() or scan.selection.sample is not None:
         return lambda _: None
     began = told = time.monotonic()
 

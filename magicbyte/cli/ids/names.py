@@ -1,4 +1,4 @@
-"""What a registry knows of the ids that were met, and which of its versions no record uses."""
+"""Looks up the schema ids of records in a registry, and finds versions that no record uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from serdes.client.clients import RegistryClient
 from serdes.client.models import SchemaInfo
 from serdes.error import SchemaNotFound, SubjectNotFound
 
-#: No registry gives a greater one.
+#: The highest id that a registry assigns.
 _GREATEST_ID = 2**31 - 1
 
 
@@ -35,14 +35,14 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class UsedSchema:
-    """A schema that records name.
+    """A schema that records were written with.
 
     Attributes:
-        schema_id: Its id; None if records name it by a guid whose id is not known.
-        guid: Its guid; None if it is not known.
+        schema_id: Its id; None if records name it by a guid and its id is unknown.
+        guid: Its guid; None if unknown.
         usage: Its records.
-        info: The schema, from the registry; None without a registry, or if that has no such schema.
-        versions: The versions that it is, deleted ones included; None if no registry was asked.
+        info: The schema; None if no registry was asked, or if it does not have the schema.
+        versions: The versions with this schema, including deleted ones; None if no registry was asked.
     """
 
     schema_id: int | None
@@ -53,18 +53,18 @@ class UsedSchema:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether a registry was asked that does not have it."""
+        """Whether the registry does not have the schema; False if no registry was asked."""
         return self.versions is not None and self.info is None
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A scan with what the registry knows of it.
+    """A scan with its schemas looked up.
 
     Attributes:
-        scan: What was counted.
-        schemas: The schemas that records name, the most used one first.
-        unused: Versions of the topic's subjects that no record uses, with their ids; None if that was not asked for.
+        scan: The counts.
+        schemas: The schemas of the records, the most used first.
+        unused: Versions of the topic's subjects that no record uses, with their ids; None if not requested.
     """
 
     scan: Scan
@@ -73,7 +73,7 @@ class Named:
 
 
 def unnamed(scan: Scan) -> Named:
-    """A scan without a registry."""
+    """A scan without look-ups in a registry."""
     tally = scan.tally
     schemas = [UsedSchema(schema_id, None, usage) for schema_id, usage in tally.ids.items()]
     schemas += [UsedSchema(None, str(guid), usage) for guid, usage in tally.guids.items()]
@@ -82,16 +82,16 @@ def unnamed(scan: Scan) -> Named:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Asks a registry about ids and guids.
+    """Looks up ids and guids in a registry.
 
     Raises, in all methods:
-        RegistryError, RegistryUnavailable: the registry refuses or does not answer.
+        RegistryError, RegistryUnavailable: the registry refuses the request or does not answer.
     """
 
     client: RegistryClient
 
     def name(self, scan: Scan, *, unused: bool = False) -> Named:
-        """Look up the schemas of a scan, and if `unused` the versions that it did not meet."""
+        """Look up the schemas of a scan, and, with `unused`, the versions that no record uses."""
         subject = subject_of(scan)
         schemas = {schema_id: self._of_id(schema_id, usage, subject) for schema_id, usage in scan.tally.ids.items()}
         absent = []
@@ -119,12 +119,12 @@ class Names:
             Version(held.subject, held.version, (held.subject, held.version) not in live)
             for held in self.client.versions_of(schema_id, deleted=True)
         ]
-        # The topic's own subject first: a schema may be a version of many.
+        # Put the topic's own subject first: a schema may be a version of many subjects.
         versions.sort(key=lambda version: version.subject != subject)
         return UsedSchema(schema_id, info.guid, usage, info, tuple(versions))
 
     def _id_of(self, guid: str, subject: str) -> int | None:
-        """The id of a guid in the context of the subject; None if it is not there."""
+        """The id of a guid in the subject's context; None if the context does not have it."""
         with suppress(SchemaNotFound):
             for schema_id in self.client.ids_of(guid):
                 with suppress(SchemaNotFound):
@@ -133,7 +133,7 @@ class Names:
         return None
 
     def _unused(self, schemas: Iterable[UsedSchema], subject: str) -> tuple[tuple[Version, int], ...]:
-        """Versions of the topic's subject, and of the subjects of its records, that are none of the schemas."""
+        """The unused versions of the topic's subject and of the subjects of its records."""
         subjects = {subject, *(version.subject for schema in schemas for version in schema.versions or ())}
         used = {schema.schema_id for schema in schemas}
         unused = []
@@ -154,8 +154,8 @@ class Names:
 
 
 def subject_of(scan: Scan) -> str:
-    """The subject of a topic's keys or values, by the topic's name."""
-    return f"{scan.topic}-{'key' if scan.wanted.is_key else 'value'}"
+    """The subject of a topic's keys or values, named after the topic."""
+    return f"{scan.topic}-{'key' if scan.selection.is_key else 'value'}"
 
 
 def _by_use(schemas: list[UsedSchema]) -> tuple[UsedSchema, ...]:

@@ -1,4 +1,4 @@
-"""The forms in which counts are shown: a table for people, JSON for programs."""
+"""Output of counts: a table for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from magicbyte.cli.ids.names import Named, UsedSchema, subject_of
 from magicbyte.cli.ids.tally import MOST_FRAMES, Place, Usage
 
-#: Subjects that a row names; the others are counted.
+#: The most subjects to name in a row; the others are counted.
 _SHOWN_SUBJECTS = 3
 _HEADS = ("id", "type", "subject and version", "records", "share", "bytes", "first", "last")
-#: Columns of numbers.
+#: The indexes of the columns with numbers.
 _RIGHT = frozenset((0, 3, 4, 5))
 CAVEAT = (
     "no record of this topic that was counted uses these versions; other topics, other contexts and copies elsewhere"
@@ -28,7 +28,7 @@ def table(counts: Iterable[Named]) -> str:
 def _lines(named: Named) -> Iterator[str]:
     scan = named.scan
     tally = scan.tally
-    part = "keys" if scan.wanted.is_key else "values"
+    part = "keys" if scan.selection.is_key else "values"
     yield f"{scan.topic}, {part}: {_headline(named)}"
     rows = [_row(_label(schema), schema.usage, tally.records) for schema in named.schemas]
     for label, usage in (("tombstones", tally.tombstones), ("not framed", tally.unframed)):
@@ -45,7 +45,7 @@ def _lines(named: Named) -> Iterator[str]:
 def _headline(named: Named) -> str:
     scan = named.scan
     counted = f"{_count(scan.tally.records, 'record')} in {_count(len(scan.windows), 'partition')}"
-    if scan.wanted.sample is not None:
+    if scan.selection.sample is not None:
         counted = f"at least these, in a sample of {counted}"
     return counted if scan.is_complete else f"{counted}, not read to the end"
 
@@ -104,9 +104,9 @@ def _topic(named: Named) -> dict[str, Any]:
     tally = scan.tally
     value = {
         "topic": scan.topic,
-        "part": "key" if scan.wanted.is_key else "value",
+        "part": "key" if scan.selection.is_key else "value",
         "complete": scan.is_complete,
-        "sample": scan.wanted.sample,
+        "sample": scan.selection.sample,
         "offsets": {str(partition): {"from": begin, "to": end} for partition, (begin, end) in scan.windows.items()},
         "records": tally.records,
         "schemas": [_schema(schema) for schema in named.schemas],

@@ -1,4 +1,4 @@
-"""Reads a topic's records, from where to where was asked, and counts them."""
+"""Reads a range of a topic's records and counts them."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from magicbyte.cli.ids.tally import Tally
 from serdes.console.consume.start import Cluster, Start, is_refusal
 from serdes.console.outcome import NOT_DELIVERED, Ended
 
-#: More records at once, and they no longer fit into the processor's cache.
+#: The most records to fetch at once; more would not fit into the processor's cache.
 _BATCH = 1000
 _WAIT = 0.2
-#: The consumer's own settings. librdkafka stops fetching for a whole second each time its queue is full, unless told.
+#: The consumer's settings. By default, librdkafka stops fetching for a whole second each time its queue is full.
 SETTINGS: Mapping[str, Any] = {
     "enable.auto.commit": False,
-    # What retention deletes meanwhile is passed over.
+    # If retention deletes records during the count, continue with the next ones.
     "auto.offset.reset": "earliest",
     "enable.partition.eof": True,
     "check.crcs": False,
     "queued.min.messages": 20_000,
     "fetch.queue.backoff.ms": 5,
 }
-#: Records that are read at each place of a sample.
+#: How many records to read at each place of a sample.
 SAMPLE_RECORDS = 100
 
-#: By partition the first offset to read, and the one behind the last.
+#: By partition: the first offset to read, and the offset after the last.
 Windows = Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which records of a topic are counted.
+class Selection:
+    """The selection of a topic's records to count.
 
     Attributes:
-        is_key: Their keys; else their values.
-        since: The timestamp to begin at, in milliseconds; None for the first record.
-        until: The timestamp to end before; None for the end of the topic at the start of the count.
-        sample: So many places spread over each partition, SAMPLE_RECORDS records each; None for all records.
+        is_key: Whether to count keys instead of values.
+        since: The timestamp of the first record, in milliseconds; None for the beginning.
+        until: The timestamp at which to stop, in milliseconds; None for the end of the topic at the start of the count.
+        sample: The number of places spread over each partition, with SAMPLE_RECORDS records each; None for all records.
     """
 
     is_key: bool = False
@@ -53,7 +53,7 @@ class Wanted:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all records of the topic are counted."""
+        """Whether all records of the topic are selected."""
         return self.since is None and self.until is None and self.sample is None
 
 
@@ -63,34 +63,34 @@ class Scan:
 
     Attributes:
         topic: The topic's name.
-        wanted: Which of its records.
-        windows: The offsets, by partition.
-        tally: What was counted so far.
-        is_complete: Whether all of them were read.
+        selection: The selection of its records.
+        windows: The range of offsets of each partition.
+        tally: The counts so far.
+        is_complete: Whether all selected records were read.
     """
 
     topic: str
-    wanted: Wanted
+    selection: Selection
     windows: Windows
     tally: Tally
     is_complete: bool = False
 
     @property
     def offsets(self) -> int:
-        """How many offsets the windows have; with compaction or transactions there are fewer records."""
+        """The number of offsets in the windows; with compaction or transactions there are fewer records."""
         return sum(end - begin for begin, end in self.windows.values())
 
 
-#: Is told how many of a scan's offsets are behind the reader.
+#: Receives the number of offsets that were read so far.
 Progress = Callable[[int], None]
 
 
 class Scanner:
-    """Reads topics, one after the other.
+    """Reads one topic after another.
 
     Args:
         config: The consumer's configuration.
-        patience: Seconds without an answer from the brokers before an error is raised.
+        patience: How long to wait for an answer of the brokers before an error is raised, in seconds.
     """
 
     def __init__(self, config: Mapping[str, Any], patience: float) -> None:
@@ -101,20 +101,20 @@ class Scanner:
         """Close the consumer."""
         self._consumer.close()
 
-    def open(self, topic: str, wanted: Wanted) -> Scan:
-        """Look up which offsets of a topic are to be read.
+    def open(self, topic: str, selection: Selection) -> Scan:
+        """Look up the offsets of a topic to read.
 
         Raises:
-            Ended: there is no such topic, or the brokers refuse us or do not answer.
+            Ended: there is no such topic, or the brokers refuse the request or do not answer.
         """
         partitions = self._cluster.partitions(topic)
         if not partitions:
             raise Ended(NOT_DELIVERED, f"topic {topic} does not exist")
         bounds = {partition: self._cluster.bounds(topic, partition) for partition in partitions}
-        begins = self._offsets_at(topic, bounds, wanted.since, 0)
-        ends = self._offsets_at(topic, bounds, wanted.until, 1)
+        begins = self._offsets_at(topic, bounds, selection.since, 0)
+        ends = self._offsets_at(topic, bounds, selection.until, 1)
         windows = {partition: (begins[partition], ends[partition]) for partition in partitions}
-        return Scan(topic, wanted, windows, Tally(wanted.is_key))
+        return Scan(topic, selection, windows, Tally(selection.is_key))
 
     def _offsets_at(
         self, topic: str, bounds: Mapping[int, tuple[int, int]], timestamp: int | None, side: int
@@ -122,16 +122,16 @@ class Scanner:
         if timestamp is None:
             return {partition: bound[side] for partition, bound in bounds.items()}
         places = self._cluster.offsets(((topic, partition) for partition in bounds), Start(timestamp=timestamp))
-        # Past the last record there is no offset with a later time.
+        # For a time after the last record, the broker returns no offset.
         return {place.partition: place.offset if place.offset >= 0 else bounds[place.partition][1] for place in places}
 
     def run(self, scan: Scan, progress: Progress = lambda _: None) -> None:
-        """Read and count; what was counted stays in the scan if this raises.
+        """Read and count; if this raises, the counts so far remain in the scan.
 
         Raises:
-            Ended: the brokers refuse us or do not answer.
+            Ended: the brokers refuse the request or do not answer.
         """
-        rounds = [scan.windows] if scan.wanted.sample is None else _samples(scan.windows, scan.wanted.sample)
+        rounds = [scan.windows] if scan.selection.sample is None else _samples(scan.windows, scan.selection.sample)
         with _without_collections():
             for windows in rounds:
                 self._read(scan.topic, windows, scan.tally, progress)
@@ -166,7 +166,7 @@ class Scanner:
             progress(sum(min(offset, ends[partition]) - windows[partition][0] for partition, offset in at.items()))
 
     def _end(self, topic: str, message: Message) -> int | None:
-        """The partition whose end a message tells; None for a record."""
+        """The partition that has ended, according to a message; None if the message is a record."""
         error = message.error()
         if error is None:
             return None
@@ -191,7 +191,7 @@ class Scanner:
 def _samples(windows: Windows, places: int) -> Iterator[Windows]:
     """Windows of SAMPLE_RECORDS offsets, `places` of them spread evenly over each partition, without overlaps.
 
-    A partition that has no more offsets than that is one window.
+    A partition with no more offsets than that is one window.
     """
     short = {
         partition: (begin, end) for partition, (begin, end) in windows.items() if end - begin <= places * SAMPLE_RECORDS
@@ -209,7 +209,7 @@ def _samples(windows: Windows, places: int) -> Iterator[Windows]:
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """Without the search for garbage in circles: messages are in none, and it would go through all of a batch."""
+    """Disable the garbage collector: messages are in no cycles, and each collection would visit a whole batch."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

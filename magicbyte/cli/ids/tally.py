@@ -1,4 +1,4 @@
-"""Counts of records by the schema that their frame names, and where the first and the last of them are."""
+"""Counts records by their schema frame, and keeps the positions of the first and last record of each."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from confluent_kafka import Message
 
 from serdes.message import wire
 
-#: The most distinct frames that are told apart in each topic; records beyond them are counted together.
+#: The most distinct frames per topic; records with further frames are counted together.
 MOST_FRAMES = 100_000
 
-#: The head of a message that a schema id or a guid stands in; b"" if there is neither, None for a tombstone.
+#: The part of a message with the schema id or guid; b"" if there is neither, None for a tombstone.
 _Head = bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record is, and its timestamp in milliseconds since 1970 if it has one."""
+    """A record's position, and its timestamp in milliseconds since 1970 if it has one."""
 
     partition: int
     offset: int
@@ -29,7 +29,7 @@ class Place:
 
     @property
     def time(self) -> str:
-        """The timestamp in UTC, to the second; nothing if there is none."""
+        """The timestamp in UTC, to the second; empty if there is none."""
         return "" if self.timestamp is None else utc(self.timestamp)
 
     def to_json(self) -> dict[str, int | None]:
@@ -38,7 +38,7 @@ class Place:
 
 
 def utc(timestamp: int) -> str:
-    """A timestamp in milliseconds as ISO 8601 in UTC, to the second; the number itself if no calendar has it."""
+    """A timestamp in milliseconds as ISO 8601 in UTC, to the second; the number itself if it is no valid date."""
     try:
         return dt.datetime.fromtimestamp(timestamp // 1000, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
@@ -47,9 +47,9 @@ def utc(timestamp: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many records have something in common, their size without keys and headers, and the first and last of them.
+    """The number of records of a group, their size without keys and headers, and the first and last of them.
 
-    In a partition the first and last record are those by offset; between partitions, by timestamp.
+    Within a partition, records are ordered by offset; across partitions, by timestamp.
     """
 
     records: int
@@ -58,7 +58,7 @@ class Usage:
     last: Place
 
     def plus(self, other: Usage) -> Usage:
-        """The usage of both."""
+        """Merge two usages."""
         return Usage(
             self.records + other.records,
             self.size + other.size,
@@ -82,7 +82,7 @@ def _age(place: Place) -> tuple[int, int, int]:
 
 @dataclass(slots=True)
 class _Run:
-    """The records of one head in one partition."""
+    """The records with one head in one partition."""
 
     records: int
     size: int
@@ -92,11 +92,11 @@ class _Run:
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted in a topic.
+    """The counts of a topic.
 
     Attributes:
-        is_key: Whether keys are counted; else values.
-        more_frames: Records whose frames came after MOST_FRAMES others.
+        is_key: Whether keys are counted instead of values.
+        more_frames: The records whose frames are beyond the first MOST_FRAMES.
     """
 
     is_key: bool = False
@@ -107,11 +107,11 @@ class Tally:
         """Count records.
 
         Args:
-            batch: Records in the order of their partitions' offsets, none of them an error.
-            ends: By partition the offset where counting ends; later records are left out.
+            batch: Records in the offset order of their partitions, without errors.
+            ends: By partition the offset at which counting ends; later records are ignored.
 
         Returns:
-            By partition the offset behind the last record of the batch, counted or not.
+            By partition the offset after the last record of the batch, whether it was counted or not.
         """
         messages = list(batch)
         counted = _count(messages, is_key=self.is_key)
@@ -131,7 +131,7 @@ class Tally:
             run.records += records
             run.size += size
             place = _place(last)
-            # Heads that are no frames fold into one, in any order.
+            # Heads that are not frames are counted as one; their order does not matter.
             if place.offset > run.last.offset:
                 run.last = place
             elif (begin := _place(first)).offset < run.first.offset:
@@ -143,28 +143,28 @@ class Tally:
 
     @property
     def records(self) -> int:
-        """All records that were counted."""
+        """The number of counted records."""
         return self.more_frames + sum(run.records for run in self._runs.values())
 
     @property
     def ids(self) -> dict[int, Usage]:
-        """The records by schema id, ascending."""
+        """The usage of each schema id, ascending."""
         by_head = self._usages(wire.V0_SIZE)
         return {int.from_bytes(head[1:]): usage for head, usage in sorted(by_head.items())}
 
     @property
     def guids(self) -> dict[UUID, Usage]:
-        """The records by the guid of V1, in a header or before the payload."""
+        """The usage of each guid (V1), in a header or before the payload."""
         return {UUID(bytes=head[1:]): usage for head, usage in sorted(self._usages(wire.V1_SIZE).items())}
 
     @property
     def unframed(self) -> Usage | None:
-        """The records that name no schema; None if there is no such record."""
+        """The usage of records without a schema id or guid; None if there are none."""
         return self._usages(0).get(b"")
 
     @property
     def tombstones(self) -> Usage | None:
-        """The records without a value, or without a key."""
+        """The usage of records whose value, or key, is null."""
         usages = [_usage(run) for (_, head), run in self._runs.items() if head is None]
         return _sum(usages)
 
@@ -193,7 +193,7 @@ _Counted = dict[tuple[int, _Head], list[Any]]
 def _count(messages: list[Message], *, is_key: bool) -> _Counted:
     """By partition and head: the count, the size, the first and the last message.
 
-    This is the loop over all records: no more is done for each of them than its frame needs.
+    This loop runs for all records, so it does only what the frame needs.
     """
     counted: _Counted = {}
     name = wire.header_name(is_key=is_key)
@@ -207,7 +207,7 @@ def _count(messages: list[Message], *, is_key: bool) -> _Counted:
         elif headers and (framed := wire.find_header(headers, name)) is not None:
             head = framed[: wire.V1_SIZE] if framed[:1] == b"\x01" else b""
         elif datum < b"\x01":
-            # Begins with 0, or is empty.
+            # The value begins with 0, or is empty.
             head = datum[:5]
         elif datum < b"\x02":
             head = datum[:17]

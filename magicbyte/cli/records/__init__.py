@@ -1,1 +1,1 @@
-"""Commands that move records."""
+"""Commands that produce and consume records."""

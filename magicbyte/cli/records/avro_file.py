@@ -1,7 +1,7 @@
-"""Avro object container files, by fastavro: records in and out as payloads, and the schema in the header.
+"""Avro object container files, with fastavro: reads and writes records as payloads, and the schema in the header.
 
-What stands between the blocks' frames stays as it is: a record goes from a topic to a file and back byte for byte if
-both have one schema, whatever its unions and logical types are.
+Payloads are copied without decoding: a record goes from a topic to a file and back byte for byte if both have the
+same schema, whatever unions and logical types it has.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any, BinaryIO
 
-#: A block is written when it has so many bytes.
+#: The size of a block in bytes.
 _BLOCK_BYTES = 64_000
-#: What fastavro raises about files that are broken.
+#: The errors that fastavro raises for broken files.
 _BROKEN = (ArithmeticError, EOFError, LookupError, LZMAError, MemoryError, OSError, TypeError, ValueError, zlib.error)
 
 
 class NoContainer(ValueError):
-    """A file that is no Avro object container file, or is broken."""
+    """A file that is not an Avro object container file, or is broken."""
 
 
 def header_schema(file: BinaryIO) -> str:
@@ -35,10 +35,10 @@ def header_schema(file: BinaryIO) -> str:
 
 
 def payloads(file: BinaryIO) -> Iterator[bytes]:
-    """The records of a file, each as Avro's binary encoding by the writer schema.
+    """The records of a file, each in Avro's binary encoding by the writer schema.
 
     Raises:
-        NoContainer: The file is broken, or compressed by a codec whose package is not installed.
+        NoContainer: The file is broken, or compressed with a codec whose package is not installed.
     """
     import fastavro  # noqa: PLC0415  # slow to import
 
@@ -71,14 +71,14 @@ def _blocks(file: BinaryIO) -> Any:
 
 @dataclass
 class _Block:
-    """What fastavro's writer takes for a block."""
+    """The attributes of a block that fastavro's writer uses."""
 
     num_records: int
     bytes_: io.BytesIO
 
 
 class ContainerWriter:
-    """A container file that is being written, of payloads by one schema.
+    """Writes a container file from payloads with one schema.
 
     Raises:
         Ended: The codec's package is not installed.
@@ -92,7 +92,7 @@ class ContainerWriter:
 
         parsed = json.loads(schema)
         try:
-            # The package is looked for only when a block is written.
+            # fastavro looks for the codec's package only when it writes a block, so check it now.
             Writer(io.BytesIO(), parsed, codec).write_block(_Block(0, io.BytesIO()))
         except ValueError as error:
             raise Ended(BAD_DATA, f"--codec {codec}: {error}; `fastavro[codecs]` brings all of them") from error
@@ -101,14 +101,14 @@ class ContainerWriter:
         self._block = _Block(0, io.BytesIO())
 
     def append(self, payload: bytes) -> None:
-        """Add a record."""
+        """Append a record."""
         self._block.bytes_.write(payload)
         self._block.num_records += 1
         if self._block.bytes_.tell() >= _BLOCK_BYTES:
             self._flush()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the last block and close the file."""
         self._flush()
         self._file.close()
 

@@ -1,4 +1,4 @@
-"""Between records of a topic and those of an Avro object container file: the same bytes if the schema is the same."""
+"""Converts between records of a topic and those of an Avro container file, unchanged if the schema is the same."""
 
 from __future__ import annotations
 
@@ -27,45 +27,50 @@ _named = partial(compile_codec, record_names=True)
 
 
 class BadRecord(BadLine):
-    """A record of a file that the schema to write with does not take; `line` is its number."""
+    """A record of a file that does not fit the schema to write with; `line` is its number."""
 
     def __str__(self) -> str:
         return f"record {self.line}: {self.problem}"
 
 
 def container_serializer(
-    client: RegistryClient, own: Schema, conf: Mapping[str, Any], kind: type[Serializer] = Serializer
+    client: RegistryClient, file_schema: Schema, conf: Mapping[str, Any], kind: type[Serializer] = Serializer
 ) -> Serializer:
-    """A serializer of payloads by a file's schema.
+    """A serializer for payloads with a file's schema.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
-        SchemaCompileError: The file's schema is none.
+        SchemaCompileError: The file's schema is not valid.
     """
 
     def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
         yield from ()
-        return own.text
+        return file_schema.text
 
     def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
-        written = compiled(own.text, (), make=_named)
-        if schema.text != own.text.text:
-            wanted = compiled(schema, dependencies)
-            read = compiled(own.text, (), (schema, dependencies), make=_named).decode
-            return Encoder(lambda payload: wanted.encode(read(payload)))
+        written = compiled(file_schema.text, (), make=_named)
+        if schema.text != file_schema.text.text:
+            target = compiled(schema, dependencies)
+            read = compiled(file_schema.text, (), (schema, dependencies), make=_named).decode
+            return Encoder(lambda payload: target.encode(read(payload)))
         return Encoder(written.decode if written.is_raw else bytes)
 
     form = WriterFormat(
-        AVRO, record_name(own.text), own_schema, encoder, (EncodeError, DecodeError), lambda error, _: _unfit(error)
+        AVRO,
+        record_name(file_schema.text),
+        own_schema,
+        encoder,
+        (EncodeError, DecodeError),
+        lambda error, _: _unfit(error),
     )
-    return kind(client, form, SerializerConfig.load(conf), own)
+    return kind(client, form, SerializerConfig.load(conf), file_schema)
 
 
 def to_record(serializer: Serializer, topic: str, payload: bytes, number: int) -> tuple[bytes, list[Any]]:
     """A message's value and headers.
 
     Raises:
-        BadRecord: The schema to write with does not take the record.
+        BadRecord: The record does not fit the schema to write with.
     """
     headers: list[tuple[str, bytes | None]] = []
     try:
@@ -77,10 +82,10 @@ def to_record(serializer: Serializer, topic: str, payload: bytes, number: int) -
 
 
 class ContainerSink:
-    """Writes values of records to a container file, all by one schema.
+    """Writes the values of records to a container file, all with one schema.
 
     Attributes:
-        tombstones: How many records had no value, and so are not in the file.
+        tombstones: The number of records that are not in the file because they have no value.
     """
 
     def __init__(
@@ -95,10 +100,10 @@ class ContainerSink:
         self.tombstones = 0
 
     def line(self, message: Any) -> bytes:
-        """Takes a record; there is nothing to print.
+        """Write a record to the file; nothing is printed.
 
         Raises:
-            Undecodable: The value is none of the file's schema.
+            Undecodable: The value cannot be read with the file's schema.
         """
         data = message.value()
         if data is None:
@@ -113,12 +118,12 @@ class ContainerSink:
         return b""
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the last block and close the file."""
         self._container.close()
 
 
 def _reading(whole: SchemaText, latest: SchemaText) -> ReaderFormat:
-    """Deserializing to payloads by the file's schema."""
+    """The format that deserializes values to payloads with the file's schema."""
     write = compiled(whole, ()).encode
 
     def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:

@@ -1,4 +1,4 @@
-"""`magicbyte consume`: records of a topic as JSON lines, whatever schemas they were written with."""
+"""`magicbyte consume`: print records of a topic as JSON lines, each decoded with its own schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from serdes.console.consume.reading import FieldReader
 
 PROGRAM = "magicbyte consume"
-#: fastavro's; it is imported when a file is written.
+#: fastavro's codecs; fastavro itself is imported only when a file is written.
 _CODECS = ("null", "deflate", "bzip2", "snappy", "zstandard", "lz4", "xz")
 
 
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
-    """Add where the broker and the registry are, and how to talk to them."""
+    """Add the options for the broker, the registry and their clients."""
     add = parser.add_argument
     add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
     add("--schema-registry-url", metavar="URL", help=f"(default {DEFAULT_URL})")
@@ -68,7 +68,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 
 def add_client_properties(parser: argparse.ArgumentParser) -> None:
-    """Add the properties of both clients."""
+    """Add the options for the properties of both clients."""
     add = parser.add_argument
     add("--property", action="append", default=[], metavar="NAME=VALUE", help="of the registry's client or the codec")
     add("--config", action="append", default=[], metavar="FILE", help="a .properties file of such properties")
@@ -76,19 +76,19 @@ def add_client_properties(parser: argparse.ArgumentParser) -> None:
     add("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
 
 
-def gather_properties(options: argparse.Namespace, own: Sequence[str] = ()) -> properties.Properties:
-    """The properties that the options of `add_connection` give, by who reads them; `own` are the command's."""
+def gather_properties(options: argparse.Namespace, of_command: Sequence[str] = ()) -> properties.Properties:
+    """The properties from the options of `add_connection`, by client; `own` names the command's properties."""
     settings = gather_settings(options.property, options.config, url=options.schema_registry_url)
-    return properties.sort(settings, own)
+    return properties.sort(settings, of_command)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write records until the end that was asked for; returns the exit code of serdes.console.outcome."""
+    """Write records until the requested end; returns an exit code of serdes.console.outcome."""
     return carried_out(PROGRAM, lambda: _run(arguments))
 
 
 def _run(arguments: Sequence[str]) -> int:
-    from serdes.console.consume.loop import Records, Showing, Wanted, consume  # noqa: PLC0415 - not for --help
+    from serdes.console.consume.loop import Records, Selection, Showing, consume  # noqa: PLC0415 - not for --help
     from serdes.console.consume.start import OFFSET_BEGINNING, OFFSET_END, Start  # noqa: PLC0415
 
     parser = _parser()
@@ -106,7 +106,7 @@ def _run(arguments: Sequence[str]) -> int:
         start = Start(options.offset)
     else:
         start = Start(OFFSET_BEGINNING if options.from_beginning or options.until_end else OFFSET_END)
-    wanted = Wanted(
+    selection = Selection(
         options.topic,
         partition=options.partition,
         start=start,
@@ -118,11 +118,11 @@ def _run(arguments: Sequence[str]) -> int:
     )
     patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
     if options.until_end or options.last is not None:
-        # The end is told with a fetch that finds nothing.
+        # The end of a partition is reported with an empty fetch.
         kafka.setdefault("fetch.max.wait.ms", "10")
     group = options.group or "magicbyte-consume"
     config = consumer_config(options.bootstrap_server, kafka, group=group, committing=options.group is not None)
-    records = Records(PROGRAM, config, wanted, patience)
+    records = Records(PROGRAM, config, selection, patience)
     records.begin()
     sink = _sink(options, config) if options.output_file is not None else None
     line = _line(options, config) if sink is None else sink.line
@@ -135,7 +135,7 @@ def _run(arguments: Sequence[str]) -> int:
         )
     showing = Showing(line, options.skip_message_on_error, dead_letter, fail_if_empty=options.fail_if_empty, quiet=True)
     try:
-        return consume(PROGRAM, records, wanted, showing)
+        return consume(PROGRAM, records, selection, showing)
     finally:
         if sink is not None:
             sink.close()
@@ -144,21 +144,21 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _sink(options: argparse.Namespace, config: dict[str, Any]) -> ContainerSink:
-    """The container file of the values, all by the latest schema of the topic's subject."""
+    """The container file for the values, with the latest schema of the topic's subject."""
     from magicbyte.cli.records.avro_records import ContainerSink  # noqa: PLC0415 - rarely used
     from serdes.console.client import open_client  # noqa: PLC0415
     from serdes.message.subject import Naming  # noqa: PLC0415
     from serdes.serialization import SerializationContext  # noqa: PLC0415
 
-    given = gather_properties(options)
-    client = open_client(given.client, config)
+    settings = gather_properties(options)
+    client = open_client(settings.client, config)
     subject = client.drive(Naming().subject(client.endpoints, SerializationContext(options.topic, "value"), None))
     latest = client.version(subject).schema
     if latest.schema_type != AVRO:
         raise Failure(f"--output-file: the latest schema of {subject} is of type {latest.schema_type}, not AVRO")
     resolved = (latest, client.dependencies(latest, subject))
     try:
-        return ContainerSink(options.output_file, options.codec, client, resolved, given.serde)
+        return ContainerSink(options.output_file, options.codec, client, resolved, settings.serde)
     except OSError as error:
         raise Failure(f"--output-file {options.output_file} cannot be written: {error.strerror}") from error
 
@@ -169,14 +169,14 @@ def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any]
     from serdes.console.consume.reading import FieldReader  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
 
-    given = gather_properties(options, ("preserve.json.field.name",))
-    client = open_client(given.client, config)
+    settings = gather_properties(options, ("preserve.json.field.name",))
+    client = open_client(settings.client, config)
     is_plain = options.avro_json == "plain"
     text_options = TextOptions(
-        plain_unions=is_plain, defaults=is_plain, proto_names=given.flag("preserve.json.field.name")
+        plain_unions=is_plain, defaults=is_plain, proto_names=settings.flag("preserve.json.field.name")
     )
     readers = [
-        _FORMATS[chosen](FieldReader(client, part, None, given.serde, text_options))
+        _FORMATS[chosen](FieldReader(client, part, None, settings.serde, text_options))
         for part, chosen in (("key", options.key_format), ("value", options.value_format))
     ]
     lines = RecordLines(*readers)
@@ -196,7 +196,7 @@ def _auto(reader: FieldReader) -> FieldReader:
     return reader
 
 
-#: What turns a reader of schemas into one of the format.
+#: How a format wraps the reader of schemas.
 _FORMATS: dict[str, Callable[[FieldReader], FieldReader]] = {
     "auto": _auto,
     "schema": lambda reader: reader,
@@ -205,13 +205,13 @@ _FORMATS: dict[str, Callable[[FieldReader], FieldReader]] = {
 
 
 def milliseconds(text: str, option: str, parser: argparse.ArgumentParser) -> int:
-    """The time that an option's text means, in milliseconds since 1970; ends the program if it means none."""
+    """Parse the time in an option, in milliseconds since 1970; a text that is not a time ends the program."""
     if re.fullmatch(r"\d+", text):
         return int(text)
     from datetime import datetime  # noqa: PLC0415 - rarely used
 
     try:
-        # A time without a zone is one of this machine's.
+        # A time without a zone is local time.
         return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
     except ValueError:
         parser.error(f"{option} must be milliseconds since 1970 or ISO 8601, not {text!r}")

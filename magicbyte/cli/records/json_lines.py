@@ -1,4 +1,4 @@
-"""Whole records as JSON lines, out and in."""
+"""Converts between whole records and JSON lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEMBERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RecordLines:
-    """One JSON object for each record: where it stood, its headers, and key and value with their schemas' ids."""
+    """Writes one JSON object per record: its position, its headers, and key and value with their schema ids."""
 
     key: FieldReader
     value_reader: FieldReader
@@ -71,12 +71,12 @@ def _header(value: bytes | None) -> dict[str, str | None]:
 
 
 def record_of_line(text: str, number: int, key: Serialize | None, value: Serialize) -> Record:
-    """The record of a line as RecordLines.record writes them.
+    """The record in a line that `RecordLines.record` wrote.
 
-    Members other than key, value, headers, partition and timestamp say where it was and are passed over.
+    Members other than key, value, headers, partition and timestamp describe the old position and are ignored.
 
     Raises:
-        BadLine: The line is no such object, or its key or value does not fit.
+        BadLine: The line is not such an object, or its key or value does not fit the schema.
     """
     from serdes.console.produce.json_position import offset_of  # noqa: PLC0415 - small
 
@@ -98,13 +98,13 @@ def record_of_line(text: str, number: int, key: Serialize | None, value: Seriali
         start = offset_of(text, f"$.{part}")
         piece = _piece(text, start)
         if serialize is None:
-            found = members[part]
-            sent.append((found if isinstance(found, str) else piece).encode())
+            text_or_json = members[part]
+            sent.append((text_or_json if isinstance(text_or_json, str) else piece).encode())
         else:
             sent.append(convert(_with(serialize, headers), piece, number, start + 1, part))
     partition, timestamp = members.get("partition"), members.get("timestamp")
-    for name, found in (("partition", partition), ("timestamp", timestamp)):
-        if found is not None and (not isinstance(found, int) or isinstance(found, bool) or found < 0):
+    for name, member in (("partition", partition), ("timestamp", timestamp)):
+        if member is not None and (not isinstance(member, int) or isinstance(member, bool) or member < 0):
             raise BadLine(number, offset_of(text, f"$.{name}") + 1, f"{name} must be a number that is not negative")
     return Record(sent[0], sent[1], headers, partition, timestamp)
 
@@ -114,19 +114,19 @@ def _with(serialize: Serialize, headers: list[tuple[str, bytes | None]]) -> Call
 
 
 def _piece(text: str, start: int) -> str:
-    """The text of the value that begins there."""
+    """The text of the value that begins at an index."""
     from json import JSONDecoder  # noqa: PLC0415 - orjson has imported it
 
     return text[start : JSONDecoder().raw_decode(text, start)[1]]
 
 
-def _headers(given: Any, number: int) -> list[tuple[str, bytes | None]]:
+def _headers(members: Any, number: int) -> list[tuple[str, bytes | None]]:
     headers: list[tuple[str, bytes | None]] = []
     try:
-        for each in given:
-            encoded = base64.b64decode(each["base64"], validate=True) if "base64" in each else each["value"]
-            headers.append((str(each["name"]), encoded.encode() if isinstance(encoded, str) else encoded))
+        for header in members:
+            encoded = base64.b64decode(header["base64"], validate=True) if "base64" in header else header["value"]
+            headers.append((str(header["name"]), encoded.encode() if isinstance(encoded, str) else encoded))
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise BadLine(number, 1, "headers must be an array of objects with name and value") from error
-    # What says which schema a record has is written anew.
+    # Headers with a schema id are written anew.
     return [(name, value) for name, value in headers if name not in {"__key_schema_id", "__value_schema_id"}]

@@ -1,4 +1,4 @@
-"""`magicbyte produce`: JSON lines as records, with a schema that is given or the subject's latest."""
+"""`magicbyte produce`: send JSON lines as records, with a given schema or the subject's latest."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
 
 PROGRAM = "magicbyte produce"
-#: How the names of Avro container files end.
+#: The file name ending of Avro container files.
 ENDING = ".avro"
 _TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
 
@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Send all lines; returns the exit code of serdes.console.outcome."""
+    """Send all lines; returns an exit code of serdes.console.outcome."""
     return carried_out(PROGRAM, lambda: _run(arguments))
 
 
@@ -98,26 +98,26 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
-    """Send the records of a container file; its schema is registered or checked first."""
+    """Send the records of a container file; its schema is registered first, or in a dry run checked."""
     from magicbyte.cli.records.avro_file import NoContainer, header_schema, payloads  # noqa: PLC0415 - lines need none of it
     from magicbyte.cli.records.avro_records import container_serializer, to_record  # noqa: PLC0415
     from serdes.console.produce.writing import DrySerializer  # noqa: PLC0415
     from serdes.message.serializer import Serializer  # noqa: PLC0415
 
-    given = gather_properties(options)
-    client = open_client(given.client, dict(sending.config))
+    settings = gather_properties(options)
+    client = open_client(settings.client, dict(sending.config))
     try:
         with Path(options.input).open("rb") as file:
-            own = Schema(header_schema(file))
+            file_schema = Schema(header_schema(file))
             file.seek(0)
-            conf: dict[str, Any] = dict(given.serde)
+            conf: dict[str, Any] = dict(settings.serde)
             subject = client.drive(_subject(client, "value", options))
             if options.value_schema_id is not None or options.value_schema_version is not None:
                 conf |= _schema(client, "value", options)[2]
             elif options.dry_run:
-                _check(client, subject, own)
+                _check(client, subject, file_schema)
             kind = DrySerializer if options.dry_run else Serializer
-            serializer = container_serializer(client, own, conf, kind)
+            serializer = container_serializer(client, file_schema, conf, kind)
             client.drive(serializer.chosen(SerializationContext(options.topic, "value", [])))
 
             def record(payload: bytes, number: int) -> Record:
@@ -131,10 +131,10 @@ def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
         raise Ended(BAD_DATA, f"{options.input}: {error}") from error
 
 
-def _check(client: RegistryClient, subject: str, own: Schema) -> None:
-    """Stop if the subject's versions would refuse a schema; a dry run registers nothing."""
+def _check(client: RegistryClient, subject: str, file_schema: Schema) -> None:
+    """Stop if the subject's versions are incompatible with a schema; a dry run registers nothing."""
     try:
-        verdict = client.check_compatibility(subject, own.text, explain=True)
+        verdict = client.check_compatibility(subject, file_schema.text, explain=True)
     except (SubjectNotFound, VersionNotFound):
         return
     if not verdict:
@@ -143,9 +143,9 @@ def _check(client: RegistryClient, subject: str, own: Schema) -> None:
 
 
 def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
-    given = gather_properties(options)
-    client = open_client(given.client, config)
-    value = _serializer(client, "value", options, given.serde)
+    settings = gather_properties(options)
+    client = open_client(settings.client, config)
+    value = _serializer(client, "value", options, settings.serde)
     if options.input == "values":
 
         def of_value(text: str, number: int) -> Record:
@@ -157,7 +157,7 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
     with_schema = options.key_schema or options.key_schema_id or options.key_schema_version
     key = None
     if with_schema or options.key_format == "schema":
-        key = _serializer(client, "key", options, given.serde)
+        key = _serializer(client, "key", options, settings.serde)
 
     from magicbyte.cli.records.json_lines import record_of_line  # noqa: PLC0415 - values need none of it
 
@@ -183,7 +183,7 @@ def _serializer(client: RegistryClient, part: str, options: argparse.Namespace, 
 def _schema(
     client: RegistryClient, part: str, options: argparse.Namespace
 ) -> tuple[Schema | None, str, dict[str, Any]]:
-    """The schema to register, or None; its type; and the setting that names one of the registry's."""
+    """The schema to register, or None; its type; and the setting that selects a registered schema."""
     text: str | None = getattr(options, f"{part}_schema")
     if text is not None:
         if text.startswith("@"):
@@ -209,7 +209,7 @@ def _subject(client: RegistryClient, part: str, options: argparse.Namespace) -> 
 
 
 def _looks_like(text: str) -> str:
-    """The type of a schema's text: Protobuf is no JSON, and a JSON Schema says so or has what Avro has not."""
+    """The type of a schema's text: Protobuf is not JSON; a JSON Schema has $schema or keywords that Avro lacks."""
     import json  # noqa: PLC0415 - imported by then
 
     try:

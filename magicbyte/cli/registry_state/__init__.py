@@ -1,1 +1,1 @@
-"""Commands that bring a registry's state and a project's files together."""
+"""Commands that transfer schemas and settings between a registry and a project's files."""

@@ -1,7 +1,7 @@
-"""`magicbyte apply`: make the registry's state what the project's files say.
+"""`magicbyte apply`: change the registry's state to match the project's files.
 
-Levels first, then schemas, each behind what it refers to; nothing is deleted unless asked. Nothing happens where a
-schema is not fit to be registered. Exit code 0, 100 for such a schema, 1 for failures.
+Levels come first, then schemas, each after those that it refers to; nothing is deleted unless requested. If a schema
+cannot be registered, nothing is changed. Exit code 0, 100 for such a schema, 1 for failures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from magicbyte.cli.registry_state.steps import Planner, Step
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Apply and return the exit code."""
+    """Apply the steps and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="magicbyte apply", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run(options: argparse.Namespace, *, dry_run: bool) -> int:
-    """Find the steps, print them, and take them unless it is a dry run; returns the exit code."""
+    """Plan the steps, print them, and, unless it is a dry run, carry them out; returns the exit code."""
     with open_project(options) as project:
         if refuse_findings(project):
             return FOUND

@@ -29,11 +29,11 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     _, settings = configuration(options)
     with registry_client(settings) as client:
-        known = client.subjects()
-        wanted = [name for name in known if any(matches(each, name) for each in options.subjects or ["**"])]
-        if options.subjects and not wanted:
+        patterns = options.subjects or ["**"]
+        selected = [name for name in client.subjects() if any(matches(pattern, name) for pattern in patterns)]
+        if options.subjects and not selected:
             raise Failure(f"the registry has no subject like {', '.join(options.subjects)}")
-        state = fetch_state(client, wanted)
+        state = fetch_state(client, selected)
     if options.lock is not None:
         text = json.dumps(state.to_json(), indent=2, ensure_ascii=False) + "\n"
         _write(options.lock, text, dry_run=options.dry_run)
@@ -61,7 +61,7 @@ def _files(state: State, *, all_versions: bool) -> Iterator[tuple[str, SchemaTex
 
 
 def file_name(subject: str, schema_type: str) -> str:
-    """The path of a subject's file: an import path stays one, and other signs that paths cannot have are quoted."""
+    """The path of a subject's file: an import path is kept, and characters that paths cannot contain are quoted."""
     ending = _ENDINGS.get(schema_type, ".txt")
     path = PurePosixPath(subject)
     if subject.endswith((ending, ".json")) and not path.is_absolute() and ".." not in path.parts:

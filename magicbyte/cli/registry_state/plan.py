@@ -1,6 +1,6 @@
-"""`magicbyte plan`: what `magicbyte apply` would change in the registry.
+"""`magicbyte plan`: show what `magicbyte apply` would change in the registry.
 
-Exit code 0, 100 where a schema is not fit to be registered, 1 for failures.
+Exit code 0, 100 if a schema cannot be registered, 1 for failures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A project beside the registry it is for: its files checked against what the registry holds."""
+"""A project's files, checked against the registry that they are for."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.error import SchemaNotFound, SubjectNotFound
 
-#: The exit code where schemas are not what they should be, as of `magicbyte check`.
+#: The exit code for findings, as in `magicbyte check`.
 FOUND = 100
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of every command here."""
+    """Add the options of all commands in this package."""
     parser.add_argument("--registry", metavar="URL", help="the registry (default: the configuration's `registry`)")
     add_config(parser)
     parser.add_argument("--dry-run", action="store_true", help="tell what would be done, and do nothing")
 
 
 def configuration(options: argparse.Namespace) -> tuple[Config, dict[str, str]]:
-    """The project's settings, and those of its registry's client.
+    """The project's configuration, and the settings of the registry's client.
 
     Raises:
-        Failure: the configuration is wrong, or nothing names a registry.
+        Failure: the configuration is wrong, or no registry is given.
     """
     config, settings = find_config(Path.cwd(), project_file(options)), registry_settings(options)
     with_registry = with_url(settings, options.registry, config.registry)
@@ -50,14 +50,14 @@ def configuration(options: argparse.Namespace) -> tuple[Config, dict[str, str]]:
 
 @dataclass(eq=False)
 class Project:
-    """The files of a project in the order in which they can be registered, and what is wrong with them.
+    """The files of a project in the order in which they can be registered, and the findings about them.
 
     Attributes:
-        config: Its settings.
+        config: The project's configuration.
         client: The registry's client.
-        tree: Its files and their references.
-        files: Those that matter, each behind what it refers to.
-        report: What the check against the registry found in them.
+        tree: The project's files and their references.
+        files: The selected files, each after those that it refers to.
+        report: The report of the check against the registry.
     """
 
     config: Config
@@ -67,7 +67,7 @@ class Project:
     report: Report
 
     def schema(self, file: SchemaFile, versions: dict[str, int]) -> SchemaText | None:
-        """A file's schema as it is registered; None while a version that it refers to is not known.
+        """A file's schema with its references; None if the version of one of them is unknown.
 
         Args:
             file: The file.
@@ -81,11 +81,11 @@ class Project:
                 if target.file.subject not in versions:
                     return None
                 references.append(Reference(target.name, target.file.subject, versions[target.file.subject]))
-        # Two mentions may lead to one schema: an Avro type by its full name and by its plain one.
+        # Two mentions may have the same target, such as an Avro type by its full and by its short name.
         return SchemaText(file.schema_type, file.text, tuple(dict.fromkeys(references)))
 
     def registered(self, file: SchemaFile, versions: dict[str, int]) -> int | None:
-        """The version that a file's schema is already; None where it is to be registered."""
+        """The version that already has a file's schema; None if the schema is not registered."""
         schema = self.schema(file, versions)
         if schema is None:
             return None
@@ -101,10 +101,10 @@ def open_project(options: argparse.Namespace, subjects: Collection[str] = ()) ->
 
     Args:
         options: Those of `add_options`.
-        subjects: Those that matter, with what they refer to; all if there are none.
+        subjects: The subjects to select, with those that they refer to; all if empty.
 
     Raises:
-        Failure: something that is needed is not there, or the registry does not answer.
+        Failure: a required file does not exist, or the registry does not answer.
     """
     config, settings = configuration(options)
     config = replace(config, lint=())
@@ -123,7 +123,7 @@ def open_project(options: argparse.Namespace, subjects: Collection[str] = ()) ->
 
 
 def refuse_findings(project: Project) -> bool:
-    """Print what the check found, if it found something that stops everything."""
+    """Print the findings, and tell whether one of them prevents any change."""
     if project.report.failed:
         print(render(project.report), end="")
         print("nothing was changed in the registry")

@@ -1,6 +1,6 @@
-"""`magicbyte register`: register a project's schemas, each behind what it refers to.
+"""`magicbyte register`: register a project's schemas, each after those that it refers to.
 
-All are checked before the first one is registered. Exit code 0, 100 where the check finds something, 1 for failures.
+All schemas are checked before the first is registered. Exit code 0, 100 for findings, 1 for failures.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from magicbyte.cli.registry_state.steps import Planner
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Register and return the exit code."""
+    """Register the schemas and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="magicbyte register", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

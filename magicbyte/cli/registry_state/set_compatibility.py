@@ -1,4 +1,4 @@
-"""`magicbyte set-compatibility`: set the levels of subjects, or the global one."""
+"""`magicbyte set-compatibility`: set the compatibility levels of subjects, or the global level."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.error import RegistryError
 
-#: Stands for no level of the subject's own.
+#: The argument that removes a subject's own level.
 DEFAULT = "default"
 
 
@@ -25,15 +25,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--global", dest="everywhere", metavar="LEVEL", help="the level of all other subjects")
     add_options(parser)
     options = parser.parse_args(arguments)
-    wanted: dict[str | None, str] = {} if options.everywhere is None else {None: options.everywhere}
-    for each in options.levels:
-        subject, equals, level = each.rpartition("=")
+    names: dict[str | None, str] = {} if options.everywhere is None else {None: options.everywhere}
+    for argument in options.levels:
+        subject, equals, level = argument.rpartition("=")
         if not equals or not subject:
-            parser.error(f"{each}: write SUBJECT=LEVEL")
-        wanted[subject] = level
-    if not wanted:
+            parser.error(f"{argument}: write SUBJECT=LEVEL")
+        names[subject] = level
+    if not names:
         parser.error("nothing to set: write SUBJECT=LEVEL or --global LEVEL")
-    levels = {subject: _level(level, subject) for subject, level in wanted.items()}
+    levels = {subject: _level(level, subject) for subject, level in names.items()}
     _, settings = configuration(options)
     with registry_client(settings) as client:
         for subject, level in levels.items():

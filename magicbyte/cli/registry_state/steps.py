@@ -1,4 +1,4 @@
-"""What turns a registry's state into a project's, one step after the other."""
+"""The steps that change a registry's state into a project's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from serdes.error import RegistryError
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change of the registry: its sign (`+`, `~`, `-`), what it is, and what does it and tells the result."""
+    """One change of the registry: its sign (`+`, `~`, `-`), its description, and the function that carries it out."""
 
     sign: str
     text: str
@@ -21,16 +21,16 @@ class Step:
 
 
 class Planner:
-    """Finds the steps; registering one schema tells the versions that the next ones refer to."""
+    """Plans the steps; registering a schema yields the version that later schemas refer to."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._client = project.client
-        #: The versions of the project's subjects, as far as they are in the registry.
+        #: The versions of the project's subjects that are known to be in the registry.
         self._versions: dict[str, int] = {}
 
     def registrations(self) -> Iterator[Step]:
-        """The schemas that the registry does not have yet, each behind what it refers to."""
+        """The schemas that the registry does not have yet, each after those that it refers to."""
         project = self._project
         for file in project.files:
             version = project.registered(file, self._versions)
@@ -41,17 +41,17 @@ class Planner:
                 yield Step("+", f"register {file.subject} from {file.path}", partial(self._register, file))
 
     def levels(self) -> Iterator[Step]:
-        """The levels that the project sets and the registry has otherwise."""
+        """The levels that differ between the project and the registry."""
         level = self._project.config.level
         if level is not None and self._level(None) != level.name:
             yield self._set_level(None, level.name)
         for file in self._project.files:
-            own = file.entry.level
-            if own is not None and self._level(file.subject) != own.name:
-                yield self._set_level(file.subject, own.name)
+            level = file.entry.level
+            if level is not None and self._level(file.subject) != level.name:
+                yield self._set_level(file.subject, level.name)
 
     def deletions(self) -> Iterator[Step]:
-        """What the registry has and the project does not: levels of subjects, and subjects; who refers goes first."""
+        """Deletions of levels and subjects that the project does not have; referrers come before their targets."""
         files = self._project.tree.by_subject
         subjects = self._client.subjects()
         for subject in subjects:
@@ -65,7 +65,7 @@ class Planner:
             yield Step("-", shown, partial(self._delete, subject))
 
     def superfluous(self) -> list[str]:
-        """The registry's subjects that no file of the project stands for."""
+        """The registry's subjects that have no file in the project."""
         files = self._project.tree.by_subject
         return [subject for subject in self._client.subjects() if subject not in files]
 
@@ -88,7 +88,7 @@ class Planner:
 
     def _register(self, file: SchemaFile) -> str:
         schema = self._project.schema(file, self._versions)
-        assert schema is not None  # what it refers to was registered before it
+        assert schema is not None  # its references were registered before it
         registered = self._client.register(file.subject, schema)
         self._versions[file.subject] = registered.version
         return f"version {registered.version}, id {registered.id}"

@@ -1,1 +1,1 @@
-"""The commands about users, API keys and access rules."""
+"""The commands for users, API keys and access rules."""

@@ -1,6 +1,6 @@
-"""`magicbyte acl`: access rules, in a file or in the log of a registry.
+"""`magicbyte acl`: access rules in a file or in a registry's log.
 
-Exit code 0, 1 for failures and for what `check` finds denied.
+Exit code 0; 1 for failures, and if `check` finds that the operation is denied.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RESOURCES = {resource_type.lower().replace("_", "-"): resource_type for resourc
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show, change or ask rules; returns the exit code: of `check`, 1 if the principal may not."""
+    """Show, change or check rules; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="magicbyte acl", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

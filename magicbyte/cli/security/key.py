@@ -15,7 +15,7 @@ _ID, _SECRET = "mbk_", "mbs_"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make, show or remove keys of a users file; returns the exit code."""
+    """Create, list or remove keys of a users file; returns the exit code."""
     parser = argparse.ArgumentParser(prog="magicbyte key", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     create = commands.add_parser("create", help="make a key and print its secret, once")

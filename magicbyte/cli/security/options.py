@@ -1,4 +1,4 @@
-"""What the commands about users and keys have in common."""
+"""The options shared by the commands for users and keys."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the users file."""
+    """Add the option for the users file."""
     parser.add_argument("--file", type=Path, required=True, metavar="FILE", help="the users file")
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """Add the options that bound when and where credentials are good."""
+    """Add the options that limit when and from where credentials are valid."""
     parser.add_argument("--expires", metavar="TIME", help="such as 90d, 12h or 2027-01-31T00:00:00Z")
     parser.add_argument("--from", dest="networks", metavar="CIDR,..", help="the networks it may be used from")
     parser.add_argument("--groups", metavar="GROUP,..", help="the groups it belongs to")
 
 
 def bounds(options: argparse.Namespace) -> dict[str, str]:
-    """Return the bounds as a users file says them.
+    """Return the limits in the form of a users file.
 
     Raises:
-        Failure: The time cannot be read.
+        Failure: The time is not valid.
     """
-    given = {
+    limits = {
         "groups": options.groups,
         "expires": options.expires and _expiry(options.expires),
         "from": options.networks,
     }
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in limits.items() if value}
 
 
 def read_password(prompt: str, *, from_stdin: bool, twice: bool = False) -> str:
-    """Ask for a password, or read it from the standard input; never from an argument, which others can see.
+    """Ask for a password, or read it from standard input; never from an argument, which others can see.
 
     Raises:
-        Failure: The two entries differ, or there is none.
+        Failure: The two entries differ, or the password is empty.
     """
     password = sys.stdin.readline().rstrip("\r\n") if from_stdin else getpass.getpass(f"{prompt}: ")
     if twice and not from_stdin and getpass.getpass("Again: ") != password:

@@ -1,4 +1,4 @@
-"""Where `magicbyte acl` finds rules: in a file, or in the log of a registry."""
+"""The stores of access rules for `magicbyte acl`: a file, or a registry's log."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _URL = "schema.registry.url"
 
 
 class RuleStore(Protocol):
-    """Keeps rules."""
+    """Stores access rules."""
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name of the store in messages."""
 
     def rules(self) -> frozenset[Rule]:
         """All rules."""
@@ -35,19 +35,19 @@ class RuleStore(Protocol):
         """Add rules."""
 
     def remove(self, rules: frozenset[Rule]) -> None:
-        """Remove rules that are there."""
+        """Remove existing rules."""
 
     def replace(self, rules: frozenset[Rule], *, dry_run: bool) -> tuple[frozenset[Rule], frozenset[Rule]]:
-        """Put rules in the place of all; returns those added and those removed, or in a dry run what they would be."""
+        """Replace all rules; returns the added and the removed rules, in a dry run without changing anything."""
 
 
-#: A file without rules has this line, since an empty one might have been cut.
+#: The line of a file without rules, because an empty file could be a truncated one.
 _NO_RULES = "# no rules"
 
 
 @dataclass(frozen=True, slots=True)
 class FileStore:
-    """A file of rules, which a server may be reading."""
+    """A file of rules; a server may read it at any time."""
 
     path: Path
 
@@ -65,7 +65,7 @@ class FileStore:
         return read_rule_file(self.path, may_be_empty=True)
 
     def add(self, rules: frozenset[Rule]) -> None:
-        """Add rules to the file, which is made if there is none."""
+        """Add rules to the file, which is created if it does not exist."""
         self._write((self.rules() if self.path.exists() else frozenset()) | rules)
 
     def remove(self, rules: frozenset[Rule]) -> None:
@@ -73,14 +73,14 @@ class FileStore:
         self._write(self.rules() - rules)
 
     def replace(self, rules: frozenset[Rule], *, dry_run: bool) -> tuple[frozenset[Rule], frozenset[Rule]]:
-        """Put rules in the place of those in the file, which is made if there is none."""
+        """Replace the rules of the file, which is created if it does not exist."""
         present = self.rules() if self.path.exists() else frozenset[Rule]()
         if not dry_run:
             self._write(rules)
         return rules - present, present - rules
 
     def _write(self, rules: frozenset[Rule]) -> None:
-        """Put a whole file in the place of the old one; one with comments is left alone, as they would be lost."""
+        """Replace the whole file at once; a file with comments is refused because they would be lost."""
         path = self.path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         if any(line.lstrip().startswith("#") for line in lines) and lines != [_NO_RULES]:
@@ -95,7 +95,7 @@ class FileStore:
 
 @dataclass(frozen=True, slots=True)
 class RegistryStore:
-    """The log of a registry."""
+    """The rules in a registry's log."""
 
     client: RegistryClient
 
@@ -110,15 +110,15 @@ class RegistryStore:
         return self._checked(answer)
 
     def add(self, rules: frozenset[Rule]) -> None:
-        """Add rules at once."""
+        """Add rules, all at once."""
         self.client.add_access_rules(rules_to_json(rules))
 
     def remove(self, rules: frozenset[Rule]) -> None:
-        """Remove rules at once."""
+        """Remove rules, all at once."""
         self.client.remove_access_rules(rules_to_json(rules))
 
     def replace(self, rules: frozenset[Rule], *, dry_run: bool) -> tuple[frozenset[Rule], frozenset[Rule]]:
-        """Put rules in the place of all, at once."""
+        """Replace all rules at once."""
         change = self.client.replace_access_rules(rules_to_json(rules), dry_run=dry_run)
         return self._checked(change["added"]), self._checked(change["removed"])
 
@@ -130,7 +130,7 @@ class RegistryStore:
 
 
 def add_store_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where the rules are."""
+    """Add the options that name the store."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--file", type=Path, metavar="FILE", help="the file of rules")
     where.add_argument("--schema-registry-url", metavar="URL", help="the registry with the rules in its log")
@@ -153,7 +153,7 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def open_store(options: argparse.Namespace) -> Iterator[RuleStore]:
-    """Open the store that the options name.
+    """Open the store named by the options.
 
     Raises:
         Failure: They name none, it cannot be read or written, or the registry refuses a request.

@@ -1,4 +1,4 @@
-"""`magicbyte secure`: make certificates, users, rules and settings for a first try of TLS and sign-in."""
+"""`magicbyte secure`: create certificates, users, rules and settings for a first try of TLS and sign-in."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Fill a folder and say how to use it; returns the exit code."""
+    """Fill a folder and print how to use it; returns the exit code."""
     parser = argparse.ArgumentParser(prog="magicbyte secure", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one that does not exist")
     parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
     parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
     options = parser.parse_args(arguments)
-    # Here, since it loads cryptography, which --help has no use for.
+    # Import here: it loads cryptography, which --help does not need.
     from magicbyte.security.first_try import secure  # noqa: PLC0415
 
     files = secure(options.folder, registry_port=options.registry_port, rest_port=options.rest_port)

@@ -1,4 +1,4 @@
-"""`magicbyte user`: the people and programs that sign in with a password."""
+"""`magicbyte user`: the users that sign in with a password."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHORTEST = 12
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Change or show a users file; returns the exit code: 1 if a password is not the user's."""
+    """Change or show a users file; returns the exit code, which is 1 if `verify` gets a wrong password."""
     parser = argparse.ArgumentParser(prog="magicbyte user", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text, run in (

@@ -33,7 +33,7 @@ _TICK = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Selection:
     """The selection of records: which ones, and how many.
 
     Attributes:
@@ -81,9 +81,9 @@ class Showing:
 class Records:
     """The records of a consumer, up to the end of the selection."""
 
-    def __init__(self, program: str, config: Mapping[str, Any], wanted: Wanted, patience: float) -> None:
+    def __init__(self, program: str, config: Mapping[str, Any], selection: Selection, patience: float) -> None:
         self._program = program
-        self._wanted = wanted
+        self._selection = selection
         self._consumer = Consumer({**config, "error_cb": self._on_error})
         self._cluster = Cluster(self._consumer, patience)
         self._reading: set[tuple[str, int]] = set()
@@ -100,7 +100,7 @@ class Records:
 
     def _begin(self) -> None:
         try:
-            self._look(None if self._wanted.last else self._wanted.start)
+            self._look(None if self._selection.last else self._selection.start)
         except Exception as error:  # noqa: BLE001  # raised again when the records are read
             self._begun.set_exception(error)
         else:
@@ -109,7 +109,7 @@ class Records:
     def __iter__(self) -> Iterator[list[Message]]:
         """Batches of records as soon as they arrive; empty batches while none arrives."""
         self._begun.result()
-        while not (self._wanted.until_end and self._reading and not self._unfinished):
+        while not (self._selection.until_end and self._reading and not self._unfinished):
             if time.monotonic() - self._looked > (_LOOK_AGAIN if self._reading else 1.0):
                 self._look(Start(OFFSET_BEGINNING))
             first = self._consumer.poll(_TICK)
@@ -144,7 +144,7 @@ class Records:
 
     def done_with(self, message: Message) -> None:
         """Stores the offset after a record that was shown, for the group's next commit."""
-        if self._wanted.group:
+        if self._selection.group:
             self._consumer.store_offsets(message)
 
     def close(self) -> None:
@@ -154,9 +154,9 @@ class Records:
     def _look(self, start: Start | None) -> None:
         """Finds topics and partitions; new ones are read from `start`, or only noted if `start` is None."""
         self._looked = time.monotonic()
-        wanted = self._wanted
-        topics = [wanted.topic] if wanted.topic is not None else self._cluster.topics(wanted.include or "")
-        if wanted.group:
+        selection = self._selection
+        topics = [selection.topic] if selection.topic is not None else self._cluster.topics(selection.include or "")
+        if selection.group:
             subscribed = {topic for topic, _ in self._reading}
             if set(topics) - subscribed:
                 self._reading |= {(topic, -1) for topic in topics}
@@ -168,10 +168,10 @@ class Records:
             if not partitions and not self._warned:
                 self._warned = True
                 tell(self._program, f"topic {topic} does not exist; waiting for it")
-            if wanted.partition is not None:
-                if partitions and wanted.partition not in partitions:
-                    raise Ended(NOT_DELIVERED, f"topic {topic} has no partition {wanted.partition}")
-                partitions = [wanted.partition] if partitions else []
+            if selection.partition is not None:
+                if partitions and selection.partition not in partitions:
+                    raise Ended(NOT_DELIVERED, f"topic {topic} has no partition {selection.partition}")
+                partitions = [selection.partition] if partitions else []
             existing |= {(topic, partition) for partition in partitions}
         new = existing - self._reading
         self._reading |= new
@@ -215,7 +215,7 @@ def _age(message: Message) -> tuple[int, int, int]:
     return (message.timestamp()[1], message.offset() or 0, message.partition() or 0)
 
 
-def consume(program: str, records: Records, wanted: Wanted, showing: Showing) -> int:
+def consume(program: str, records: Records, selection: Selection, showing: Showing) -> int:
     """Writes the lines of the selected records to stdout; returns the exit code.
 
     Raises:
@@ -224,11 +224,11 @@ def consume(program: str, records: Records, wanted: Wanted, showing: Showing) ->
     """
     count = 0
     try:
-        for batch in [records.newest(wanted.last)] if wanted.last else _timed(records, wanted):
+        for batch in [records.newest(selection.last)] if selection.last else _timed(records, selection):
             shown: list[Message] = []
             try:
                 for message in batch:
-                    if wanted.limit is not None and count >= wanted.limit:
+                    if selection.limit is not None and count >= selection.limit:
                         break
                     count += 1
                     _show(program, message, showing)
@@ -239,7 +239,7 @@ def consume(program: str, records: Records, wanted: Wanted, showing: Showing) ->
                     flush_output()
                 for message in shown:
                     records.done_with(message)
-            if wanted.limit is not None and count >= wanted.limit:
+            if selection.limit is not None and count >= selection.limit:
                 break
     finally:
         records.close()
@@ -250,13 +250,13 @@ def consume(program: str, records: Records, wanted: Wanted, showing: Showing) ->
     return OK
 
 
-def _timed(records: Records, wanted: Wanted) -> Iterator[list[Message]]:
+def _timed(records: Records, selection: Selection) -> Iterator[list[Message]]:
     since = time.monotonic()
     for batch in records:
         if batch:
             yield batch
             since = time.monotonic()
-        elif wanted.idle_seconds is not None and time.monotonic() - since >= wanted.idle_seconds:
+        elif selection.idle_seconds is not None and time.monotonic() - since >= selection.idle_seconds:
             return
 
 

@@ -111,7 +111,7 @@ def _run(
     sorted_: properties.Properties,
     kafka: dict[str, str],
 ) -> int:
-    from serdes.console.consume.loop import Records, Showing, Wanted, consume  # noqa: PLC0415  # as above
+    from serdes.console.consume.loop import Records, Selection, Showing, consume  # noqa: PLC0415  # as above
     from serdes.console.consume.start import OFFSET_BEGINNING, OFFSET_END, Start  # noqa: PLC0415
     from serdes.console.kafka import consumer_config, producer_config  # noqa: PLC0415
 
@@ -120,7 +120,7 @@ def _run(
     start = offsets[reset]
     if options.offset is not None:
         start = offsets[options.offset.lower()] if options.offset.lower() in offsets else int(options.offset)
-    wanted = Wanted(
+    selection = Selection(
         options.topic,
         options.include,
         options.partition,
@@ -138,7 +138,7 @@ def _run(
     kafka["auto.offset.reset"] = reset
     config = consumer_config(bootstrap, kafka, group=name, committing=committing)
     # First, so that the consumer connects while the rest is imported.
-    records = Records(program, config, wanted, patience)
+    records = Records(program, config, selection, patience)
     records.begin()
     line = _line(schema_type, sorted_, config)
     dead_letter = None
@@ -149,7 +149,7 @@ def _run(
     showing = Showing(
         line, options.skip_message_on_error, dead_letter, fail_if_empty=options.fail_if_empty, quiet=options.quiet
     )
-    return consume(program, records, wanted, showing)
+    return consume(program, records, selection, showing)
 
 
 def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | None, str]:
