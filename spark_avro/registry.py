@@ -152,14 +152,14 @@ def versions_by_id(
         PlanError: the registry has no schema of an id.
         UnsupportedSchema: a schema is of another type.
     """
-    found = []
+    versions = []
     for schema_id in ids:
         try:
             info = client.schema_by_id(schema_id, subject)
         except RegistryError as error:
             raise PlanError(f"schema id {schema_id}: {error}") from error
-        found.append(_version(client, replace(info, id=schema_id), schema_type, subject))
-    return found
+        versions.append(_version(client, replace(info, id=schema_id), schema_type, subject))
+    return versions
 
 
 def _version(
@@ -220,15 +220,15 @@ def parsed(client: RegistryClient, schema: SchemaText, subject: str | None, labe
 
 def _parsed(schema: SchemaText, dependencies: Dependencies, label: str) -> AvroSchema:
     _check_type(schema, AVRO, label)
-    found = FORMAT.parse(schema, dependencies, False)
-    assert isinstance(found, AvroSchema)
-    return found
+    parsed = FORMAT.parse(schema, dependencies, False)
+    assert isinstance(parsed, AvroSchema)
+    return parsed
 
 
 def _check_type(schema: SchemaText, schema_type: str, label: str) -> None:
     if schema.schema_type != schema_type:
-        wanted = "Avro" if schema_type == AVRO else schema_type
-        raise UnsupportedSchema(label, "", f"is of type {schema.schema_type}, not {wanted}")
+        expected = "Avro" if schema_type == AVRO else schema_type
+        raise UnsupportedSchema(label, "", f"is of type {schema.schema_type}, not {expected}")
 
 
 def parsed_text(text: str) -> AvroSchema:

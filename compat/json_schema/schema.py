@@ -103,8 +103,8 @@ def parse(text: SchemaText, dependencies: Dependencies, strict: bool) -> JsonSch
         model = load(raw, dependencies)
     except Malformed as error:
         raise _invalid(text.text, error.detail, error.pointer) from None
-    if strict and (found := violation(raw, dialect)):
-        message, pointer = found
+    if strict and (problem := violation(raw, dialect)):
+        message, pointer = problem
         raise _invalid(text.text, f"the metaschema of {dialect.name} refuses it: {message}", pointer)
     return JsonSchema(text.text, raw, dialect, model, dependencies)
 

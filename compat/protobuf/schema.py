@@ -200,8 +200,9 @@ class ProtobufSchema:
             KeyError: There is no such message.
         """
         name = full_name if full_name is not None else self.message_name((0,))
-        found: type[RuntimeMessage] = message_factory.GetMessageClass(self.linked.pool.FindMessageTypeByName(name))
-        return found
+        descriptor = self.linked.pool.FindMessageTypeByName(name)
+        message_class: type[RuntimeMessage] = message_factory.GetMessageClass(descriptor)
+        return message_class
 
 
 def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = False) -> ProtobufSchema:  # noqa: FBT001, FBT002 - the contract's order
@@ -300,7 +301,7 @@ def warnings(schema: Any) -> tuple[SchemaWarning, ...]:
         InvalidSchema: As for `linked`.
     """
     root = schema.program.root
-    remarks = sorted((each for each in schema.linked.remarks if each.unit is root), key=lambda remark: remark.at)
+    remarks = sorted((remark for remark in schema.linked.remarks if remark.unit is root), key=lambda remark: remark.at)
     places = [None if root.text is None else schema.layout.position(remark.at) for remark in remarks]
     return tuple(
         SchemaWarning(remark.rule, remark.message, remark.remedy, place)

@@ -206,8 +206,8 @@ def _required(_validator: Any, names: Any, instance: Any, _schema: Any) -> Itera
 def _type(validator: Any, types: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
     names = [types] if isinstance(types, str) else types
     if not any(validator.is_type(instance, name) for name in names):
-        wanted = ", ".join(f'"{name}"' for name in names)
-        yield ValidationError(f"{instance!r} is not of type{'s' if len(names) > 1 else ''} {wanted}")
+        expected = ", ".join(f'"{name}"' for name in names)
+        yield ValidationError(f"{instance!r} is not of type{'s' if len(names) > 1 else ''} {expected}")
 
 
 _OURS: Mapping[str, Keyword] = {

@@ -38,11 +38,11 @@ class _Scope:
         """What a `$ref` leads to; an empty schema where it leads nowhere."""
         name, _, pointer = reference.partition("#")
         scope = self if not name else _Scope(self.documents.get(name, {}), self.documents)
-        found = scope.root
+        part = scope.root
         for step in pointer.strip("/").split("/") if pointer.strip("/") else ():
             key = step.replace("~1", "/").replace("~0", "~")
-            found = found.get(key, {}) if isinstance(found, dict) else {}
-        return found, scope
+            part = part.get(key, {}) if isinstance(part, dict) else {}
+        return part, scope
 
 
 def _type(schema: Any, scope: _Scope, above: tuple[str, ...]) -> spark.DataType:  # noqa: PLR0911 - one for each keyword
@@ -52,8 +52,8 @@ def _type(schema: Any, scope: _Scope, above: tuple[str, ...]) -> spark.DataType:
     if isinstance(reference, str):
         if reference in above:
             return _TEXT
-        found, inner = scope.find(reference)
-        return _type(found, inner, (*above, reference))
+        target, inner = scope.find(reference)
+        return _type(target, inner, (*above, reference))
     choices = [choice for word in ("oneOf", "anyOf") for choice in schema.get(word, ()) if not _is_null(choice)]
     if choices:
         return _type(choices[0], scope, above) if len(choices) == 1 else _TEXT
@@ -77,13 +77,13 @@ def _type(schema: Any, scope: _Scope, above: tuple[str, ...]) -> spark.DataType:
 def _properties(schema: Any, scope: _Scope) -> dict[str, tuple[Any, _Scope]]:
     """An object's properties, with those of the schemas that it has to satisfy as well."""
     if isinstance(schema.get("$ref"), str):
-        found, inner = scope.find(schema["$ref"])
-        return _properties(found, inner) if isinstance(found, dict) and found is not schema else {}
-    own = {name: (part, scope) for name, part in schema.get("properties", {}).items()}
+        target, inner = scope.find(schema["$ref"])
+        return _properties(target, inner) if isinstance(target, dict) and target is not schema else {}
+    properties = {name: (part, scope) for name, part in schema.get("properties", {}).items()}
     for part in schema.get("allOf", ()):
         if isinstance(part, dict):
-            own = {**_properties(part, scope), **own}
-    return own
+            properties = {**_properties(part, scope), **properties}
+    return properties
 
 
 def _is_null(schema: Any) -> bool:

@@ -288,17 +288,17 @@ class _Loader:
 
     @staticmethod
     def _annotations(raw: dict[str, Any], resource: Resource) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        annotations: dict[str, Any] = {}
         for name in ("title", "description"):
             if isinstance(raw.get(name), str):
-                found[name] = raw[name]
+                annotations[name] = raw[name]
         if isinstance(raw.get(resource.dialect.id_keyword), str) and not resource.dialect.modern:
-            found["id"] = raw[resource.dialect.id_keyword]
+            annotations["id"] = raw[resource.dialect.id_keyword]
         if "default" in raw:
-            found["default"] = json_key(raw["default"])
+            annotations["default"] = json_key(raw["default"])
         if isinstance(raw.get("connect.type"), str):
-            found["connect_type"] = raw["connect.type"]
-        return found
+            annotations["connect_type"] = raw["connect.type"]
+        return annotations
 
 
 def _implies(raw: dict[str, Any], kind: str, resource: Resource) -> bool:

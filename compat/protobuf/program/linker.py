@@ -108,7 +108,7 @@ class _Linker:
         """Build a file; yield each file that must be built first."""
         program = self._program
         self._begun.add(unit.path)
-        missing = {each.path for each in program.missing.get(unit.path, ())}
+        missing = {missing.path for missing in program.missing.get(unit.path, ())}
         for entry in unit.tree.imports:
             if entry.path not in missing:
                 yield program.units[entry.path]
@@ -133,8 +133,8 @@ class _Linker:
             descriptor.dependency.append(path)
         if options.custom:
             scratch = DescriptorPool()
-            for each in (*self.built.values(), descriptor):
-                _add(scratch, each, unit)
+            for candidate in (*self.built.values(), descriptor):
+                _add(scratch, candidate, unit)
             options.set_custom(scratch)
         self.remarks += remarks.noted
         self._add(unit, descriptor)

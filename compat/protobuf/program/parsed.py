@@ -202,8 +202,8 @@ class Program:
 
     def visible(self, unit: Unit) -> dict[str, Symbol]:
         """The symbols that a file may name: its own, those it imports, and those that these import publicly."""
-        found = self._visible.get(unit.path)
-        if found is None:
+        symbols = self._visible.get(unit.path)
+        if symbols is None:
             units = {unit.path: unit}
             queue = [entry.path for entry in unit.tree.imports]
             while queue:
@@ -211,13 +211,13 @@ class Program:
                 if imported is not None and imported.path not in units:
                     units[imported.path] = imported
                     queue.extend(entry.path for entry in imported.tree.imports if entry.kind == "public")
-            found = {}
-            for each in reversed(units.values()):
-                found.update(each.symbols)
-                for package in each.packages:
-                    found.setdefault(package, Symbol(package, PACKAGE, each))
-            self._visible[unit.path] = found
-        return found
+            symbols = {}
+            for visible_unit in reversed(units.values()):
+                symbols.update(visible_unit.symbols)
+                for package in visible_unit.packages:
+                    symbols.setdefault(package, Symbol(package, PACKAGE, visible_unit))
+            self._visible[unit.path] = symbols
+        return symbols
 
     def resolve_type(self, unit: Unit, name: str, scope: str) -> Symbol | None:
         """The message or enum that a name written in a scope stands for.

@@ -20,8 +20,8 @@ def without_extensions(file: File) -> File:
         enums=tuple(map(_enum, file.enums)),
         extends=(),
         services=tuple(
-            replace(each, methods=tuple(map(_plain, each.methods)), options=_options(each.options))
-            for each in file.services
+            replace(service, methods=tuple(map(_plain, service.methods)), options=_options(service.options))
+            for service in file.services
         ),
     )
 
@@ -57,7 +57,7 @@ def _fields(fields: tuple[Field, ...]) -> tuple[Field, ...]:
 
 
 def _groups(groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    return tuple(replace(each, message=_message(each.message), options=_options(each.options)) for each in groups)
+    return tuple(replace(group, message=_message(group.message), options=_options(group.options)) for group in groups)
 
 
 def _oneof(oneof: Oneof) -> Oneof:
