@@ -1,4 +1,4 @@
-"""Credentials for a registry, as values that give the headers of a request."""
+"""Credentials for a registry, which return the headers of a request."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import orjson
 from serdes.client.flow import Flow, Send, TransportFailure, send
 from serdes.error import OAuthTokenError
 
-#: A token is fetched anew when this share of its life is over, so that none runs out on the way.
+#: The share of a token's lifetime after which a new one is requested, so that it cannot expire in transit.
 _REFRESH_AT = 0.8
 
 
 class Auth(Protocol):
-    """Credentials; `renewable` ones are asked again, once, after an answer of 401."""
+    """Credentials; after a 401, `renewable` ones are asked once more for headers."""
 
     @property
     def renewable(self) -> bool:
-        """True where `headers(renew=True)` may give other headers than before."""
+        """Whether `headers(renew=True)` may return other headers than before."""
 
     def headers(self, *, renew: bool) -> Flow[Mapping[str, str]]:
-        """The headers that carry the credentials; with `renew` nothing kept from before is used."""
+        """The headers with the credentials; `renew` ignores cached tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +45,31 @@ class Basic:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which cluster and identity pool a bearer token is meant for, in Confluent's headers."""
+    """The cluster and identity pool of a bearer token, in Confluent's headers."""
 
     logical_cluster: str | None = None
     identity_pool: str | None = None
 
     def headers(self) -> dict[str, str]:
-        """The headers of what is set."""
+        """The headers for the given parts."""
         values = {"target-sr-cluster": self.logical_cluster, "Confluent-Identity-Pool-Id": self.identity_pool}
         return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """A bearer token: the text itself, or a function that gives the one to use now."""
+    """A bearer token: its text, or a function that returns the current one."""
 
     token: str | Callable[[], str] = field(repr=False)
     target: Target = Target()
 
     @property
     def renewable(self) -> bool:
-        """True where a function gives the token."""
+        """Whether a function returns the token."""
         return callable(self.token)
 
     def headers(self, *, renew: bool = False) -> Flow[Mapping[str, str]]:  # noqa: ARG002  # asked anew every time
-        """The Authorization header of RFC 6750, and the target's."""
+        """The Authorization header of RFC 6750, and the headers of the target."""
         yield from ()
         token = self.token() if callable(self.token) else self.token
         return {"Authorization": f"Bearer {token}", **self.target.headers()}
@@ -77,7 +77,7 @@ class Bearer:
 
 @dataclass(slots=True)
 class ClientCredentials:
-    """OAuth 2.0 client credentials (RFC 6749 section 4.4): a token is fetched and kept while it is valid."""
+    """OAuth 2.0 client credentials (RFC 6749 section 4.4): a token is requested and kept while it is valid."""
 
     token_url: str
     client_id: str
@@ -90,10 +90,10 @@ class ClientCredentials:
     _renew_at: float = field(default=0.0, init=False)
 
     def headers(self, *, renew: bool = False) -> Flow[Mapping[str, str]]:
-        """The Authorization header with a valid token, and the target's.
+        """The Authorization header with a valid token, and the headers of the target.
 
         Raises:
-            OAuthTokenError: the token endpoint gave none.
+            OAuthTokenError: the token endpoint returned no token.
         """
         if renew or not self._token or self.clock() >= self._renew_at:
             yield from self._fetch()
@@ -121,4 +121,4 @@ class ClientCredentials:
             self._token = str(token["access_token"])
             self._renew_at = self.clock() + _REFRESH_AT * float(token.get("expires_in", 300))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise OAuthTokenError(self.token_url, answer.status, "the answer holds no access_token") from error
+            raise OAuthTokenError(self.token_url, answer.status, "the answer has no access_token") from error

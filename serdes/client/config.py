@@ -1,4 +1,4 @@
-"""The registry client's settings by confluent-kafka's names, or Java's of the same meaning."""
+"""The registry client's settings, under confluent-kafka's names or Java's names."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from serdes.client.tls_settings import take_tls
 from serdes.error import ConfigError
 from serdes.message.parsers import integer, number, text
 
-#: May stand before each name, as Java's serializers and Connect have it.
+#: An optional prefix of each name, as in Java's serializers and Connect.
 PREFIX = "schema.registry."
 
 
 def client_options(conf: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of RegistryClient that confluent-kafka's settings, or Java's of the same meaning, stand for.
+    """The arguments of RegistryClient for settings under confluent-kafka's or Java's names.
 
-    Placeholders such as `${file:/path:key}` are resolved here, so a client is the first to hold what they stand for.
+    Placeholders such as `${file:/path:key}` are resolved here, so nothing before the client sees their values.
 
     Args:
-        conf: Settings by name; `schema.registry.` may stand before a name, and then goes over the name alone.
+        conf: Settings by name; a name with the prefix `schema.registry.` takes precedence over one without it.
 
     Raises:
         ConfigError: a setting is missing, unknown or wrong.
-        ExtraMissing: a PKCS#12 store without the library that reads it.
+        ExtraMissing: a PKCS#12 store, but the library that reads it is not installed.
     """
     rest = {name: _resolved(name, value) for name, value in short_names(conf).items() if value is not None}
     urls = rest.pop("url", None)
@@ -51,12 +51,12 @@ def client_options(conf: Mapping[str, Any]) -> dict[str, Any]:
     if "proxy" in rest:
         options["proxy"] = text("proxy", rest.pop("proxy"))
     if rest:
-        raise ConfigError(min(rest), "is no setting of the registry client")
+        raise ConfigError(min(rest), "is not a setting of the registry client")
     return options
 
 
 def short_names(conf: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without `schema.registry.` before their names; a name that has it goes over the same one without."""
+    """Settings without the prefix `schema.registry.`; a name with the prefix takes precedence over one without it."""
     plain = {name: value for name, value in conf.items() if not name.startswith(PREFIX)}
     return plain | {name.removeprefix(PREFIX): value for name, value in conf.items() if name.startswith(PREFIX)}
 
@@ -73,7 +73,7 @@ def _resolved(name: str, value: Any) -> Any:
 def _auth(rest: dict[str, Any]) -> Auth | None:
     source = rest.pop("basic.auth.credentials.source", None)
     user_info = rest.pop("basic.auth.user.info", None)
-    # Java's default source, which a token alone asks for.
+    # As in Java, a token without a source is static.
     bearer = rest.pop("bearer.auth.credentials.source", "STATIC_TOKEN" if "bearer.auth.token" in rest else None)
     if bearer is not None:
         if user_info is not None or source is not None:
@@ -103,7 +103,7 @@ def _basic(source: object, user_info: object, rest: dict[str, Any]) -> Basic | N
     return Basic(user, password)
 
 
-#: Where a source has the token endpoint, the client's id, its secret and the scope.
+#: The settings of each source with the token endpoint, the client's id, its secret and the scope.
 _OAUTH = {
     "OAUTHBEARER": (
         "bearer.auth.issuer.endpoint.url",
@@ -118,7 +118,7 @@ _OAUTH = {
         "sasl.oauthbearer.scope",
     ),
 }
-#: What `SASL_INHERIT` and `SASL_OAUTHBEARER_INHERIT` read from the Kafka client's settings.
+#: The settings of the Kafka client that `SASL_INHERIT` and `SASL_OAUTHBEARER_INHERIT` use.
 INHERITED = frozenset({"sasl.username", "sasl.password", *_OAUTH["SASL_OAUTHBEARER_INHERIT"]})
 
 

@@ -1,4 +1,4 @@
-"""TLS settings of a registry client: confluent-kafka's files, Java's stores, and PEM texts in the values."""
+"""The TLS settings of a registry client: confluent-kafka's files, Java's stores, and PEM texts as values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Java's settings that change nothing here.
+#: Java's settings that have no effect here.
 _WITHOUT_EFFECT = (
     "ssl.protocol",
     "ssl.provider",
@@ -25,19 +25,19 @@ _WITHOUT_EFFECT = (
     "ssl.engine.factory.class",
 )
 _JAVA_STORE = b"\xfe\xed\xfe\xed"
-#: What a client needs `cryptography` for, which the extra brings.
+#: The purpose of the optional library `cryptography`.
 _EXTRA = "server"
 
 
 def take_tls(rest: dict[str, Any]) -> Tls:
-    """Take the TLS settings out of a client's settings.
+    """Remove the TLS settings from a client's settings, and return them parsed.
 
     Args:
-        rest: Settings by name; those that are read are removed.
+        rest: Settings by name; the TLS settings are removed.
 
     Raises:
         ConfigError: Two settings contradict each other, or a store cannot be read.
-        ExtraMissing: A PKCS#12 store, or a key in a value, without the library that reads it.
+        ExtraMissing: A PKCS#12 store, or a key as a value, but the library that reads it is not installed.
     """
     for name in _WITHOUT_EFFECT:
         if rest.pop(name, None) is not None:
@@ -66,7 +66,7 @@ def take_tls(rest: dict[str, Any]) -> Tls:
 
 
 def _take_trust(rest: dict[str, Any]) -> tuple[str | None, str | None, bool]:
-    """The file of trusted certificates, their text instead, and whether the server is verified at all."""
+    """The file of trusted certificates, or their text, and whether the server's certificate is verified."""
     ca = rest.pop("ssl.ca.location", None)
     location, stated = rest.pop("ssl.truststore.location", None), rest.pop("ssl.truststore.type", None)
     password, text = rest.pop("ssl.truststore.password", None), rest.pop("ssl.truststore.certificates", None)
@@ -82,7 +82,7 @@ def _take_trust(rest: dict[str, Any]) -> tuple[str | None, str | None, bool]:
 
 
 def _take_identity(rest: dict[str, Any], key_password: str | None) -> tuple[str | None, Identity | None]:
-    """The PEM file of the client's key and certificate, or both as they were read from a store or from values."""
+    """The PEM file with the client's key and certificate, or both as values from a store or from the settings."""
     location, stated = rest.pop("ssl.keystore.location", None), rest.pop("ssl.keystore.type", None)
     password = rest.pop("ssl.keystore.password", None)
     key, chain = rest.pop("ssl.keystore.key", None), rest.pop("ssl.keystore.certificate.chain", None)
@@ -100,10 +100,10 @@ def _take_identity(rest: dict[str, Any], key_password: str | None) -> tuple[str 
 
 
 def _store_type(prefix: str, location: str, stated: str | None) -> str:
-    """PEM or PKCS12: the stated type, else what the content shows.
+    """PEM or PKCS12: the given type, or otherwise the type of the content.
 
     Raises:
-        ConfigError: The store cannot be read, or is Java's own.
+        ConfigError: The store cannot be read, or is a JKS store.
     """
     data = _read(f"{prefix}.location", location)
     if data.startswith(_JAVA_STORE) or (stated or "").upper() == "JKS":
@@ -126,7 +126,7 @@ def _read(name: str, location: str) -> bytes:
 
 
 def _wrapped(name: str, text: str) -> str:
-    """A PEM text as OpenSSL reads it; one that stands on a single line gets its lines back."""
+    """A PEM text in the form that OpenSSL reads; a text on a single line is split into lines."""
     from magicbyte.security.tls.stores import pem_blocks  # noqa: PLC0415  only where a value has a PEM text
 
     blocks = [block.decode() for label, block in pem_blocks(str(text).encode()) if label == "CERTIFICATE"]

@@ -1,6 +1,6 @@
-"""How a flow's requests leave the process: httpx, a registry's ASGI app in this process, or `mock://`.
+"""The ways to send a flow's requests: httpx, an ASGI app in this process, or `mock://`.
 
-httpx takes a tenth of a second to import, so nothing here imports it before the first request.
+httpx takes a tenth of a second to import, so this module imports it only for the first request.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
     from magicbyte.security.tls.stores import Identity
 
-#: Entry points of this group give the ASGI app of a registry in memory for the scope of a `mock://scope` URL.
+#: The group of entry points that return the ASGI app of an in-memory registry for the scope of a `mock://scope` URL.
 MOCK_GROUP = "magicbyte.mock_registry"
-#: The registries in memory of this process by scope; they live as long as it does.
+#: The in-memory registries of this process, by scope; they live as long as the process.
 _mocks: dict[str, Any] = {}
 _mocks_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """What TLS connections trust and show.
+    """The certificates of TLS connections.
 
     Attributes:
-        ca: A file or folder of certificates to trust; None for the system's.
+        ca: The file or folder of trusted certificates; None for the system's.
         certificate: The client's own certificate, for mutual TLS.
         key: The certificate's key, if it is in another file.
-        key_password: What the key is encrypted with.
-        verify: False to trust any server.
-        check_host: False to take any certificate of a trusted authority, whatever its host name.
-        ca_text: The trusted certificates as PEM, instead of `ca`.
-        identity: The client's key and certificate as they were read, instead of `certificate`.
+        key_password: The password of the key.
+        verify: Whether the server's certificate is verified.
+        check_host: Whether the server's host name must match its certificate.
+        ca_text: The trusted certificates in PEM, instead of `ca`.
+        identity: The client's key and certificate as values, instead of `certificate`.
     """
 
     ca: str | None = None
@@ -52,10 +52,10 @@ class Tls:
     identity: Identity | None = field(default=None, repr=False)
 
     def context(self) -> ssl.SSLContext:
-        """The context these settings make.
+        """The SSL context for these settings.
 
         Raises:
-            ConfigError: a file cannot be read or is no certificate or key.
+            ConfigError: a file cannot be read, or contains no certificate or key.
         """
         import ssl  # noqa: PLC0415  # only where TLS is used
         from pathlib import Path  # noqa: PLC0415
@@ -89,13 +89,13 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach the registry.
+    """How to connect to the registry.
 
     Attributes:
-        tls: For https URLs.
+        tls: The settings for https URLs.
         proxy: The URL of an HTTP proxy.
-        timeout: Seconds that connecting, or waiting for an answer, may take.
-        transport: An httpx transport to use instead of the network.
+        timeout: The limit for connecting, and for waiting for an answer, in seconds.
+        transport: An httpx transport instead of the network.
     """
 
     tls: Tls = Tls()
@@ -126,7 +126,7 @@ class Connection:
             return self.tls.context()
         import ssl  # noqa: PLC0415  # httpx has imported it
 
-        # It takes 25 ms to load the system's certificates; this context trusts none.
+        # Loading the system's certificates takes 25 ms; this context, for plain http, trusts none.
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
@@ -135,7 +135,7 @@ def _mock_transport(urls: tuple[str, ...]) -> Any:
     if not scopes:
         return None
     if len(urls) > 1:
-        raise ConfigError("url", "a mock:// URL stands alone")
+        raise ConfigError("url", "a mock:// URL must be the only URL")
     from serdes.client.asgi import AsgiTransport, SharedTransport  # noqa: PLC0415  # imports httpx
 
     with _mocks_lock:

@@ -1,4 +1,4 @@
-"""The registry client of short-lived commands: on http.client, which is there in a third of httpx's time."""
+"""The registry client of short-lived commands: http.client loads in a third of the time of httpx."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
 
 class LeanClient(RegistryClient):
-    """A RegistryClient for one thread; httpx serves where there is a proxy or a `mock://` URL."""
+    """A RegistryClient for one thread; it uses httpx only for a proxy or a `mock://` URL."""
 
     _connections: dict[tuple[str, str], HTTPConnection] | None = None
 
@@ -34,7 +34,7 @@ class LeanClient(RegistryClient):
                 try:
                     return _exchange(connection, parts, step)
                 except (OSError, HTTPException):
-                    # The registry may have closed it while it was idle.
+                    # The registry may have closed the idle connection.
                     connection.close()
             connection = self._connections[key] = self._connect(parts)
             return _exchange(connection, parts, step)
@@ -74,11 +74,11 @@ def _exchange(connection: HTTPConnection, parts: SplitResult, step: Send) -> Ans
 
 
 def open_client(properties: Mapping[str, str], kafka: Mapping[str, object] | None = None) -> LeanClient:
-    """The client that properties ask for; see `client_options`.
+    """Create the client for some properties; see `client_options`.
 
     Args:
-        properties: Those that `is_of_client` picks.
-        kafka: The Kafka client's configuration, for credentials that are inherited from it.
+        properties: The properties that `is_of_client` accepts.
+        kafka: The Kafka client's configuration, for inherited credentials.
 
     Raises:
         ConfigError: A property is unknown or wrong.
@@ -88,6 +88,6 @@ def open_client(properties: Mapping[str, str], kafka: Mapping[str, object] | Non
     if "SASL_INHERIT" in sources or "SASL_OAUTHBEARER_INHERIT" in sources:
         conf |= {name: value for name, value in (kafka or {}).items() if name in INHERITED}
     client = LeanClient(**client_options(conf))
-    # Somebody reads why a schema was refused.
+    # A person will read why a schema was refused, so ask for explanations.
     client.endpoints.explain = True
     return client

@@ -1,7 +1,7 @@
 """Validation by JSON Schema: one validator for serializers, the REST proxy, the console tools and Spark.
 
-jsonschema-rs decides. When it refuses, jsonschema explains, within a bound on its work. A schema and value that might
-take long are decided in a worker process, which is killed if they do.
+jsonschema-rs decides. If it refuses a value, jsonschema explains the refusal within a limit of work. A schema and value
+that might take long are handled in a worker process, which is killed if they do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A JSON Schema with its references: the input of a validator, in this process or in a worker."""
+"""A JSON Schema with its references, the input of a validator in this process or in a worker."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from serdes.validation.explanation import Explainer
 
-#: In longer schemas, in characters, the place that costs most is not looked for.
+#: The longest schema, in characters, that is searched for the place that costs most work.
 _LONGEST_EXAMINED = 200_000
-#: Values of more bytes, and schemas of more work, are not searched for the first error if the best is not found.
+#: For larger values, in bytes, and schemas of more work, no first error is searched if the best one is not found.
 _LONGEST_SEARCHED = 500_000
 _MOST_WEIGHT = 2_000
 
@@ -50,8 +50,8 @@ class DescribedSchema:
 
     Attributes:
         text: The schema.
-        dependencies: The schemas it refers to, under the names of its references.
-        dialect_name: The draft of a schema whose `$schema` is missing or unknown, as in `json.schema.spec.version`.
+        dependencies: The referenced schemas, by the names in the references.
+        dialect_name: The draft to use if `$schema` is missing or unknown, as in `json.schema.spec.version`.
     """
 
     text: str
@@ -75,32 +75,32 @@ class DescribedSchema:
 
     @cached_property
     def dialect(self) -> Dialect:
-        """The draft it is written in."""
+        """The draft of the schema."""
         return dialect_of(self.raw, _DIALECTS[self.dialect_name])
 
     @cached_property
     def size(self) -> int:
-        """The characters of all texts."""
+        """The number of characters in all texts."""
         return len(self.text) + sum(len(dependency.text) for dependency in self.dependencies)
 
     @cached_property
     def work(self) -> Work:
-        """The bound on the work of a validator."""
+        """The limit on the work of a validator."""
         return bounded_work(self.raw, self.dependencies, self.dialect)
 
     def compile(self, *, backtracks: int | None = None) -> jsonschema_rs.Validator:
-        """The validator that decides.
+        """Compile the schema to a validator.
 
         Args:
-            backtracks: After how many steps a pattern that needs backtracking gives up; None for the library's limit.
+            backtracks: The number of steps after which a backtracking pattern gives up; None for the library's limit.
 
         Raises:
-            ValueError: The schema breaks its draft's rules, or refers to what is not there.
+            ValueError: The schema violates its draft, or a reference has no target.
         """
         return compiled(self.raw, self.dependencies, dialect=self.dialect, backtracks=backtracks)
 
     def explain_shortly(self, value: Any) -> Refusal | None:
-        """The reason why the schema refuses a value; None if it is not found in about a millisecond."""
+        """The reason why the schema refuses a value; None if it takes more than about a millisecond to find."""
         return self._explainer.explain(value, is_short=True)
 
     def explain(self, value: Any, size: int) -> Refusal:
@@ -111,7 +111,7 @@ class DescribedSchema:
         return refusal or self.given_up("to find the reason takes too much work")
 
     def given_up(self, why: str) -> Refusal:
-        """A refusal that names no more than the place in the schema that costs most work."""
+        """A refusal that names only the place in the schema that costs the most work."""
         tangle = UNBOUNDED.tangle if self.size > _LONGEST_EXAMINED else self.work.tangle
         pointer = "".join(f"/{step}" for step in tangle.pointer)
         return Refusal(
@@ -119,14 +119,14 @@ class DescribedSchema:
         )
 
     def _first(self, value: Any) -> Refusal | None:
-        """The first error by jsonschema-rs, which finds it far inside a large value too."""
+        """The first error that jsonschema-rs reports, which it finds quickly even deep inside a large value."""
         validator = compiled(self.raw, self.dependencies, dialect=self.dialect, mask="the value")
         error = next(validator.iter_errors(value), None)
         return None if error is None else Refusal(tuple(error.instance_path), error.kind.name, error.message)
 
     @cached_property
     def _explainer(self) -> Explainer:
-        # Imported here: most programs never meet a value that is refused, and the library takes long to load.
+        # Import here: the library is slow to load, and most programs never see a refused value.
         from serdes.validation.explanation import Explainer  # noqa: PLC0415
 
         resources = resources_of(self.raw, self.dependencies, self.dialect)
@@ -134,17 +134,17 @@ class DescribedSchema:
 
     @cached_property
     def packed(self) -> bytes:
-        """The schema for another process."""
+        """The schema in a form for another process."""
         named = [(dependency.name, dependency.text) for dependency in self.dependencies]
         return orjson.dumps([self.text, named, self.dialect_name])
 
     @cached_property
     def digest(self) -> bytes:
-        """The schema's name there, 16 bytes."""
+        """The schema's key in that process, 16 bytes."""
         return hashlib.sha256(self.packed).digest()[:16]
 
 
 def unpacked(packed: bytes) -> DescribedSchema:
-    """The schema that another process sent, the reverse of `packed`."""
+    """Unpack a schema from another process, the reverse of `packed`."""
     text, named, dialect_name = orjson.loads(packed)
     return DescribedSchema(text, tuple(Dependency(name, value) for name, value in named), dialect_name)

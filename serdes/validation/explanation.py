@@ -1,4 +1,4 @@
-"""Why a value is refused: the field, the reason, and the branch of oneOf or anyOf that came nearest."""
+"""Explains why a value is refused: the field, the reason, and the nearest branch of oneOf or anyOf."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from serdes.validation.keywords import UndecidedError, leaf_message, validator_c
 from serdes.validation.refusal import Path, Refusal, data_path
 from serdes.validation.search import Search, searching
 
-#: jsonschema's ValidationError, whose types do not say which of its fields are set.
+#: jsonschema's ValidationError, whose type annotations do not say which fields are set.
 Error = Any
 
-#: Errors among which the best is chosen.
+#: The most errors from which to choose the best.
 _MOST_ERRORS = 20
 _LONGEST_REASON = 500
-#: Keywords whose reason jsonschema-rs words, as it does not depend on other keywords.
+#: Keywords whose reason comes from jsonschema-rs, because it does not depend on other keywords.
 _LEAVES = frozenset(
     {
         "type",
@@ -51,8 +51,8 @@ class Explainer:
 
     Args:
         raw: The schema, in its draft.
-        resources: The schemas it refers to, by address.
-        dialect: Its draft.
+        resources: The referenced schemas, by address.
+        dialect: The draft of the schema.
     """
 
     def __init__(self, raw: Any, resources: Mapping[str, Any], dialect: Dialect) -> None:
@@ -68,11 +68,11 @@ class Explainer:
         self._validator = validator_class(dialect.name)(raw, registry=registry, _resolver=registry.resolver(base))
 
     def explain(self, value: Any, *, is_short: bool = False) -> Refusal | None:
-        """The reason why the schema refuses a value; None if it is not found within the bound.
+        """The reason why the schema refuses a value; None if it is not found within the limit of work.
 
         Args:
             value: The refused value.
-            is_short: Take no more than about a millisecond.
+            is_short: Whether to give up after about a millisecond.
         """
         errors: list[Error] = []
         is_complete = True
@@ -101,7 +101,7 @@ class Explainer:
         if error.validator is None:
             return "the schema false accepts nothing"
         if isinstance(error.instance, dict | list):
-            # Not by jsonschema-rs, which would copy it.
+            # Not with jsonschema-rs, which would copy the value.
             return f"{error.message} ({keyword} {error.validator_value})" if keyword in _COUNTS else str(error.message)
         if keyword not in _LEAVES:
             return str(error.message)
@@ -110,7 +110,7 @@ class Explainer:
 
 
 def _best(errors: Sequence[Error]) -> Error:
-    """The error that says most: the shallowest, and in it what the nearest branch says, if one is nearest."""
+    """The most informative error: the shallowest, and for a combined schema the best error of its nearest branch."""
     best = max(errors, key=_relevance)
     branches = [list(branch) for _, branch in groupby(best.context or (), key=_branch)]
     if not branches:
@@ -131,14 +131,14 @@ def _branch(error: Error) -> Any:
 
 
 def _distance(errors: Sequence[Error]) -> tuple[bool, int, int]:
-    """How far a branch is from accepting: another type, constants (such as a field that names the kind), errors."""
+    """The distance of a branch from accepting: type mismatches, then constants (such as a kind field), then errors."""
     other_type = any(error.validator == "type" and not error.relative_path for error in errors)
     constants = sum(error.validator in ("const", "enum") for error in errors)
     return other_type, constants, len(errors)
 
 
 def _nearest(error: Error) -> str:
-    """The branches of oneOf and anyOf on the way to an error."""
+    """The branches of oneOf and anyOf on the path to an error."""
     branches: list[str] = []
     while (parent := error.parent) is not None:
         index = _branch(error)

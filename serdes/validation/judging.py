@@ -1,8 +1,8 @@
-"""Values judged by worker processes, which are killed when a value takes too much time or memory.
+"""Validates values in worker processes, which are killed if a value takes too much time or memory.
 
-A request is COMPILE or JUDGE, the digest that names a schema, and the packed schema or the value's JSON text. The
-answer is ACCEPTED, or INVALID with the schema's error, or UNKNOWN if the schema must be compiled first, or REFUSED and
-then, as a part of its own, path, keyword and reason as JSON.
+A request is COMPILE or JUDGE, the digest of the schema, and the packed schema or the value's JSON text. The answer is
+ACCEPTED, INVALID with the schema's error, UNKNOWN if the schema must be compiled first, or REFUSED followed by a
+second part: path, keyword and reason as JSON.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from serdes.validation.refusal import Refusal
 COMPILE, JUDGE = b"S", b"V"
 ACCEPTED, REFUSED, UNKNOWN, INVALID = b"+", b"-", b"?", b"!"
 
-#: Seconds of processor time that a value may take, and that a schema may take to compile.
+#: The processor time for a value, and for compiling a schema, in seconds.
 _CPU_SECONDS = 0.5
 _COMPILE_CPU_SECONDS = 2.0
-#: Seconds on the clock after which a worker is killed if the machine does not give it its processor time.
+#: The time after which a worker is killed even if the machine gave it too little processor time, in seconds.
 _PATIENCE = 5.0
 
 #: The workers of this process.
@@ -30,13 +30,13 @@ pool = WorkerPool("serdes.validation.worker", wait_seconds=30.0)
 
 
 def judge(schema: DescribedSchema, text: bytes) -> Refusal | None:
-    """The refusal of a value given as JSON text; None if the schema accepts it.
+    """Validate a value given as JSON text; returns the refusal, or None if the schema accepts it.
 
-    A value that takes more time or memory than a worker has is refused.
+    A value that takes more time or memory than a worker may use is refused.
 
     Raises:
         ValueError: The schema cannot be compiled.
-        ValidationUnavailable: No worker can be started, or none is free in time.
+        ValidationUnavailable: No worker can be started, or none becomes free in time.
     """
     try:
         verdict = pool.run(partial(_verdict, schema, text))
@@ -61,7 +61,7 @@ def _verdict(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | 
         decision = ask()
     if decision == ACCEPTED:
         return None
-    # The decision came first, as the explanation may be more than there is time for.
+    # The decision comes first, because the time may run out during the explanation.
     try:
         path, keyword, reason = orjson.loads(worker.receive(_PATIENCE))
     except WorkerFailed as failure:

@@ -1,8 +1,8 @@
-"""The keywords of jsonschema with a bound on their work.
+"""jsonschema's keywords with a limit of work.
 
-The library tries every branch of a combined schema and keeps all errors, which doubles with each level where references
-meet again. So every keyword counts its steps (see `search.py`), and one that combines schemas gives up when they are
-spent. Regular expressions, and what compares all items with each other, are left to jsonschema-rs, which is bounded.
+The library tries every branch of a combined schema and keeps all errors, which doubles the work at each level of
+repeated references. So every keyword counts its steps (see `search.py`), and keywords that combine schemas give up
+when no steps are left. jsonschema-rs handles regular expressions and comparisons of all items, within its own limits.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from compat.json_schema.validate.metaschemas import finds
 from compat.json_schema.validate.work import BACKTRACKS
 from serdes.validation.search import LONGEST_SHOWN, Exhausted, LongText, current
 
-#: Errors that are kept of one branch.
+#: The most errors to keep of one branch.
 _ERRORS_OF_BRANCH = 20
-#: Parts of a keyword's value or of an instance that are looked at in one step.
+#: How many parts of a keyword's value or of an instance are checked in one step.
 _PARTS_OF_STEP = 100
-#: What a call of jsonschema-rs may take, in steps.
+#: The cost of a call of jsonschema-rs, in steps.
 _STEPS_OF_RUST = 20
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 class UndecidedError(ValidationError):
-    """Stands for the errors of a keyword that was given up."""
+    """Replaces the errors of a keyword that gave up."""
 
 
 @cache
 def validator_class(dialect_name: str) -> Any:
-    """The library's class for a draft, with keywords that count their steps."""
+    """The library's class for a draft, with keywords that count steps."""
     base, dialect = _PYTHON[dialect_name]
     keywords = dict(base.VALIDATORS)
     keywords.update({name: keyword for name, keyword in _OURS.items() if name in keywords})
@@ -51,14 +51,14 @@ def validator_class(dialect_name: str) -> Any:
 
 
 def _evolve(validator: Any, **changes: Any) -> Any:
-    """The same validator with another schema; the library's own takes a class that counts nothing for a `$schema`."""
+    """The same validator with another schema; given a `$schema`, the library would use a class that does not count."""
     fields = {"schema": validator.schema, "_resolver": validator._resolver, **changes}  # noqa: SLF001  no other access
     return type(validator)(**fields)
 
 
 @lru_cache(maxsize=100)
 def _leaf(dialect_name: str, keyword: str, value: str, mask: str | None) -> Any:
-    # A pattern that backtracks for long is given up here sooner than by the validator that decides.
+    # Patterns with much backtracking give up earlier here than in the deciding validator.
     options = jsonschema_rs.FancyRegexOptions(BACKTRACKS)
     schema = {keyword: json.loads(value)}
     try:
@@ -68,13 +68,13 @@ def _leaf(dialect_name: str, keyword: str, value: str, mask: str | None) -> Any:
 
 
 def leaf_message(dialect: Dialect, keyword: str, value: Any, instance: Any) -> str | None:
-    """What jsonschema-rs has against an instance by one keyword; None for nothing.
+    """The error of jsonschema-rs for one keyword; None if the instance is valid.
 
     Args:
         dialect: The schema's draft.
-        keyword: The keyword, which must not depend on others.
-        value: Its value.
-        instance: What is validated.
+        keyword: The keyword; it must not depend on other keywords.
+        value: The keyword's value.
+        instance: The value to validate.
     """
     is_long = isinstance(instance, str) and len(instance) > LONGEST_SHOWN
     compiled = _leaf(dialect.name, keyword, json.dumps(value), "the text" if is_long else None)
@@ -99,10 +99,10 @@ def _counted(keyword: Keyword) -> Keyword:
 
 
 def _giving_up(keyword: Keyword, *, is_combining: bool) -> Keyword:
-    """A keyword whose subschemas are tried with the same value, and which is given up if the steps are spent.
+    """A keyword that applies subschemas to the same value and gives up when no steps are left.
 
-    Of keywords within each other the outermost is given up: of those that combine errors, and of those that pass errors
-    on about one value.
+    If such keywords are nested, the outermost gives up: of those that combine errors, or of those that pass on errors
+    about the same value.
     """
     counted = _counted(keyword)
 
@@ -137,7 +137,7 @@ def _left_to_rust(keyword: str, dialect: Dialect) -> Keyword:
 
 
 def _branches(validator: Any, schemas: Sequence[Any], instance: Any) -> tuple[list[int], list[ValidationError]]:
-    """Which branches accept, and the errors of the others."""
+    """The indexes of the branches that accept, and the errors of the others."""
     accepting: list[int] = []
     context: list[ValidationError] = []
     for index, schema in enumerate(schemas):
@@ -220,7 +220,7 @@ _OURS: Mapping[str, Keyword] = {
     "type": _type,
 }
 _LEFT_TO_RUST = ("pattern", "format", "uniqueItems", "multipleOf", "contentEncoding", "contentMediaType")
-#: Keywords that pass the errors of their subschemas on, and those that make one error of them.
+#: Keywords that pass on the errors of their subschemas, and keywords that combine them to one error.
 _PASSING = frozenset({"allOf", "if", "dependencies", "dependentSchemas"})
 _COMBINING = frozenset({"anyOf", "oneOf", "not", "contains", "unevaluatedProperties", "unevaluatedItems"})
 _RUST: Mapping[str, Any] = {

@@ -12,9 +12,9 @@ class Refusal:
     """A refusal: field, keyword and reason.
 
     Attributes:
-        path: The keys and indexes that lead to the value at fault.
-        keyword: The schema's keyword that refuses it.
-        reason: A sentence, which names the keyword if it does not speak for itself.
+        path: The keys and indexes of the refused part.
+        keyword: The keyword of the schema that refuses it.
+        reason: A sentence that names the keyword if it is not obvious.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class ValueRefused(ValueError):
 
     @property
     def path(self) -> str:
-        """Where in the value, as `$.key[index]`."""
+        """The path of the refused part, as `$.key[index]`."""
         return data_path(self.refusal.path)
 
     def __str__(self) -> str:

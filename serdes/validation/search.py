@@ -1,4 +1,4 @@
-"""The bound on an explanation: counted steps, and short texts of values in messages."""
+"""The limit of work for an explanation, and short texts for values in messages."""
 
 from __future__ import annotations
 
@@ -7,61 +7,61 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-#: Keywords that are tried, usually and while others wait: each is a step of about 10 microseconds.
+#: The limit of keywords to check, normally and if other work is waiting; each step takes about 10 microseconds.
 _STEPS, _FEW_STEPS = 1_000, 100
-#: How often the search goes on behind a keyword that it gave up, each time with fewer steps.
+#: How often the search continues after a keyword that gave up, each time with fewer steps.
 _RENEWALS = 4
-#: Parts of an object or array, and characters, that are copied in one step.
+#: How many parts of an object or array, and characters, are copied in one step.
 _COPIED_IN_STEP = 5_000
-#: The longest text that a reason shows, in characters.
+#: The longest text to show in a reason, in characters.
 LONGEST_SHOWN = 200
 
 
 class Exhausted(Exception):
-    """The steps are spent."""
+    """No steps are left."""
 
 
 class Search:
-    """The steps of one explanation, and the values that it met.
+    """The remaining steps of one explanation, and the values seen so far.
 
     Args:
-        is_short: Take few steps, and give up when they are spent.
+        is_short: Whether to take only few steps.
 
     Attributes:
-        is_combining: Whether the errors of subschemas are being combined to a single error.
-        passing: The value for which errors of subschemas are being passed on.
+        is_combining: Whether errors of subschemas are being combined to one error.
+        passing: The value about which errors of subschemas are being passed on.
     """
 
     def __init__(self, *, is_short: bool = False) -> None:
         self._left = _FEW_STEPS if is_short else _STEPS
         self._renewals = [] if is_short else [_STEPS // 4] * _RENEWALS
         self.is_combining = False
-        self.passing: Any = self  # no value is that
-        #: Values by identity, each with itself, so that its identity stays its own.
+        self.passing: Any = self  # differs from every value
+        #: Values by identity; keeping them alive keeps the identities unique.
         self._brief: dict[int, tuple[Any, Any]] = {}
 
     def spend(self, steps: int) -> None:
-        """Counts steps.
+        """Count steps.
 
         Raises:
-            Exhausted: There are none left.
+            Exhausted: No steps are left.
         """
         self._left -= steps
         if self._left < 0:
             raise Exhausted
 
     def renew(self) -> None:
-        """Goes on with fewer steps.
+        """Continue with fewer steps.
 
         Raises:
-            Exhausted: That was done too often.
+            Exhausted: This was done too often.
         """
         if not self._renewals:
             raise Exhausted
         self._left = self._renewals.pop()
 
     def brief(self, value: Any) -> Any:
-        """The value with a short `repr`, because the library puts whole values into its messages."""
+        """The value with a short `repr`, because the library includes whole values in its messages."""
         brief = _BRIEF.get(type(value))
         if brief is None or (brief is LongText and len(value) <= LONGEST_SHOWN):
             return value
@@ -82,7 +82,7 @@ class _Array(list[Any]):
 
 
 class LongText(str):
-    """A long text, which messages do not show."""
+    """A long text, which messages abbreviate."""
 
     __slots__ = ()
 
@@ -95,14 +95,14 @@ _active = threading.local()
 
 
 def current() -> Search:
-    """The search of this thread."""
+    """The current search of this thread."""
     search: Search = _active.search
     return search
 
 
 @contextmanager
 def searching(search: Search) -> Iterator[None]:
-    """Installs a search as that of this thread."""
+    """Make a search the current one of this thread."""
     _active.search = search
     try:
         yield

@@ -1,4 +1,4 @@
-"""The validator of a JSON Schema: decides here if that is known to be quick, else in a worker process."""
+"""The validator of a JSON Schema: it decides in this process if that is sure to be quick, otherwise in a worker."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from serdes.validation.refusal import Refusal, ValueRefused
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """Limits of this process: work on a value (see compat's `work_of`), and characters of a schema to compile."""
+    """The limits of this process: work on a value (see `work_of` in compat), and characters of a schema to compile."""
 
     work: float
     schema: int
 
 
-#: About 0.2 s of a thread that holds up nobody else, and about 10 ms of an event loop.
+#: About 0.2 s for a thread that delays no other work, and about 10 ms for an event loop.
 _ALONE, _SHARED = _Limits(2e7, 2_000_000), _Limits(1e6, 200_000)
 
 
 class JsonValidator:
     """Refuses values that a JSON Schema does not accept, in bounded time and memory.
 
-    References lead to the dependencies, by their names as they stand or relative to an `$id`; never to the network.
+    References resolve to dependencies, by their exact names or relative to an `$id`; never over the network.
 
     Args:
         text: The schema.
-        dependencies: What it refers to.
-        dialect: The draft of a schema whose `$schema` is missing or unknown, as in `json.schema.spec.version`.
-        holds_up_others: Other work of this process waits while a value is validated: leave more to workers.
+        dependencies: The schemas that it refers to.
+        dialect: The draft to use if `$schema` is missing or unknown, as in `json.schema.spec.version`.
+        holds_up_others: Whether validation delays other work of this process, so that more is left to workers.
 
     Attributes:
-        accepts: Whether a value of at most `longest` bytes of JSON is accepted; if not, `check` has the last word.
-        longest: The size of values up to which that is sure to be quick; -1 if it never is.
+        accepts: Tells whether a value of at most `longest` bytes of JSON is accepted; if False, `check` decides.
+        longest: The largest size of values, in bytes of JSON, for which that is sure to be quick; -1 for none.
 
     Raises:
-        SchemaCompileError: The schema is not JSON, breaks its draft's rules, or refers to what is not there. Of schemas
+        SchemaCompileError: The schema is not JSON, violates its draft, or has a reference without a target. For schemas
             that only a worker may compile, `check` raises it.
     """
 
@@ -71,20 +71,20 @@ class JsonValidator:
             raise SchemaCompileError(JSON, str(error)) from None
 
     def covers(self, size: int, count: int) -> bool:
-        """Whether `accepts` is sure to be quick for so many values, of so many bytes of JSON together."""
+        """Whether `accepts` is sure to be quick for this many values with this many bytes of JSON in total."""
         return self._work.bound(size) + (count - 1) * self._work.bound(0) <= self._limits.work
 
     def check(self, value: Any, text: bytes | None = None) -> None:
-        """Returns if the schema accepts a value.
+        """Return if the schema accepts a value.
 
         Args:
             value: The value, as decoded JSON.
-            text: Its JSON text in UTF-8, if it is at hand.
+            text: Its JSON text in UTF-8, if available.
 
         Raises:
-            ValueRefused: It does not, or to find out takes more time or memory than a worker has.
+            ValueRefused: The schema does not accept it, or the check takes more time or memory than a worker may use.
             SchemaCompileError: The schema cannot be compiled.
-            ValidationUnavailable: There is no worker.
+            ValidationUnavailable: No worker is available.
         """
         if text is None:
             text = dumps(value)
@@ -102,11 +102,11 @@ class JsonValidator:
             raise ValueRefused(refusal)
 
     def _explained(self, text: bytes) -> Refusal | None:
-        """Why a value is refused; None if that is for a worker to say."""
-        # A pattern that gave up is tried again there, with more time.
+        """The reason why a value is refused; None if a worker must decide."""
+        # The worker tries a pattern that gave up again, with more time.
         if self._work.backtracks:
             return None
-        # As JSON, whatever the value was made of.
+        # Convert to plain JSON values, whatever types the value contains.
         value = loads(text.decode())
         if self._limits is _SHARED:
             return self._schema.explain_shortly(value)
@@ -114,7 +114,7 @@ class JsonValidator:
 
 
 def _longest(work: Work, most: float) -> int:
-    """The largest size of values with which the work is bearable; -1 if there is none."""
+    """The largest size of values for which the work stays within a limit; -1 if there is none."""
     least = work.bound(0)
     slope = work.bound(1) - least
     if not least <= most:

@@ -1,4 +1,4 @@
-"""The process that judges values: `python -m serdes.validation.worker FD`."""
+"""A process that validates values: `python -m serdes.validation.worker FD`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 _DIGEST_BYTES = 16
-#: Memory of a worker in bytes.
+#: The memory limit of a worker, in bytes.
 _MEMORY_BYTES = 512 << 20
-#: Schemas that a worker keeps.
+#: The most schemas that a worker keeps.
 _KEPT = 64
-#: Lower priority than the program that asks, whose other work goes first.
+#: A lower priority than the program's, whose own work comes first.
 _NICENESS = 10
 
 
@@ -31,14 +31,14 @@ class _Compiled(NamedTuple):
     validator: jsonschema_rs.Validator
 
 
-#: The schemas by digest, the one used last at the end.
+#: The schemas by digest; the most recently used is last.
 _compiled: OrderedDict[bytes, _Compiled] = OrderedDict()
 
 
 def main() -> None:
-    """Judge values until the program has gone."""
+    """Validate values until the program closes the connection."""
     os.nice(_NICENESS)
-    # What libraries print, and their last words, are not for the program's log.
+    # Output of libraries and crash messages must not appear in the program's log.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)

@@ -166,7 +166,7 @@ def test_settings_come_from_files_the_environment_and_the_command_line(
     )
     assert run("register", "--dry-run", "--property", "nope=1") == (
         1,
-        "magicbyte: nope: is no setting of the registry client\n",
+        "magicbyte: nope: is not a setting of the registry client\n",
     )
     assert run("register", "--dry-run", "--property", "nope") == (
         1,

@@ -207,7 +207,7 @@ def test_client_credentials():
     ("events", "error"),
     [
         ([Answer(400, b"bad client")], OAuthTokenError("http://id/token", 400, "bad client")),
-        ([answer(200, {})], OAuthTokenError("http://id/token", 200, "the answer holds no access_token")),
+        ([answer(200, {})], OAuthTokenError("http://id/token", 200, "the answer has no access_token")),
         ([DOWN] * 3, OAuthTokenError("http://id/token", None, "ConnectError: refused")),
     ],
 )
