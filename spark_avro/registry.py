@@ -1,4 +1,4 @@
-"""What a plan needs from the registry: schemas by id with their references resolved, asked for on the driver only."""
+"""Reads schemas and their references from the registry for query plans; it runs only on the driver."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
 from spark_avro.workers.sent_schema import SentSchema
 
-#: A registry's URL (several with commas between), the settings of its client by confluent-kafka's names or Java's, or a
-#: client that is set up already.
+#: A registry's URL (several separated by commas), the settings of its client under confluent-kafka's or Java's names,
+#: or an existing client.
 Registry = str | Mapping[str, Any] | RegistryClient
 
 
 @dataclass(frozen=True)
 class Version:
-    """A schema of any type under its id.
+    """A schema of any type, with its id.
 
     Attributes:
-        id: The id before the payload of a message.
-        ruled: The schema as the registry has it, with its rules.
+        id: The id in front of the payload of a message.
+        ruled: The registry's schema with its rules.
         dependencies: The texts that it refers to.
-        refusal: Why records of this schema must not be read, if its rules or the reader's say so.
+        refusal: The reason why records with this schema must not be read, if its rules or the reader's forbid it.
     """
 
     id: int
@@ -43,12 +43,12 @@ class Version:
 
     @property
     def label(self) -> str:
-        """What the version is called in messages."""
+        """The name of the version in messages."""
         return self.ruled.name
 
     @property
     def sent(self) -> SentSchema:
-        """The version as workers need it."""
+        """The version in the form for workers."""
         return SentSchema(self.ruled, self.dependencies)
 
     @cached_property
@@ -57,13 +57,13 @@ class Version:
 
         Raises:
             UnsupportedSchema: it is of another type.
-            InvalidSchema: its text is refused.
+            InvalidSchema: its text is not a valid schema.
         """
         return _parsed(self.ruled.schema, self.dependencies, f"schema id {self.id}")
 
 
 def client_of(registry: Registry) -> RegistryClient:
-    """The client for a registry's URL or settings, or the client given.
+    """The client for a registry's URL or settings, or the given client.
 
     Raises:
         ConfigError: a setting is missing, unknown or wrong.
@@ -74,10 +74,10 @@ def client_of(registry: Registry) -> RegistryClient:
 
 
 def settings_for_workers(registry: Registry) -> dict[str, Any]:
-    """The settings that workers make their client of; secrets are left for them to resolve.
+    """The settings from which workers create their client; workers resolve the secrets themselves.
 
     Raises:
-        PlanError: a secret stands in the settings as it is, or they cannot be told from a client.
+        PlanError: the settings contain a secret as plain text, or they are hidden inside a given client.
     """
     if isinstance(registry, RegistryClient):
         if registry.is_bare:
@@ -99,7 +99,7 @@ def settings_for_workers(registry: Registry) -> dict[str, Any]:
 
 
 def _shows_secret(name: str, value: str) -> bool:
-    """Whether a value has a secret that is no placeholder; a user name before the password is none."""
+    """Whether a value contains a secret that is not a placeholder; a user name is not a secret."""
     literal = without_placeholders(value)
     if is_secret(name):
         return literal.rpartition(":")[2] != ""
@@ -107,17 +107,17 @@ def _shows_secret(name: str, value: str) -> bool:
 
 
 def subject_of(*, subject: str | None, topic: str | None, is_key: bool) -> tuple[str, str]:
-    """The subject of a column by topic name strategy, or as given, and how its name came about."""
+    """The subject of a column, given or by the topic name strategy, and a text that explains its name."""
     if subject is not None:
         return subject, ""
     return f"{topic}-{'key' if is_key else 'value'}", f"the topic name strategy's for topic {topic}"
 
 
 def versions_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *, why: str = "") -> list[Version]:
-    """All versions of a subject, oldest first; soft-deleted ones too, since records written with them may be left.
+    """All versions of a subject, oldest first; including soft-deleted ones, because records may still use them.
 
     Raises:
-        NoSubject: the registry does not have it.
+        NoSubject: the registry does not have the subject.
         UnsupportedSchema: a version is of another type.
         RegistryUnavailable: no URL of the registry answers.
     """
@@ -130,10 +130,10 @@ def versions_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *
 
 
 def latest_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *, why: str = "") -> Version:
-    """The latest version of a subject that is not deleted, asked for anew.
+    """The latest version of a subject that is not deleted, fetched from the registry.
 
     Raises:
-        NoSubject: the registry does not have it, or all its versions are deleted.
+        NoSubject: the registry does not have the subject, or all its versions are deleted.
     """
     client.clear_latest_caches()
     try:
@@ -146,7 +146,7 @@ def latest_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *, 
 def versions_by_id(
     client: RegistryClient, ids: Iterable[int], subject: str | None = None, schema_type: str = AVRO
 ) -> list[Version]:
-    """The schemas of ids.
+    """The schemas with some ids.
 
     Raises:
         PlanError: the registry has no schema of an id.
@@ -191,29 +191,29 @@ def refuse_all(versions: Sequence[Version], reader: Ruled | None = None) -> None
 def register_or_look_up(
     client: RegistryClient, subject: str, schema: SchemaText, *, register: bool, normalize: bool = False
 ) -> RegisteredSchema:
-    """The version of a subject to write a schema's records under.
+    """The version of a subject under which to write records with a schema.
 
     Raises:
-        RulesNotSupported: it has rules that a client must carry out.
+        RulesNotSupported: it has rules that this client cannot apply.
     """
     find = client.register if register else client.lookup
     return writable(find(subject, schema, normalize=normalize))
 
 
 def writable(held: RegisteredSchema) -> RegisteredSchema:
-    """The version, if records may be written under it.
+    """Return the version if records may be written under it.
 
     Raises:
-        RulesNotSupported: it has rules that a client must carry out.
+        RulesNotSupported: it has rules that this client cannot apply.
     """
     return before_encoding(Ruled(f"the schema of subject {held.subject}", held.schema, held.rule_set), held)
 
 
 def parsed(client: RegistryClient, schema: SchemaText, subject: str | None, label: str) -> AvroSchema:
-    """A schema with the definitions that its references lead to.
+    """A schema parsed with its references.
 
     Raises:
-        UnsupportedSchema: it is of another type, or its text is refused.
+        UnsupportedSchema: it is of another type, or its text is not a valid schema.
     """
     return _parsed(schema, client.dependencies(schema, subject), label)
 
@@ -232,16 +232,16 @@ def _check_type(schema: SchemaText, schema_type: str, label: str) -> None:
 
 
 def parsed_text(text: str) -> AvroSchema:
-    """A schema given as text, which may refer to nothing.
+    """A schema given as text, without references.
 
     Raises:
-        InvalidSchema: the text is no Avro schema.
+        InvalidSchema: the text is not an Avro schema.
     """
     return _parsed(SchemaText(AVRO, text), (), "the reader's schema")
 
 
 def newest_first(versions: Sequence[Version]) -> list[Version]:
-    """Versions without repeated ids, the most likely in new records first."""
+    """Versions without repeated ids, starting with the one most likely in new records."""
     unique: dict[int, Version] = {}
     for version in reversed(versions):
         unique.setdefault(version.id, version)

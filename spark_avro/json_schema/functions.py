@@ -1,4 +1,4 @@
-"""Columns from and to Confluent-format JSON Schema: parsed by the JVM, validated by Python workers where asked."""
+"""Columns from and to Confluent-format JSON Schema; Python workers validate them on request."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def from_confluent_json(
     position: Sequence[Any] = (),
     is_key: bool = False,
 ) -> Column:
-    """A column of Confluent-format JSON Schema messages as values; NULL stays NULL.
+    """Decode a column of Confluent-format JSON Schema messages; NULL stays NULL.
 
-    The JVM parses; nothing is validated beyond the types. `confluent_json_udf` validates.
+    The JVM parses the JSON and checks only the types; `confluent_json_udf` validates against the schema.
 
     Args:
         column: Binary: magic byte, schema id, JSON text in UTF-8.
         registry: The registry's URL, the settings of a client of it, or such a client.
-        subject: All versions of this subject are known; its latest gives the type.
+        subject: The subject whose versions can be decoded; its latest version defines the type.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
-        ids: Further ids that are known; without subject and topic, the first gives the type.
-        data_type: The Spark type in place of the schema's; also as DDL text.
+        ids: Further ids that can be decoded; without subject and topic, the first one defines the type.
+        data_type: The Spark type instead of the schema's; DDL text is accepted.
         mode: As in `from_confluent_avro`.
         position: As in `from_confluent_avro`.
-        is_key: Whether `topic` stands for its key's subject.
+        is_key: Whether `topic` means the subject of its key.
 
     Raises:
         NoSubject, PlanError, UnsupportedSchema, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
@@ -83,9 +83,9 @@ def confluent_json_udf(
     position: Sequence[Any] = (),
     is_key: bool = False,
 ) -> Column:
-    """The same as `from_confluent_json`, each message validated by its schema in Python workers first.
+    """Do the same as `from_confluent_json`, after Python workers have validated each message with its schema.
 
-    `ask_registry` lets workers ask for ids that were not known when the query was planned; the other arguments and the
+    `ask_registry` lets workers look up ids that were not known when the query was planned; the other arguments and the
     errors are those of `from_confluent_json`.
     """
     payload = messages(column)
@@ -111,23 +111,23 @@ def to_confluent_json(
     register: bool = True,
     is_key: bool = False,
 ) -> Column:
-    """A column of structs, arrays or maps as Confluent-format JSON; NULL stays NULL, and a NULL field is left out.
+    """Encode a column of structs, arrays or maps as Confluent-format JSON; NULL stays NULL, NULL fields are omitted.
 
     Args:
-        column: What to encode.
+        column: The column to encode.
         registry: The registry's URL, the settings of a client of it, or such a client.
-        subject: The subject to register under; in its place a topic names it.
+        subject: The subject under which to register; by default it is derived from the topic.
         topic: The topic that the column will be written to.
-        schema: The JSON Schema; without it one is derived from the column's type in `data`.
-        data: The frame that the column is of.
+        schema: The JSON Schema; by default it is derived from the column's type in `data`.
+        data: The data frame with the column.
         title: The title of a derived schema.
-        register: Whether a schema that the subject does not have yet is registered; else that is an error.
-        is_key: Whether `topic` stands for its key's subject.
+        register: Whether to register a schema that the subject does not have; otherwise that is an error.
+        is_key: Whether `topic` means the subject of its key.
 
     Raises:
-        PlanError: arguments are missing, or JSON has no such type.
-        IncompatibleSchema: the subject's compatibility level refuses the schema.
-        RulesNotSupported: the schema has rules that a client must carry out.
+        PlanError: arguments are missing, or JSON has no matching type.
+        IncompatibleSchema: the schema is incompatible with the subject's versions.
+        RulesNotSupported: the schema has rules that this client cannot apply.
     """
     payload = as_column(column)
     if schema is None:
@@ -152,7 +152,7 @@ def _select(
     *,
     is_key: bool,
 ) -> tuple[Selection, spark.DataType]:
-    """The versions that are known, and the type of the values."""
+    """The versions that can be decoded, and the type of the values."""
     as_written = data_type is not None
     chosen = select_versions(
         registry=registry, schema_type=JSON, subject=subject, topic=topic, ids=ids, is_key=is_key, as_written=as_written
@@ -165,7 +165,7 @@ def _select(
 
 
 def _parse(text: Column, kind: spark.DataType) -> tuple[Column, Column]:
-    """The value of a JSON text, and whether it has one: from_json takes no scalars, so all are put in an object."""
+    """The value of a JSON text, and whether there is one; from_json rejects scalars, so each is put in an object."""
     around = spark.StructType([spark.StructField("value", kind), spark.StructField(_CORRUPT, spark.StringType())])
     whole = F.from_json(
         F.concat(F.lit('{"value":'), text, F.lit("}")),

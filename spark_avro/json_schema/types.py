@@ -1,4 +1,4 @@
-"""Which Spark type stands for which JSON Schema, and the other way."""
+"""Conversion between Spark types and JSON Schemas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCALARS: Mapping[str, spark.DataType] = {
     "boolean": spark.BooleanType(),
 }
 
-#: What has no one type becomes the text of its JSON.
+#: A value without a single type becomes the text of its JSON.
 _TEXT = spark.StringType()
 
 
@@ -35,7 +35,7 @@ class _Scope:
         self.documents = documents
 
     def find(self, reference: str) -> tuple[Any, _Scope]:
-        """What a `$ref` leads to; an empty schema where it leads nowhere."""
+        """The target of a `$ref`; an empty schema if there is none."""
         name, _, pointer = reference.partition("#")
         scope = self if not name else _Scope(self.documents.get(name, {}), self.documents)
         part = scope.root
@@ -75,7 +75,7 @@ def _type(schema: Any, scope: _Scope, above: tuple[str, ...]) -> spark.DataType:
 
 
 def _properties(schema: Any, scope: _Scope) -> dict[str, tuple[Any, _Scope]]:
-    """An object's properties, with those of the schemas that it has to satisfy as well."""
+    """An object's properties, including those of the schemas in `allOf`."""
     if isinstance(schema.get("$ref"), str):
         target, inner = scope.find(schema["$ref"])
         return _properties(target, inner) if isinstance(target, dict) and target is not schema else {}
@@ -108,10 +108,10 @@ _NAMES: Mapping[type[spark.DataType], Any] = {
 
 
 def json_schema_of(source: spark.DataType, title: str) -> str:
-    """The JSON Schema of what `to_json` writes for a type; a NULL field is left out of an object.
+    """The JSON Schema of the objects that `to_json` writes for a type, which omits NULL fields.
 
     Raises:
-        PlanError: JSON has no such type.
+        PlanError: JSON has no matching type.
     """
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "title": title, **_derive(source)}
     return orjson.dumps(schema).decode()

@@ -1,1 +1,1 @@
-"""Columns by Python workers."""
+"""Columns decoded by Python workers."""

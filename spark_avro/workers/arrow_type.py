@@ -1,4 +1,4 @@
-"""The Arrow type in which Spark takes a Spark type's values from its Python workers."""
+"""The Arrow types of the values that Python workers return to Spark."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SCALARS: Mapping[type[spark.DataType], pa.DataType] = {
 
 
 def arrow_type(kind: spark.DataType) -> pa.DataType:
-    """The Arrow type of a Spark type that `spark_type` or a Protobuf message gives.
+    """The Arrow type for a Spark type of `spark_type` or of a Protobuf message.
 
-    PySpark has such a function of its own, which is not public and takes other arguments in each version.
+    PySpark's own function for this is not public, and its arguments differ between versions.
     """
     if isinstance(kind, spark.StructType):
         return pa.struct([pa.field(field.name, arrow_type(field.dataType), field.nullable) for field in kind])

@@ -1,4 +1,4 @@
-"""Avro decoded in Python workers by our own codecs."""
+"""Columns of Avro decoded in Python workers with this project's codecs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     position: Sequence[Any] = (),
     is_key: bool = False,
 ) -> Column:
-    """A column of Confluent-format Avro decoded in Python workers: slower than `from_confluent_avro`, and more able.
+    """Decode a column of Confluent-format Avro in Python workers: slower than `from_confluent_avro`, with more options.
 
     Args:
         column: Binary: magic byte, schema id, payload.
@@ -42,15 +42,15 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         subject: As in `from_confluent_avro`.
         topic: As in `from_confluent_avro`.
         ids: As in `from_confluent_avro`.
-        reader_schema: As in `from_confluent_avro`; of recursive data, the part that Spark has a type for.
-        as_json: Whether the value is the text of its Avro JSON, which recursive schemas have too.
+        reader_schema: As in `from_confluent_avro`; for recursive data, the part for which Spark has a type.
+        as_json: Whether the values are texts of Avro JSON, which also works for recursive schemas.
         ask_registry: Whether workers ask the registry for ids that were not known when the query was planned.
         mode: As in `from_confluent_avro`.
         position: As in `from_confluent_avro`.
         is_key: As in `from_confluent_avro`.
 
     Raises:
-        UnsupportedSchema: a recursive reader's schema without `as_json`, or a decimal of over 38 digits.
+        UnsupportedSchema: a recursive reader's schema without `as_json`, or a decimal with more than 38 digits.
         NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
@@ -69,7 +69,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
 
 
 def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
-    """The parts of a column whose values are the texts of their Avro JSON."""
+    """The parts of a column whose values are texts of Avro JSON."""
     reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
     batch = avro_json_decoder(chosen.sent_schemas, reader, chosen.origin, chosen.reader_ruled, asked)
     return decoded_by(batch, payload, spark.StringType())
@@ -83,8 +83,8 @@ def decoded_in_python(
     Args:
         payload: The messages.
         chosen: The schemas.
-        reader: The tree of the reader's schema, if a part of it.
-        asked: The settings of the registry's client to ask for other ids; None if these are errors.
+        reader: The tree of the reader's schema, if only a part of it is used.
+        asked: The settings of the registry's client for looking up other ids; None if other ids are errors.
     """
     tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
     batch = avro_decoder(chosen.sent_schemas, reader_text(tree), chosen.origin, chosen.reader_ruled, asked)

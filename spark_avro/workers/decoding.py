@@ -1,7 +1,7 @@
-"""What runs in Spark's Python workers: batches of messages decoded by our own codecs, as columns for Arrow.
+"""Decodes batches of messages in Spark's Python workers to columns for Arrow.
 
-Codecs are compiled once per process. No worker asks the registry, but for ids that were unknown when the query was
-planned, where that was asked for.
+Codecs are compiled once per process. Workers ask the registry only if the query allows it, and only for ids that were
+unknown when the query was planned.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 Decode = Callable[[bytes], Any]
 
 
-#: Names and values of the settings of the registry's client; secrets are placeholders.
+#: The settings of the registry's client as pairs; secrets are placeholders.
 Asked = tuple[tuple[str, Any], ...]
 
 
 class Batch(Protocol):
-    """Decodes messages; made on the driver and pickled."""
+    """Decodes messages; created on the driver and pickled."""
 
     def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
-        """The values of binary messages as an array of the type, and what is wrong with each; null is not broken."""
+        """The values of binary messages as an array of a type, and the error of each; a null message is no error."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Decoder:
     Attributes:
         schema_type: AVRO, JSON or PROTOBUF.
         schemas: The schemas by id.
-        make: Makes the function from a message to its value, of a schema.
-        errors: What that function raises for a broken payload.
-        origin: What the query was planned for.
-        reader: The registry's schema that values are presented as; None if it is none of the registry's.
-        asked: The settings of the registry's client to ask for other ids; None if these are errors.
-        make_columns: Makes what reads the payloads of a schema in columns of a type, where that can be.
+        make: Returns the function that decodes messages of a schema to values.
+        errors: The errors that this function raises for a broken payload.
+        origin: The source of the schemas, for errors.
+        reader: The registry's schema to which values are resolved; None if it is not from the registry.
+        asked: The settings of the registry's client for looking up other ids; None if other ids are errors.
+        make_columns: Returns the function that reads payloads of a schema in columns of a type, or None.
     """
 
     schema_type: str
@@ -68,28 +68,28 @@ class Decoder:
     _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to a worker: all but the functions made here."""
+        """The state to send to a worker, without compiled functions."""
         return {**self.__dict__, "_ready": {}, "_columns": {}}
 
     def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
-        """The values of binary messages as an array of the type, and what is wrong with each."""
+        """The values of binary messages as an array of the type, and the error of each."""
         from spark_avro.columns import decode_batch  # noqa: PLC0415 - the driver has no use for it
 
         return decode_batch(messages, kind, self._one, lambda schema_id: self._in_columns(schema_id, kind))
 
     def _in_columns(self, schema_id: int, kind: pa.DataType) -> Read | None:
-        """What reads the payloads of an id in columns; what is wrong with an id is said of each message, by `_one`."""
+        """The reader of payloads in columns for an id, if there is one; errors with an id are reported by `_one`."""
         if self.make_columns is None:
             return None
         if schema_id not in self._columns:
             try:
                 schema = self._schema(schema_id)
                 read = self.make_columns(schema, kind)
-                # Rules are carried out on single values.
+                # Rules are applied to single values.
                 has_rules = after_decoding(schema.ruled, self.reader, read) is not read
                 self._columns[schema_id] = None if has_rules else read
             except LookupError:
-                # The registry may know it later.
+                # The registry may have the schema later, so do not remember the failure.
                 return None
             except self.errors:
                 self._columns[schema_id] = None
@@ -164,16 +164,16 @@ def _ask_registry(asked: Asked, schema_id: int) -> SentSchema:
 
 @dataclass(frozen=True)
 class AvroMaker:
-    """Makes Avro decoders to Spark's values.
+    """Returns decoders from Avro to Spark's values.
 
     Attributes:
-        reader: The reader's schema, which refers to nothing.
+        reader: The reader's schema, without references.
     """
 
     reader: str
 
     def __call__(self, writer: SentSchema) -> Decode:
-        """The decoder of a writer's schema."""
+        """The decoder for a writer's schema."""
         from spark_avro.workers.spark_form import decoder_of  # noqa: PLC0415 - the driver has no use for it
 
         skip, plan = wire.V0_SIZE, self._plan(writer)
@@ -183,7 +183,7 @@ class AvroMaker:
         return lambda message: decode(message, skip)
 
     def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:
-        """What reads a writer's payloads in columns, if they can be."""
+        """The reader in columns for a writer's schema, if its payloads can be read so."""
         from spark_avro.columns import column_reader  # noqa: PLC0415 - the driver has no use for it
 
         plan = self._plan(writer)
@@ -196,22 +196,22 @@ class AvroMaker:
 
 
 def _is_raw(plan: Plan) -> bool:
-    """Whether the payload is the value: a top-level `bytes` has no length (wire format, Avro payloads)."""
+    """Whether the payload is the value itself: top-level `bytes` have no length in the Confluent format."""
     return all(node.kind == "bytes" and node.logical is None for node in (plan.node, plan.target))
 
 
 @dataclass(frozen=True)
 class AvroJsonMaker:
-    """Makes Avro decoders to the text of Avro JSON.
+    """Returns decoders from Avro to the text of Avro JSON.
 
     Attributes:
-        reader: The reader's schema, which refers to nothing; None for that of each message.
+        reader: The reader's schema, without references; None for each message's own schema.
     """
 
     reader: str | None
 
     def __call__(self, writer: SentSchema) -> Decode:
-        """The decoder of a writer's schema."""
+        """The decoder for a writer's schema."""
         from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
 
         named = [dependency.text for dependency in writer.dependencies]
@@ -222,7 +222,7 @@ class AvroJsonMaker:
 def avro_decoder(
     schemas: Mapping[int, SentSchema], reader: str, origin: str, ruled: Ruled | None = None, asked: Asked | None = None
 ) -> Decoder:
-    """A decoder of Avro messages to Spark's values; `ruled` and `asked` are a Decoder's `reader` and `asked`."""
+    """A decoder of Avro messages to Spark's values; `ruled` and `asked` are the Decoder's `reader` and `asked`."""
     maker = AvroMaker(reader)
     return Decoder(AVRO, schemas, maker, _avro_errors(), origin, ruled, asked, maker.columns)
 
@@ -230,7 +230,7 @@ def avro_decoder(
 def avro_json_decoder(
     schemas: Mapping[int, SentSchema], reader: str | None, origin: str, ruled: Ruled | None, asked: Asked | None
 ) -> Decoder:
-    """A decoder of Avro messages to the text of their Avro JSON."""
+    """A decoder of Avro messages to the texts of their Avro JSON."""
     return Decoder(AVRO, schemas, AvroJsonMaker(reader), _avro_errors(), origin, ruled, asked)
 
 
@@ -242,10 +242,10 @@ def _avro_errors() -> tuple[type[Exception], ...]:
 
 @dataclass(frozen=True)
 class JsonMaker:
-    """Makes JSON Schema decoders: the payload's text, once the schema has accepted it."""
+    """Returns JSON Schema decoders, which return the payload's text if the schema accepts it."""
 
     def __call__(self, writer: SentSchema) -> Decode:
-        """The decoder of a schema."""
+        """The decoder for a schema."""
         from serdes.validation import JsonValidator  # noqa: PLC0415 - the driver has no use for it
 
         validator = JsonValidator(writer.schema.text, writer.dependencies)
@@ -259,18 +259,18 @@ class JsonMaker:
 
 
 def json_decoder(schemas: Mapping[int, SentSchema], origin: str, ruled: Ruled | None, asked: Asked | None) -> Decoder:
-    """A decoder of JSON Schema messages, validating."""
-    # Not ValidationUnavailable: the message may be fine, so the task fails.
+    """A decoder of JSON Schema messages with validation."""
+    # ValidationUnavailable is not among them: the message may be valid, so the task fails.
     errors = (ValueError, RecursionError)
     return Decoder(JSON, schemas, JsonMaker(), errors, origin, ruled, asked)
 
 
 @dataclass(frozen=True)
 class ProtobufMaker:
-    """Makes Protobuf decoders: messages as dicts of the fields of the reader's message.
+    """Returns Protobuf decoders, which convert messages to dicts of the fields of the reader's message.
 
     Attributes:
-        reader: The schema whose fields are wanted; the writer's fields of the same numbers are read as its.
+        reader: The reader's schema; its fields are read from the writer's fields with the same numbers.
         message: The full name of the reader's message.
     """
 
@@ -278,7 +278,7 @@ class ProtobufMaker:
     message: str
 
     def __call__(self, writer: SentSchema) -> Decode:  # noqa: ARG002 - what was written is read by the numbers of its fields
-        """The decoder of a writer's schema."""
+        """The decoder for a writer's schema."""
         from spark_avro.protobuf.types import message_class, to_spark  # noqa: PLC0415
 
         reader_class = message_class(self.reader, self.message)

@@ -1,4 +1,4 @@
-"""A schema as it is sent to Spark's workers."""
+"""A schema in the form sent to Spark's workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from compat.schema import Dependencies, SchemaText
 from serdes.rules.seam import Ruled
 
-#: What is said of a frame with the schema's guid (V1), which is told from others but not read.
+#: The error text for a frame with a schema guid (V1), which is recognized but not supported.
 GUID = "0x01, a schema guid's (V1), where only a schema id's 0x00 is read"
 
 
@@ -16,7 +16,7 @@ class SentSchema:
     """A schema, and the texts that it refers to.
 
     Attributes:
-        ruled: The schema as the registry has it, with its rules.
+        ruled: The registry's schema with its rules.
         dependencies: The texts that it refers to.
     """
 

@@ -1,9 +1,9 @@
-"""The form in which Spark takes Avro data: what its own Avro reader makes of them, as values that Arrow takes.
+"""Converts Avro data to the values that Spark's own Avro reader would return, in a form for Arrow.
 
-What is written is resolved as Java's Avro resolves it, and is what the reader's schema calls it: a date or a timestamp
-is the number underneath, a time of day is a number to Spark anyway, and where the reader has no logical type, so is
-anything else. Where both sides have one, the rules are those of `resolution`. A union of several types is a struct with
-a member for each, of which the one that was written and resolved is set.
+Data are resolved as in Java's Avro library, and the reader's schema gives them their meaning: dates and timestamps are
+integers, and so are times of day, which Spark has no type for; if the reader has no logical type, every value is of the
+underlying type. If both sides have a logical type, the rules are those of `resolution`. A union of several types is a
+struct with a member for each type; the member of the written type, after resolution, is set.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from spark_avro.plan.types import members
 
 
 class Unlike(ValueError):
-    """Logical types of writer and reader that Spark does not convert."""
+    """Logical types of writer and reader between which Spark does not convert."""
 
 
 def reader_text(schema: Tree) -> str:
-    """The text of a reader's schema; the numbers of a union that Spark widens to one type stand for nothing more."""
+    """The text of a reader's schema; in a union that Spark widens to one type, logical types of numbers are removed."""
     return trees.text(_plain(schema))
 
 
@@ -50,14 +50,14 @@ def _plain(schema: Tree) -> Tree:
 
 
 def member_keys(union: Node) -> Mapping[str, str]:
-    """The members of a union's struct, by its branches; none where Spark has no struct for it."""
+    """The struct members of a union, by its branches; empty if Spark has no struct for it."""
     branches = [branch for branch in union.branches if branch.kind != "null"]
     names = members([branch.kind for branch in branches])
     return dict(zip((branch.branch for branch in branches), names, strict=True)) if names else {}
 
 
 def stands_for(plan: Plan) -> Node:
-    """The type that says what a value is: the reader's, or the writer's where its unit or its scale is another.
+    """The type that defines the meaning of a value: the reader's, or the writer's if its unit or scale differs.
 
     Raises:
         Unlike: Spark does not convert the writer's logical type to the reader's.
@@ -99,7 +99,7 @@ def _refusing(problem: str) -> Convert:
 
 
 def _nearest_float(value: int) -> float:
-    """The float nearest to a number, also where Spark widens it: by way of a double a long would be rounded twice."""
+    """The float nearest to an integer; a conversion through double would round a long twice."""
     import numpy as np  # noqa: PLC0415 - in the workers
 
     return float(np.int64(value).astype(np.float32))
@@ -124,7 +124,7 @@ def _micros_of_millis(_: Node) -> Convert:
     return lambda value: value * 1000
 
 
-#: What is not the number or the text underneath.
+#: Conversions of logical types; other types stay numbers or text.
 _LOGICAL: Mapping[str | None, Callable[[Node], Convert]] = {
     "decimal": _decimal,
     "timestamp-millis": _micros_of_millis,
@@ -136,20 +136,20 @@ FORM = DATA._replace(present=_present, members=member_keys)
 
 @lru_cache(maxsize=CACHED_CODECS)
 def plan_of(writer: str, named: tuple[str, ...], reader: str) -> Plan:
-    """How data of a writer's schema are read as a reader's; as `decoder_of`, once per process.
+    """The plan for reading a writer's data as a reader's; like `decoder_of`, cached once per process.
 
     Args:
         writer: The text of the writer's schema.
-        named: The texts of the schemas that it mentions by name, in dependency order.
-        reader: The text of the reader's schema, as `reader_text` gives it.
+        named: The texts of the schemas that it refers to, in dependency order.
+        reader: The text of the reader's schema, from `reader_text`.
 
     Raises:
-        SchemaError: a text is no schema, or is nested too deeply.
+        SchemaError: a text is not a schema, or is nested too deeply.
     """
     return resolve_as_java(parse(writer, named), parse(reader))
 
 
 @lru_cache(maxsize=CACHED_CODECS)
 def decoder_of(plan: Plan) -> Callable[..., Any]:
-    """The function from a buffer and an offset to what Spark takes."""
+    """The function that decodes the value at an offset of a buffer to Spark's form."""
     return decoder(plan, FORM)

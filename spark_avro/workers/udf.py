@@ -1,4 +1,4 @@
-"""Columns decoded in Python workers: for what the JVM cannot do, and for ids that were unknown when it was planned."""
+"""Columns decoded in Python workers: for features that the JVM lacks, and for ids that were unknown to the plan."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _VALUE, _REASON = "value", "reason"
 
 
 def decoded_by(batch: Batch, payload: Column, kind: spark.DataType) -> Decoded:
-    """The parts of a column that Python workers decode, all of them from one call for a batch of rows.
+    """The parts of a column that Python workers decode with one call per batch of rows.
 
     Args:
-        batch: What decodes.
+        batch: The decoder.
         payload: The messages.
         kind: The Spark type of the values.
     """
@@ -33,7 +33,7 @@ def decoded_by(batch: Batch, payload: Column, kind: spark.DataType) -> Decoded:
 
 
 def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
-    """The seam between Spark's two ways to hand Arrow to Python: `arrow_udf` where there is one, from 4.1 on."""
+    """Wrap a decoder for Spark's Arrow interface: `arrow_udf` in Spark 4.1 or newer, pandas in older versions."""
     from spark_avro.workers.arrow_type import arrow_type  # noqa: PLC0415 - only where a UDF is made
 
     kind = arrow_type(returns[_VALUE].dataType)
@@ -60,7 +60,7 @@ def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
 
 
 def _typed(function: Any, result: str) -> Any:
-    """The function with its type hints as objects, which pyspark reads and which `annotations` made texts."""
+    """Replace the function's type hints by objects: pyspark reads them, and `annotations` turned them into texts."""
     import pandas as pd  # noqa: PLC0415 - only where a UDF is made
     import pyarrow as pa  # noqa: PLC0415
 
@@ -71,9 +71,9 @@ def _typed(function: Any, result: str) -> Any:
 
 
 def asked_by_workers(registry: Registry) -> Asked:
-    """The settings with which workers ask the registry.
+    """The settings with which workers connect to the registry.
 
     Raises:
-        PlanError: a secret stands in the settings as it is, or they cannot be told from a client.
+        PlanError: the settings contain a secret as plain text, or they are hidden inside a given client.
     """
     return tuple(sorted(settings_for_workers(registry).items()))
