@@ -1,4 +1,4 @@
-"""The schema types by name; each one's package is imported when it is first used."""
+"""The schema formats by name; the package of each is imported on first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, Par
 
 
 class _Formats(Mapping[str, SchemaFormat]):
-    """A mapping that imports what it is asked for: the libraries behind some types take long to start."""
+    """A mapping that imports a format on first use, because some of their libraries are slow to load."""
 
     def __init__(self, packages: Mapping[str, str]) -> None:
         self._packages = packages
@@ -37,15 +37,15 @@ FORMATS: Mapping[str, SchemaFormat] = _Formats(
 
 
 def parse(schema: SchemaText, dependencies: Dependencies = (), *, strict: bool = False) -> ParsedSchema:
-    """Reads a schema of any type.
+    """Parse a schema of any type.
 
     Args:
         schema: The text and its type.
-        dependencies: The texts it refers to, whatever a member needs before it.
-        strict: Whether what only new schemas must satisfy is checked too.
+        dependencies: The texts it refers to, each after those that it needs itself.
+        strict: Whether to check requirements that apply only to new schemas.
 
     Raises:
-        InvalidSchema: The type is unknown (`Invalid schema type X`), or its parser refuses the text or a dependency's.
+        InvalidSchema: The type is unknown (`Invalid schema type X`), or the parser rejects one of the texts.
     """
     if schema.schema_type not in FORMATS:
         raise InvalidSchema(schema.schema_type, f"Invalid schema type {schema.schema_type}")

@@ -1,4 +1,4 @@
-"""An Avro schema from text to verdict, as the engine, the registry and the serdes use it."""
+"""An Avro schema: parsing, forms of its text, and comparison."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AvroSchema:
     referenced: Mapping[str, Named]
 
     def __repr__(self) -> str:
-        # The types refer to each other, so their fields would be written out for as many ways as there are.
+        # The types refer to each other, so the generated text of their fields would grow exponentially.
         return f"<AvroSchema {shorten(self.source)}>"
 
     @property
@@ -42,7 +42,7 @@ class AvroSchema:
 
     @cached_property
     def canonical(self) -> str:
-        """The text that the Avro library for Java prints; types that references define are names in it."""
+        """The text that the Avro library for Java prints; types from references are printed as names."""
         return print_node(self.root, defined_elsewhere=self.referenced)
 
     @property
@@ -61,21 +61,21 @@ class AvroSchema:
 
     @cached_property
     def resolved(self) -> str:
-        """The canonical text with the types that references define spelled out."""
+        """The canonical text with the types from references included."""
         return print_node(self.root)
 
     @cached_property
     def normalized_resolved(self) -> str:
-        """The normalised text with the types that references define spelled out."""
+        """The normalized text with the types from references included."""
         return print_node(self.root, normalized=True)
 
     def rendered(self, form: str) -> str:
-        """`resolved` has the types that references define spelled out; any other form is the canonical text."""
+        """The text in a form: `resolved` includes the types from references; any other form is the canonical text."""
         return self.resolved if form == "resolved" else self.canonical
 
     @cached_property
     def pointers(self) -> Mapping[int, Pointer]:
-        """Where each type stands in the source, by the node's id; a named type stands where it is defined."""
+        """The position of each type in the source, by the node's id; for a named type, that of its definition."""
         pointers: dict[int, Pointer] = {}
         todo: list[tuple[Pointer, Node]] = [((), self.root)]
         while todo:
@@ -88,7 +88,7 @@ class AvroSchema:
 
     @cached_property
     def nodes(self) -> Mapping[Pointer, Node]:
-        """The types that stand in the source, by pointer."""
+        """The types in the source, by position."""
         nodes: dict[Pointer, Node] = {}
         todo: list[Node] = [self.root]
         while todo:
@@ -100,20 +100,20 @@ class AvroSchema:
         return nodes
 
     def pointer(self, node: Node) -> Pointer | None:
-        """Where a type stands in the source; None for one that a reference defines."""
+        """The position of a type in the source; None if a reference defines it."""
         return self.pointers.get(id(node))
 
 
 def parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> AvroSchema:  # noqa: FBT001 - SchemaFormat's
-    """Reads a schema and the schemas it refers to.
+    """Parse a schema and the schemas that it refers to.
 
     Args:
         schema: The text.
-        dependencies: The texts that define names it uses; these were accepted before and are read leniently.
-        strict: Whether names and defaults are checked, as for schemas that are new.
+        dependencies: The texts that define the names it uses; they were accepted before and are parsed leniently.
+        strict: Whether names and defaults are checked, as for new schemas.
 
     Raises:
-        InvalidSchema: The text, or that of a dependency, is not an Avro schema.
+        InvalidSchema: The text, or the text of a dependency, is not an Avro schema.
     """
     parser = Parser()
     referenced = _defined(dependencies) if dependencies else {}
@@ -122,10 +122,10 @@ def parse(schema: SchemaText, dependencies: Dependencies, strict: bool) -> AvroS
 
 
 def _defined(dependencies: Dependencies) -> Mapping[str, Named]:
-    """The named types that references define, by full name.
+    """The named types from references, by full name.
 
-    What was read for the last schemas is used again: in a chain of references each schema has those of the one before,
-    and one more.
+    The definitions of recent schemas are reused: in a chain of references, each schema has the references of the one
+    before, and one more.
     """
     global _recent  # noqa: PLW0603 - replaced as a whole, so that threads see one state or the other
     prefixes = [(texts, names) for texts, names in _recent if dependencies[: len(texts)] == texts]
@@ -143,7 +143,7 @@ def _defined(dependencies: Dependencies) -> Mapping[str, Named]:
     return parser.names
 
 
-#: The references of the last schemas that had any, with what they define.
+#: The references of recent schemas, with their definitions.
 _recent: tuple[tuple[Dependencies, Mapping[str, Named]], ...] = ()
 _MOST_RECENT = 4
 
@@ -172,7 +172,7 @@ def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | Non
 
 
 def spells_out(schema: ParsedSchema, other: ParsedSchema, normalized: bool) -> bool:  # noqa: FBT001 - SchemaFormat's
-    """Tells whether a schema is another one with the types that the other's references define spelled out."""
+    """Tell whether a schema is another one with the types from its references included."""
     schema, other = _avro(schema), _avro(other)
     if normalized:
         return schema.normalized_resolved == other.normalized_resolved
@@ -180,7 +180,7 @@ def spells_out(schema: ParsedSchema, other: ParsedSchema, normalized: bool) -> b
 
 
 def locate(schema: ParsedSchema, pointer: Pointer) -> Position | None:
-    """The line and column of a pointer in a schema's source."""
+    """The line and column of a position in a schema's source."""
     return json_text.locate(schema.source, pointer)
 
 

@@ -1,4 +1,4 @@
-"""A PROTOBUF schema: text in, parsed schema out, linked when asked."""
+"""A Protobuf schema: parsing, linking and forms of its text."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from compat.schema import (
     shorten,
 )
 
-#: The name of the file in descriptors; the text has none.
+#: The name of the file in descriptors; the text itself has no name.
 FILE_NAME = "default"
 
 
 class ProtobufSchema:
-    """A `.proto` file and the files it refers to; everything but its tree is worked out when first asked for."""
+    """A `.proto` file and the files it refers to; everything except its tree is computed on first use."""
 
     def __init__(self, source: str, unit: Unit, dependencies: Mapping[str, str]) -> None:
         self._source = source
@@ -74,20 +74,20 @@ class ProtobufSchema:
 
     @property
     def tree(self) -> File:
-        """What the text says."""
+        """The parsed text."""
         return self._unit.tree
 
     @cached_property
     def canonical(self) -> str:
-        """The text that is stored, in the reference's style."""
+        """The stored text, in the reference's style."""
         return print_file(self.tree)
 
     @cached_property
     def program(self) -> Program:
-        """The file with all it imports.
+        """The file with all its imports.
 
         Raises:
-            InvalidSchema: A file that it refers to is none.
+            InvalidSchema: A file that it refers to is not a schema.
         """
         return load(self._unit, Library(self._dependencies))
 
@@ -104,7 +104,7 @@ class ProtobufSchema:
         return link(self.program, name)
 
     def descriptor(self) -> tuple[FileDescriptor, DescriptorPool]:
-        """The linked file and the pool it is in.
+        """The linked file and its pool.
 
         Raises:
             InvalidSchema: As for `linked`.
@@ -113,17 +113,17 @@ class ProtobufSchema:
 
     @cached_property
     def places(self) -> dict[Pointer, int]:
-        """The token that each declaration begins with; none where the source is a descriptor."""
+        """The first token of each declaration; empty if the source is a descriptor."""
         return {} if self._unit.text is None else dict(places(self.tree))
 
     @cached_property
     def layout(self) -> Layout:
-        """Where each token of the source stands."""
+        """The position of each token in the source."""
         return Layout(self._source)
 
     @property
     def full_name(self) -> str | None:
-        """The full name of the first message, or else of the first enum."""
+        """The full name of the first message, or otherwise of the first enum."""
         declared: Sequence[Message | Enum] = self.tree.messages or self.tree.enums
         return self._unit.prefix + declared[0].name if declared else None
 
@@ -137,10 +137,10 @@ class ProtobufSchema:
         return tuple(member.name for member in sorted(members, key=lambda member: member.at))
 
     def normalized(self) -> str:
-        """The canonical text in one order, with full names.
+        """The canonical text in a fixed order, with full names.
 
         Raises:
-            InvalidSchema: A type's name leads nowhere.
+            InvalidSchema: The name of a type has no target.
         """
         return self._normalized
 
@@ -162,9 +162,9 @@ class ProtobufSchema:
         return self.canonical if render is None else render(self)
 
     def message_indexes(self, full_name: str) -> tuple[int, ...]:
-        """The path to a message: its index in the file, then in each message around it.
+        """The path to a message: its index in the file, then in each enclosing message.
 
-        Only messages that the text declares count, as in the reference: not the entries of `map<K, V>` fields, and not
+        As in the reference, only messages that the text declares count: not the entries of `map<K, V>` fields, and not
         groups.
 
         Raises:
@@ -179,7 +179,7 @@ class ProtobufSchema:
         """The full name of the message at a path of indexes.
 
         Raises:
-            IndexError: There is none.
+            IndexError: There is no such message.
         """
         messages = self.tree.messages
         names = []
@@ -193,7 +193,7 @@ class ProtobufSchema:
         return self._unit.prefix + ".".join(names)
 
     def message_class(self, full_name: str | None = None) -> type[RuntimeMessage]:
-        """The class of a message, the first one unless named.
+        """The class of a message; without a name, that of the first one.
 
         Raises:
             InvalidSchema: As for `linked`.
@@ -206,13 +206,13 @@ class ProtobufSchema:
 
 
 def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = False) -> ProtobufSchema:  # noqa: FBT001, FBT002 - the contract's order
-    """The schema that a text gives.
+    """Parse a text.
 
     Args:
         schema: `.proto` text, or a FileDescriptorProto in base64.
-        dependencies: What its imports may lead to, by import path.
-        strict: With it the file must link, as protoc demands; without it only the syntax must be right, so that what is
-            stored already can be read.
+        dependencies: The possible targets of its imports, by import path.
+        strict: Whether the file must link, as protoc requires; otherwise only the syntax is checked, so that stored
+            schemas can always be read.
 
     Raises:
         InvalidSchema: The text is not a schema.
@@ -245,7 +245,7 @@ def edited(schema: Any, text: str) -> ProtobufSchema:
 
 
 def _with_custom_options(text: str, parsed: ProtobufSchema) -> File | None:
-    """The tree read once more with a class that knows the extensions, where the file links and has any in sight."""
+    """The tree, parsed again with a class that has the extensions, if the file links and can use any."""
     try:
         if "google/protobuf/descriptor.proto" not in parsed.program.units:
             return None
@@ -276,7 +276,7 @@ def _serialized(schema: ProtobufSchema) -> str:
 
 
 def _drop_json_names(message: Any) -> None:
-    """Leave out JSON names that follow from the names, as compiled code does."""
+    """Remove JSON names that follow from the field names, as in compiled code."""
     for field in (*message.field, *message.extension):
         if field.json_name == to_json_name(field.name):
             field.ClearField("json_name")
@@ -292,7 +292,7 @@ _FORMS = {"serialized": _serialized, "ignore_extensions": _ignoring_extensions}
 
 
 def warnings(schema: Any) -> tuple[SchemaWarning, ...]:
-    """What protoc refuses in a schema's own text and the registry accepts, in the order of the text.
+    """The faults in a schema's own text that protoc refuses and the registry accepts, in the order of the text.
 
     Args:
         schema: A ProtobufSchema.
@@ -310,10 +310,10 @@ def warnings(schema: Any) -> tuple[SchemaWarning, ...]:
 
 
 def check_fields(schema: ProtobufSchema) -> None:
-    """Demand that all files are imported from which types come, and that all imports lead somewhere.
+    """Check that all files whose types are used are imported, and that all imports have a target.
 
     Raises:
-        InvalidSchema: They do not.
+        InvalidSchema: One of them is missing.
     """
     for remark in schema.linked.remarks:
         if remark.rule in {DANGLING_REFERENCE, MISSING_IMPORT}:
@@ -321,7 +321,7 @@ def check_fields(schema: ProtobufSchema) -> None:
 
 
 def locate(schema: Any, pointer: Pointer) -> Position | None:
-    """Where a declaration stands in a schema's text.
+    """The position of a declaration in a schema's text.
 
     Args:
         schema: A ProtobufSchema.

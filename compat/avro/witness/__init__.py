@@ -1,1 +1,1 @@
-"""Data that show an incompatibility of Avro schemas."""
+"""Example data that show an incompatibility of Avro schemas."""

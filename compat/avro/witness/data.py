@@ -1,7 +1,7 @@
-"""The smallest data of Avro types: a datum with nothing in it but what its type demands, and one chosen place.
+"""The smallest data of Avro types: data with nothing but what the type requires, and one selected value.
 
-A datum is Python data as fastavro writes it; the values of unions are pairs of the branch's name and the value, so that
-the branch is never guessed.
+Data are Python values as fastavro writes them; the value of a union is a pair of the branch's name and the value, so
+that fastavro does not have to guess the branch.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from compat.avro.nodes import Array, Enum, Fixed, Map, Node, Primitive, Record, 
 from compat.budget import Budget, TooMuchWork
 from compat.json import json_text
 
-#: The way from a type to a place in its data: a record's field, a union's branch, an enum's symbol, the one element of
-#: an array or of a map, or a value of a primitive type.
+#: The path from a type to a value in its data: a record's field, a union's branch, an enum's symbol, the only
+#: element of an array or of a map, or a value of a primitive type.
 Step = str | int | bytes | float | None
 Route = tuple[Step, ...]
 
@@ -23,10 +23,10 @@ Route = tuple[Step, ...]
 ELEMENT = "[]"
 #: The key of a map's only entry.
 KEY = "key"
-#: Most values of a datum, and deepest nesting: fastavro recurses.
+#: The most values of a datum, and the deepest nesting: fastavro recurses.
 MOST_VALUES = 5_000
 DEEPEST = 60
-#: Longest fixed value.
+#: The largest size of a fixed value, in bytes.
 _LONGEST_FIXED = 10_000
 _STEPS_A_NODE = 2
 
@@ -43,7 +43,7 @@ _ZEROS: Mapping[str, Any] = {
 
 
 class Sizes:
-    """How many values the smallest datum of each type within a schema has; infinite if the type has no data."""
+    """The number of values in the smallest datum of each type of a schema; infinite if the type has no data."""
 
     def __init__(self, root: Node, budget: Budget) -> None:
         """Measure all types of a schema.
@@ -53,7 +53,7 @@ class Sizes:
         """
         self._size: dict[int, float] = {}
         nodes = _nodes(root, budget)
-        # Types mostly stand behind those that they are used in, so the last ones are measured first.
+        # A type usually follows the types that use it, so measure the last ones first.
         changed = True
         while changed:
             changed = False
@@ -65,7 +65,7 @@ class Sizes:
                     changed = True
 
     def of(self, node: Node) -> float:
-        """The number of values of the smallest datum."""
+        """The number of values in the smallest datum."""
         return self._size.get(id(node), math.inf)
 
 
@@ -94,11 +94,11 @@ _SIZES: Mapping[type, Callable[..., float]] = {
 
 
 def datum(node: Node, route: Route, sizes: Sizes) -> Any:
-    """The smallest datum of a type that has something at the end of a route.
+    """The smallest datum of a type that contains the value at the end of a route.
 
     Args:
         node: The type.
-        route: Where the choice is made; all else is as small as can be.
+        route: The path to the selected value; everything else is as small as possible.
         sizes: The sizes of the types.
 
     Raises:
@@ -109,7 +109,7 @@ def datum(node: Node, route: Route, sizes: Sizes) -> Any:
 
 
 class _Maker:
-    """Makes one datum, with a bound on its size."""
+    """Builds one datum within a limit of size."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
@@ -191,9 +191,9 @@ _JSON: Mapping[type, Callable[..., Any]] = {
 
 
 def choices(node: Node, sizes: Sizes) -> Iterator[Route]:
-    """The routes to every choice within a type's data, the nearest first: branches, symbols and elements.
+    """The routes to every choice in a type's data, the nearest first: branches, symbols and elements.
 
-    A named type is entered once, so the routes end.
+    A named type is entered once, so that the routes end.
     """
     queue: list[tuple[Node, Route]] = [(node, ())]
     entered: set[int] = set()
@@ -209,7 +209,7 @@ def choices(node: Node, sizes: Sizes) -> Iterator[Route]:
 
 
 def steps(node: Node) -> Iterator[tuple[Step, Node]]:
-    """The steps from a type into its data, and the types that they lead to."""
+    """The steps from a type into its data, and the types they lead to."""
     if isinstance(node, Record):
         yield from ((field.name, field.type) for field in node.fields)
     elif isinstance(node, Array):

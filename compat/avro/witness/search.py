@@ -1,4 +1,4 @@
-"""Data that show an incompatibility of Avro schemas: written with the writer's schema and tried with fastavro."""
+"""Searches for data that show an incompatibility of Avro schemas; fastavro writes and reads them as a proof."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from compat.budget import Budget, TooMuchWork
 from compat.difference import Difference, Witness
 from compat.schema import ParsedSchema
 
-#: Data that are tried for a difference.
+#: The most data to try for a difference.
 _MOST_TRIED = 200
 
 NO_DATA = "No data can break: the writer's schema has no data with a value there."
@@ -35,7 +35,7 @@ NO_DATA = "No data can break: the writer's schema has no data with a value there
 def witness(
     difference: Difference, reader: ParsedSchema, writer: ParsedSchema, budget: Budget | None = None
 ) -> Witness | None:
-    """The smallest datum of the writer's schema that the reader's refuses because of a difference; see SchemaFormat."""
+    """The smallest datum of the writer's schema that the reader refuses because of a difference; see SchemaFormat."""
     assert isinstance(reader, AvroSchema)
     assert isinstance(writer, AvroSchema)
     budget = budget or Budget()
@@ -58,7 +58,7 @@ def witness(
 
 
 def _pair(difference: Difference, reader: AvroSchema, writer: AvroSchema, budget: Budget) -> Pair | None:
-    """The nearest pair that has a difference."""
+    """The nearest pair of types with a difference."""
     places = Places(reader.pointer, writer.pointer)
     return next(
         (
@@ -71,7 +71,7 @@ def _pair(difference: Difference, reader: AvroSchema, writer: AvroSchema, budget
 
 
 def _is_same(one: Difference, other: Difference) -> bool:
-    """Whether two differences are one, told from different ways to it."""
+    """Whether two differences are the same one, reached by different paths."""
     return (
         one.rule is other.rule
         and one.reader_at == other.reader_at
@@ -81,7 +81,7 @@ def _is_same(one: Difference, other: Difference) -> bool:
 
 
 def _judge(difference: Difference, pair: Pair, places: Places) -> Iterator[Difference]:
-    """What a pair differs in by the rule of a difference, whether or not something else makes up for it."""
+    """The differences of a pair by the rule of a given difference, even if something else compensates for them."""
     reader, writer, _ = pair
     judge = _STRUCTURAL.get(difference.rule.name)
     if judge is not None:
@@ -108,7 +108,7 @@ def _missing_branch(_difference: Difference, reader: Node, writer: Node, places:
         yield from missing_union_branch(reader, writer, "", places)
 
 
-#: The rules that do not look at two named types of one kind.
+#: The rules that do not compare two named types of one kind.
 _STRUCTURAL = {
     READER_FIELD_MISSING_DEFAULT_VALUE.name: _missing_field,
     TYPE_MISMATCH.name: _other_type,
@@ -117,7 +117,7 @@ _STRUCTURAL = {
 
 
 def _likely(difference: Difference, pair: Pair) -> Iterator[Route]:
-    """The routes that the rule of a difference points to."""
+    """The routes to which the rule of a difference points."""
     if difference.rule is MISSING_ENUM_SYMBOLS and isinstance(pair.writer, Enum) and isinstance(pair.reader, Enum):
         has = set(pair.reader.symbols)
         yield from ((*pair.route, symbol) for symbol in pair.writer.symbols if symbol not in has)

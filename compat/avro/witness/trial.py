@@ -1,4 +1,4 @@
-"""Data written with one schema and read with another, by fastavro."""
+"""Writes data with one schema and reads them with another, using fastavro."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from compat.avro.witness.data import Route, Sizes, datum, to_json
 from compat.budget import Budget, TooMuchWork
 from compat.difference import Witness
 
-#: Longest text of a schema that fastavro is given, spelled out, and how much of it takes a step.
+#: The longest schema text for fastavro, with all references included, and how many characters take a step.
 _LONGEST_SCHEMA = 500_000
 _CHARACTERS_A_STEP = 40
-#: The steps of a datum that is tried. fastavro's time to find that nothing fits grows with the square of the texts.
+#: The steps to try a datum. If nothing fits, fastavro's time grows with the square of the schema's length.
 _STEPS_A_TRY = 30
 _SQUARE_A_STEP = 12_500
-#: Longest text of what a reader reads.
+#: The longest text of a reader's value to show.
 _LONGEST_SHOWN = 80
 
 REFUSED = "The reader refuses it."
 
 
 class Trial:
-    """Writes data with one schema and reads them with another, by fastavro."""
+    """Writes data with one schema and reads them with another, using fastavro."""
 
     def __init__(self, reader: AvroSchema, writer: AvroSchema, budget: Budget) -> None:
-        """Have fastavro read the two schemas.
+        """Prepare the two schemas for fastavro.
 
         Raises:
             TooMuchWork: They are too long.
@@ -39,10 +39,10 @@ class Trial:
         self._writer, self._reader = fastavro_schema(writer, budget), fastavro_schema(reader, budget)
 
     def refused(self, route: Route, sizes: Sizes) -> Witness | None:
-        """The smallest datum with a route, if the reader refuses it.
+        """The smallest datum along a route, if the reader refuses it.
 
         Raises:
-            TooMuchWork: The datum is too large, or the budget is spent.
+            TooMuchWork: The datum is too large, or the budget is used up.
         """
         written = self._write(route, sizes)
         if written is None or self._read(written) is not _REFUSED:
@@ -50,10 +50,10 @@ class Trial:
         return Witness(REFUSED, to_json(self._root, written.datum), written.data)
 
     def changed(self, route: Route, sizes: Sizes) -> Witness | None:
-        """The smallest datum with a route, if the reader refuses it or reads something else.
+        """The smallest datum along a route, if the reader refuses it or reads another value.
 
         Raises:
-            TooMuchWork: The datum is too large, or the budget is spent.
+            TooMuchWork: The datum is too large, or the budget is used up.
         """
         written = self._write(route, sizes)
         if written is None:
@@ -87,7 +87,7 @@ class Trial:
 
 
 class _Written(NamedTuple):
-    """A datum, its encoding, and what the writer's own schema reads of that."""
+    """A datum, its encoding, and the value that the writer's own schema reads from it."""
 
     datum: Any
     data: bytes
@@ -106,7 +106,7 @@ def _shown(value: Any) -> str:
 def _spelled_out(schema: AvroSchema) -> Any:
     from fastavro import parse_schema  # noqa: PLC0415 - only for those who ask for data
 
-    # Logical types are conversions to Python's types, which have nothing to do with what fits.
+    # Logical types only convert to Python's types; compatibility does not depend on them.
     value = json.loads(schema.resolved, object_hook=_without_logical_type)
     parsed = parse_schema(value)
     _qualify_aliases(parsed)
@@ -114,7 +114,7 @@ def _spelled_out(schema: AvroSchema) -> Any:
 
 
 def _qualify_aliases(parsed: Any) -> None:
-    """Put the namespace before aliases: fastavro would take one without for the plain name of any namespace."""
+    """Add the namespace to aliases: fastavro would match an alias without one in any namespace."""
     todo, seen = [parsed], set[int]()
     while todo:
         value = todo.pop()
@@ -139,10 +139,10 @@ def _without_logical_type(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def fastavro_schema(schema: AvroSchema, budget: Budget) -> Any:
-    """A schema as fastavro uses it.
+    """A schema in the form that fastavro uses.
 
     Raises:
-        TooMuchWork: It is too long, or fastavro does not read it.
+        TooMuchWork: It is too long, or fastavro cannot read it.
     """
     length = len(schema.resolved)
     budget.spend(length // _CHARACTERS_A_STEP)

@@ -1,1 +1,1 @@
-"""JSON Schemas as the model that they are compared in."""
+"""The model in which JSON Schemas are compared."""

@@ -1,4 +1,4 @@
-"""From JSON to the model: every keyword that is compared, and every `$ref` resolved."""
+"""Loads the model from JSON: the compared keywords, and the targets of every `$ref`."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ _KIND_OF_TYPE = {
     "array": "array",
     "object": "object",
 }
-#: The order in which the reference finds the kinds that keywords imply.
+#: The order in which the reference tries the kinds that keywords imply.
 _IMPLIED = ("array", "object", "number", "string")
-#: The order of a Java HashMap with these keys, in which the reference takes several combinators.
+#: The order in which the reference handles several combinators: that of a Java HashMap with these keys.
 _COMBINATORS = ("allOf", "anyOf", "oneOf")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
-#: A schema, where it stands, and the resource around it.
+#: A schema, its position, and the resource that contains it.
 _Schema = tuple[Any, Pointer, Resource]
 _Result = TypeVar("_Result")
-#: What loads something asks for its subschemas' nodes one by one.
+#: A loader yields the subschemas that it needs, and receives their nodes.
 _Loading = Generator[_Schema, model.Node, _Result]
 
 
 def load(raw: Any, dependencies: Dependencies = ()) -> model.Node:
-    """The model of a schema given as JSON.
+    """Load the model of a schema given as JSON.
 
     Raises:
-        Malformed: A keyword's value is of a kind that means nothing, or a `$ref` leads nowhere.
+        Malformed: A keyword's value has the wrong type, or a `$ref` has no target.
     """
     try:
         resources = Resources(raw, dependencies)
@@ -68,7 +68,7 @@ class _Loader:
     def load_all(self) -> model.Node:
         root = self._resources.root
         node = self._load((root.raw, (), root))
-        # A target is loaded after what refers to it: references may go round in circles.
+        # Load a target after the schemas that refer to it, because references may be circular.
         while self._queue:
             key, target = self._queue.pop()
             try:
@@ -80,7 +80,7 @@ class _Loader:
         return node
 
     def _load(self, outermost: _Schema) -> model.Node:
-        """The model of a schema; subschemas are generators of their own, so that nesting does not deepen the stack."""
+        """Load a schema; each subschema is a generator of its own, so that nesting does not deepen the stack."""
         stack = [self._schema(outermost)]
         node: model.Node | None = None
         while stack:
@@ -144,7 +144,7 @@ class _Loader:
         return parts
 
     def _typed(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> _Loading[list[Part]]:
-        """What `type` says, then what the keywords say for which no type stands."""
+        """The parts for `type`, then the parts for keywords of other types."""
         parts: list[Part] = []
         said: set[str] = set()
         types = raw.get("type", ())
@@ -224,7 +224,7 @@ class _Loader:
         }
         if dialect.modern:
             bounds = decimal(raw, "minContains", pointer), decimal(raw, "maxContains", pointer)
-            # Without `contains` they mean nothing; with it one item must match unless another number is given.
+            # Without `contains` they have no effect; with it, one item must match unless another number is given.
             if "contains" in raw:
                 fields["min_contains"] = Decimal(1) if bounds[0] is None else bounds[0]
                 fields["max_contains"] = bounds[1]
@@ -238,7 +238,7 @@ class _Loader:
             fields["additional"] = yield from self._flag_or_schema(raw, dialect.rest_keyword, pointer, resource)
         if "items" in raw and not (has_tuple and "items" in (dialect.tuple_keyword, dialect.rest_keyword)):
             whole = yield raw["items"], (*pointer, "items"), resource
-            # The reference takes a boolean `items` of the newer drafts for a word about additional items.
+            # In newer drafts, the reference treats a boolean `items` as a setting for additional items.
             if dialect.modern and isinstance(raw["items"], bool):
                 fields["additional"] = raw["items"]
             else:
@@ -261,7 +261,7 @@ class _Loader:
     def _only_resolve(
         self, raw: dict[str, Any], keywords: tuple[str, ...], pointer: Pointer, resource: Resource
     ) -> _Loading[None]:
-        """Loads schemas that are not compared, so that a `$ref` in them that leads nowhere is refused."""
+        """Load schemas that are not compared, so that a `$ref` without a target in them is refused."""
         for keyword in keywords:
             if keyword in raw:
                 yield raw[keyword], (*pointer, keyword), resource
@@ -302,7 +302,7 @@ class _Loader:
 
 
 def _implies(raw: dict[str, Any], kind: str, resource: Resource) -> bool:
-    """Whether a keyword says what kind the values are; an empty `properties` of a newer draft does not."""
+    """Whether a keyword implies a kind of values; an empty `properties` in newer drafts does not."""
     empty = ("properties", "patternProperties") if resource.dialect.modern else ()
     return any(
         keyword in raw and not (keyword in empty and raw[keyword] == {}) for keyword in resource.dialect.kinds[kind]

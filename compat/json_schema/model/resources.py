@@ -1,6 +1,6 @@
-"""Where a `$ref` leads: schema resources by address, within one text and across the schemas it refers to by name.
+"""Resolves `$ref`: finds schema resources by address, in one text and in the schemas that it refers to by name.
 
-Nothing is ever fetched: an address that no reference gives is an error.
+Nothing is ever fetched: an address without a matching reference is an error.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _MIRRORED = {"$defs": "definitions", "definitions": "$defs"}
 
 
 class Unresolved(LookupError):
-    """A `$ref` that leads nowhere: the argument says why."""
+    """A `$ref` without a target; the argument is the reason."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resource:
-    """A schema that other schemas can refer to by address: a whole text, or a part of it with an `$id` of its own.
+    """A schema that other schemas can refer to by address: a whole text, or a part of it with its own `$id`.
 
     Attributes:
-        uri: Its address, without fragment; empty where the text has none.
+        uri: Its address, without fragment; empty if the text has none.
         raw: The schema as JSON.
-        pointer: Where it stands in its text.
-        dialect: The draft it is written in.
-        foreign: Whether its text is not the one that is compared.
+        pointer: Its position in the text.
+        dialect: Its draft.
+        foreign: Whether its text is a referenced text instead of the compared one.
     """
 
     uri: str
@@ -47,7 +47,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a `$ref` leads to: a schema, where it stands in its text, and the resource it belongs to."""
+    """The target of a `$ref`: a schema, its position in its text, and its resource."""
 
     raw: Any
     pointer: Pointer
@@ -55,11 +55,11 @@ class Target:
 
 
 class Resources:
-    """All resources within reach of a schema.
+    """All resources that a schema can refer to.
 
     Args:
         raw: The schema.
-        dependencies: The schemas it refers to, under the names its `$ref`s use.
+        dependencies: The schemas that it refers to, by the names in its `$ref`s.
     """
 
     def __init__(self, raw: Any, dependencies: Dependencies = ()) -> None:
@@ -75,23 +75,23 @@ class Resources:
                 self._names.setdefault(spelling, dependency.name)
 
     def _spellings(self, name: str) -> tuple[str, str, str]:
-        """What a `$ref` may call a dependency: its name, with `./` before it, and relative to the schema's `$id`."""
+        """The names by which a `$ref` may name a dependency: plain, with `./`, or relative to the schema's `$id`."""
         return name, f"./{name}", _join(self.root.uri, name)
 
     @property
     def count(self) -> int:
-        """How many resources were met so far: the text, its parts with an `$id`, and dependencies that were needed."""
+        """The number of resources so far: the text, its parts with an `$id`, and the dependencies that were needed."""
         return len({id(resource) for resource in self._by_uri.values()})
 
     def at(self, raw: Any, enclosing: Resource) -> Resource:
-        """The resource that a schema belongs to: one that starts at it, or the enclosing one."""
+        """The resource of a schema: the one that starts at it, or the enclosing one."""
         return self._starts.get(id(raw), enclosing)
 
     def resolve(self, reference: str, base: Resource) -> Target:
-        """What a `$ref` within a resource leads to.
+        """The target of a `$ref` within a resource.
 
         Raises:
-            Unresolved: Nothing within reach has that address, or there is no schema at it.
+            Unresolved: No resource has that address, or there is no schema at it.
         """
         address, _, fragment = reference.partition("#")
         resource = self._find(address, base) if address else base
@@ -128,7 +128,7 @@ class Resources:
         return resource
 
     def _metaschema(self, address: str) -> Resource:
-        # Imported here, as few schemas refer to a metaschema and the package is slow to load.
+        # Import here: the package is slow to load, and few schemas refer to a metaschema.
         from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415
 
         try:
@@ -155,7 +155,7 @@ class Resources:
         if isinstance(raw, dict):
             if name in raw:
                 return name
-            # The reference lets newer drafts use either word for definitions.
+            # The reference accepts both keywords for definitions in newer drafts.
             mirrored = _MIRRORED.get(name) if resource.dialect.modern else None
             return mirrored if mirrored in raw else None
         if isinstance(raw, list) and name.isascii() and name.isdigit() and len(name) < 7 and int(name) < len(raw):
@@ -163,7 +163,7 @@ class Resources:
         return None
 
     def _add(self, declared: _Declared) -> Resource:
-        """Take in the resources and anchors of a text; gives the outermost resource."""
+        """Add the resources and anchors of a text; returns the outermost resource."""
         for resource in declared.resources:
             self._by_uri.setdefault(resource.uri, resource)
         self._by_uri.setdefault(declared.uri, declared.root)
@@ -180,9 +180,9 @@ class _Declared:
     Attributes:
         uri: Its address.
         root: The outermost resource.
-        resources: Those with a name of their own, from the outside in.
-        anchors: Schemas by the address of their resource and their anchor.
-        starts: The resource that starts at a schema, by the schema's identity.
+        resources: The named resources, from the outermost to the innermost.
+        anchors: Schemas by the address of their resource and the name of the anchor.
+        starts: Resources by the identity of the schema at which they start.
     """
 
     uri: str
@@ -209,7 +209,7 @@ def _declare(raw: dict[str, Any], pointer: Pointer, enclosing: Resource, declare
     here = enclosing
     dialect = dialect_of(raw) if isinstance(raw.get("$schema"), str) else enclosing.dialect
     name = raw.get(dialect.id_keyword)
-    # In older drafts `$ref` hides what stands beside it.
+    # In older drafts, `$ref` hides the keywords beside it.
     if isinstance(name, str) and (dialect.modern or not pointer or "$ref" not in raw):
         if name.startswith("#"):
             declared.anchors.setdefault((here.uri, name[1:]), Target(raw, pointer, here))
@@ -226,7 +226,7 @@ def _declare(raw: dict[str, Any], pointer: Pointer, enclosing: Resource, declare
     return here
 
 
-#: What the texts of references declare. Their JSON takes some ten times the memory of the text.
+#: The resources of referenced texts. Their JSON takes about ten times the memory of the text.
 _DECLARED = TextCache(
     lambda name, text: _declare_all(json_text.loads(text), _defragmented(name), foreign=True), 2_000_000
 )
@@ -243,7 +243,7 @@ def _children(value: Any) -> Iterator[tuple[str | int, Any]]:
                 yield index, child
 
 
-#: An address to which nothing is added, whatever the base.
+#: A complete address, to which no base is added.
 _WHOLE_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.:@_-]+(?:/[a-zA-Z0-9._~%/@:$&*+,=-]*)?")
 
 

@@ -1,1 +1,1 @@
-"""Files with what they import, linked."""
+"""Protobuf files linked with their imports."""

@@ -44,7 +44,7 @@ _GOOGLE_TYPE = (
     "timeofday",
 )
 
-#: Their paths. The well-known types come with the protobuf runtime, the others stand as texts beside this file.
+#: Their paths. The well-known types come with the protobuf runtime; the others are texts next to this file.
 BUILTIN_PATHS = frozenset(
     [f"google/protobuf/{name}.proto" for name in _WELL_KNOWN]
     + [f"google/type/{name}.proto" for name in _GOOGLE_TYPE]
@@ -54,7 +54,7 @@ BUILTIN_PATHS = frozenset(
 
 @cache
 def builtin(path: str) -> Unit | None:
-    """The built-in file of a path, or None."""
+    """The built-in file with a path, or None."""
     if path not in BUILTIN_PATHS:
         return None
     if path.startswith("google/protobuf/"):
@@ -65,7 +65,7 @@ def builtin(path: str) -> Unit | None:
 
 @cache
 def well_known_descriptor(path: str) -> FileDescriptorProto:
-    """The descriptor of one of the runtime's own types."""
+    """The descriptor of one of the runtime's files."""
     module = import_module(path.removesuffix(".proto").replace("/", ".") + "_pb2")
     descriptor = FileDescriptorProto()
     module.DESCRIPTOR.CopyToProto(descriptor)
@@ -74,6 +74,6 @@ def well_known_descriptor(path: str) -> FileDescriptorProto:
 
 @cache
 def builtin_symbols() -> Mapping[str, Symbol]:
-    """What the built-in files declare."""
+    """The symbols that the built-in files declare."""
     units = map(builtin, sorted(BUILTIN_PATHS))
     return {name: symbol for unit in units if unit is not None for name, symbol in unit.symbols.items()}

@@ -14,10 +14,10 @@ from compat.text_cache import TextCache
 
 
 class Library:
-    """The files of a schema's references by import path, each parsed when it is first asked for."""
+    """The files of a schema's references by import path; each is parsed when it is first needed."""
 
     def __init__(self, references: Mapping[str, Unit | str]) -> None:
-        """Begin with nothing parsed.
+        """Create a library without parsing anything.
 
         Args:
             references: The file of each reference, or its text.
@@ -25,10 +25,10 @@ class Library:
         self._references = dict(references)
 
     def find(self, path: str) -> Unit | None:
-        """The file that an import path leads to: a reference's, or else a built-in one.
+        """The file with an import path: a reference, or otherwise a built-in file.
 
         Raises:
-            InvalidSchema: The text of the reference is no schema.
+            InvalidSchema: The text of the reference is not a schema.
         """
         reference = self._references.get(path)
         if reference is None:
@@ -39,10 +39,10 @@ class Library:
 
     @cached_property
     def symbols(self) -> Mapping[str, Symbol]:
-        """What all files together declare, imported or not; a reference's declaration replaces a built-in one."""
+        """The symbols of all files, imported or not; a reference's declaration replaces a built-in one."""
         symbols = dict(builtin_symbols())
         for path in reversed(self._references):
-            with suppress(InvalidSchema):  # nothing imports this file, so that its faults harm nobody
+            with suppress(InvalidSchema):  # nothing imports this file, so its errors do not matter
                 unit = self.find(path)
                 symbols.update(unit.symbols if unit is not None else {})
         return symbols
@@ -56,5 +56,5 @@ def _read(path: str, text: str) -> Unit:
     return Unit(path, tree, text if is_text else None)
 
 
-#: A tree takes some thirty times the memory of its text.
+#: A tree takes about thirty times the memory of its text.
 _UNITS = TextCache(_read, 1_000_000)

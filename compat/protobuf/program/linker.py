@@ -1,4 +1,4 @@
-"""A program's files built into a descriptor pool of their own."""
+"""Builds a program's files into a descriptor pool of their own."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from compat.protobuf.rules.remarks import Remark, Remarks
 
 _REFUSAL = "Couldn't build proto file into descriptor pool: "
 
-#: Version of the protobuf package that links: major and minor.
+#: The version of the installed protobuf package: major and minor.
 RUNTIME = tuple(map(int, protobuf_version.split(".")[:2]))
 
-#: Edition -> the oldest protobuf package that links its files, if that is not the oldest we run with.
+#: Edition -> the oldest protobuf package that can link its files, if it is newer than our minimum.
 _RUNTIMES = {"2024": (6, 32)}
 
 
@@ -35,9 +35,9 @@ class Linked:
 
     Attributes:
         file: Its descriptor.
-        pool: What holds it and all that it uses.
-        proto: The descriptor's message.
-        remarks: What protoc refuses in one of these files.
+        pool: The pool with the file and its imports.
+        proto: The file's descriptor as a message.
+        remarks: The faults in these files that protoc refuses and the registry accepts.
     """
 
     file: FileDescriptor
@@ -47,10 +47,10 @@ class Linked:
 
 
 def load(root: Unit, library: Library) -> Program:
-    """A file together with what it imports from a library.
+    """Load a file with its imports from a library.
 
     Raises:
-        InvalidSchema: A reference that one of them imports is no schema.
+        InvalidSchema: An imported reference is not a schema.
     """
     program = Program(root, library)
     program.load(root)
@@ -62,10 +62,10 @@ def link(program: Program, path: str) -> Linked:
 
     Args:
         program: The files.
-        path: The name that the root's descriptor shall have.
+        path: The name of the root's descriptor.
 
     Raises:
-        InvalidSchema: protoc would refuse one of them, and not for what is passed over (`remarks.py`).
+        InvalidSchema: protoc would refuse one of the files, for another reason than those accepted in `remarks.py`.
     """
     linker = _Linker(program, path)
     linker.link()
@@ -77,7 +77,7 @@ def link(program: Program, path: str) -> Linked:
 
 
 class _Linker:
-    """Builds files one by one, each behind what it uses."""
+    """Builds files one by one, each after its imports."""
 
     def __init__(self, program: Program, path: str) -> None:
         self._program = program
@@ -87,12 +87,12 @@ class _Linker:
         self.remarks: list[Remark] = []
         self._begun: set[str] = set()
         self._declared = Declared()
-        #: By path, the files whose descriptor follows from their text and their imports alone.
+        #: The files, by path, whose descriptor depends only on their text and their imports.
         self._described: dict[str, Described] = {}
 
     def link(self) -> None:
-        """Build the root and all that it uses."""
-        # without recursion, since files may chain as long as they like
+        """Build the root and all its imports."""
+        # without recursion, because chains of imports may be long
         stack = [(self._program.root, self._build(self._program.root))]
         while stack:
             unit, build = stack[-1]
@@ -142,14 +142,14 @@ class _Linker:
             self._remember(unit, descriptor)
 
     def _remember(self, unit: Unit, descriptor: FileDescriptorProto) -> None:
-        """Keep the descriptor for other programs, if those of all imports are kept too."""
+        """Keep the descriptor for other programs, if the descriptors of all imports are kept too."""
         imports = [(self._program.units[entry.path], self._described.get(entry.path)) for entry in unit.tree.imports]
         kept = tuple([(imported, described) for imported, described in imports if described is not None])
         if len(kept) == len(imports):
             unit.described = self._described[unit.path] = Described(descriptor, kept)
 
     def _still_holds(self, described: Described) -> bool:
-        """Whether the imports lead to the same files here, and these to the same as well, and so on."""
+        """Whether the imports, directly and indirectly, still have the same targets."""
         return all(
             self._program.units.get(imported.path) is imported and self._described.get(imported.path) is earlier
             for imported, earlier in described.imports
@@ -183,7 +183,7 @@ def _add(pool: Any, descriptor: FileDescriptorProto, unit: Unit) -> None:
             unit.fail(str(error).removeprefix(_REFUSAL))
     else:
         return
-    # protoc only warns of these before proto3, so what it leaves to pass gets names that differ
+    # before proto3, protoc only warns about these conflicts, so give such fields distinct names
     renamed = FileDescriptorProto()
     renamed.CopyFrom(descriptor)
     for message in renamed.message_type:
@@ -202,7 +202,7 @@ def _use_plain_json_names(message: Any) -> None:
 
 
 def _check_implicit_defaults(unit: Unit, message: Descriptor) -> None:
-    """Refuse default values of fields that cannot tell whether they are set, which editions allow to ask for."""
+    """Refuse default values of fields without presence, which editions make possible."""
     for field in message.fields:
         if field.has_default_value and not field.has_presence and not is_repeated(field):
             unit.fail(f'the field "{field.full_name}" has no presence and so cannot have a default value')

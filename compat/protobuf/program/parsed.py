@@ -1,4 +1,4 @@
-"""A schema and the files it imports, and what a name means in each of them."""
+"""A schema with its imports, and the meaning of names in each file."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _SCOPES = frozenset((MESSAGE, ENUM, PACKAGE, SERVICE))
 
 
 class Symbol(NamedTuple):
-    """What a full name stands for; `unit` is the file that declares it."""
+    """The meaning of a full name; `unit` is the file that declares it."""
 
     full_name: str
     kind: str
     unit: Unit
     node: Message | Enum | Member | MapType | None = None
-    #: The extended message as written, and the scope it was written in, for extensions.
+    #: For extensions: the extended message as written, and the scope in which it was written.
     extendee: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Described:
-    """A file's descriptor, and what its imports were when it was made."""
+    """A file's descriptor, and the state of its imports when it was built."""
 
     proto: FileDescriptorProto
     imports: tuple[tuple[Unit, Described], ...]
 
 
 class Unit:
-    """One file: its path, its tree, its text where it has one that positions count in, and the names it declares.
+    """One file: its path, its tree, its text if positions refer to one, and the names it declares.
 
-    `described` is what a linker made of it, for other linkers in which its imports mean the same.
+    `described` is the descriptor from an earlier linker, for other linkers in which the imports mean the same.
     """
 
     def __init__(self, path: str, tree: File, text: str | None) -> None:
@@ -67,23 +67,23 @@ class Unit:
 
     @property
     def prefix(self) -> str:
-        """The package with a dot behind it, or nothing."""
+        """The package followed by a dot, or an empty text."""
         return f"{self.tree.package}." if self.tree.package else ""
 
     @cached_property
     def packages(self) -> tuple[str, ...]:
-        """The package and all it is nested in."""
+        """The package and the packages around it."""
         parts = self.tree.package.split(".") if self.tree.package else []
         return tuple(".".join(parts[: i + 1]) for i in range(len(parts)))
 
     @cached_property
     def declarations(self) -> list[tuple[Symbol, int]]:
-        """Every symbol of the file with the token it begins at, in the order of the text within each kind."""
+        """Every symbol of the file with its first token, in the order of the text within each kind."""
         return list(self._declare())
 
     @cached_property
     def symbols(self) -> dict[str, Symbol]:
-        """The names declared here; the first declaration of a name counts."""
+        """The names declared in this file; of repeated declarations the first counts."""
         symbols: dict[str, Symbol] = {}
         for symbol, _ in self.declarations:
             symbols.setdefault(symbol.full_name, symbol)
@@ -128,7 +128,7 @@ class Unit:
     def _declare_enum(self, enum: Enum, prefix: str) -> Iterator[tuple[Symbol, int]]:
         yield Symbol(prefix + enum.name, ENUM, self, enum), enum.at
         for constant in enum.constants:
-            # the values of an enum stand beside it, as in C++
+            # the values of an enum belong to the scope around it, as in C++
             yield Symbol(prefix + constant.name, OTHER, self), constant.at
 
     def _declare_extend(self, extend: Extend, prefix: str) -> Iterator[tuple[Symbol, int]]:
@@ -137,13 +137,13 @@ class Unit:
 
 
 def map_entry_name(field_name: str) -> str:
-    """The name of the message that stands for the entries of a map field."""
+    """The name of the message for the entries of a map field."""
     return "".join(part[:1].upper() + part[1:] for part in field_name.split("_")) + "Entry"
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An import that leads nowhere, or back to the file that it is in."""
+    """An import without a target, or a circular import."""
 
     path: str
     at: int
@@ -151,14 +151,14 @@ class Missing:
 
 
 class Program:
-    """A file and everything it imports, directly or not, and what else is loaded.
+    """A file with all its direct and indirect imports.
 
     Attributes:
         root: The file itself.
-        units: Every file by path; a file stands behind all that it imports.
-        missing: By the path of a file, its imports that lead to no reference and no built-in file, or in a circle.
-        library: Where names are looked up that the imports do not explain.
-        lenient: The names, each with its file and scope, that were found there or in no way that protoc knows.
+        units: Every file by path; each file comes after its imports.
+        missing: By the path of a file, its imports without a target or in a circle.
+        library: The files in which to look up names that the imports do not define.
+        lenient: The names, each with its file and scope, that were found in ways that protoc does not have.
     """
 
     def __init__(self, root: Unit, library: Library) -> None:
@@ -171,15 +171,15 @@ class Program:
         self._resolved: dict[tuple[str, str, str], Symbol | None] = {}
 
     def load(self, root: Unit) -> None:
-        """Add a file and what it imports.
+        """Add a file and its imports.
 
         Raises:
-            InvalidSchema: A reference that one of them imports is no schema.
+            InvalidSchema: An imported reference is not a schema.
         """
         if root.path in self.units:
             return
         entered = {root.path}
-        # depth first without recursion, since imports may chain as long as they like
+        # depth first without recursion, because chains of imports may be long
         stack = [(root, iter(root.tree.imports))]
         while stack:
             unit, imports = stack[-1]
@@ -189,7 +189,7 @@ class Program:
                 stack.pop()
             elif entry.path in self.units:
                 continue
-            elif entry.path in entered:  # a file that is entered and not left yet
+            elif entry.path in entered:  # a file whose imports are not finished yet
                 self._miss(unit, entry, is_circular=True)
             elif (imported := self.library.find(entry.path)) is None:
                 self._miss(unit, entry)
@@ -201,7 +201,7 @@ class Program:
         self.missing.setdefault(unit.path, []).append(Missing(entry.path, entry.at, is_circular))
 
     def visible(self, unit: Unit) -> dict[str, Symbol]:
-        """The symbols that a file may name: its own, those it imports, and those that these import publicly."""
+        """The symbols that a file may use: its own, those of its imports, and those of their public imports."""
         symbols = self._visible.get(unit.path)
         if symbols is None:
             units = {unit.path: unit}
@@ -220,12 +220,12 @@ class Program:
         return symbols
 
     def resolve_type(self, unit: Unit, name: str, scope: str) -> Symbol | None:
-        """The message or enum that a name written in a scope stands for.
+        """The message or enum that a name means in a scope.
 
         Args:
-            unit: The file it is written in.
+            unit: The file with the name.
             name: The name as written, with a leading dot if it is a full name.
-            scope: The full name of what it is written in.
+            scope: The full name of the enclosing scope.
         """
         key = (unit.path, name, scope)
         if key not in self._resolved:
@@ -233,9 +233,9 @@ class Program:
         return self._resolved[key]
 
     def resolve(self, unit: Unit, name: str, scope: str, kinds: frozenset[str]) -> Symbol | None:
-        """What a name stands for, innermost scope first, among symbols of some kinds.
+        """The meaning of a name, searched from the innermost scope, among symbols of some kinds.
 
-        A name that protoc does not find is looked up as in the reference, and noted in `lenient` if it is there.
+        A name that protoc does not find is looked up as in the reference and, if found, added to `lenient`.
         """
         symbol = self._resolve_as_protoc(unit, name, scope, kinds)
         if symbol is None:
@@ -245,7 +245,7 @@ class Program:
         return symbol
 
     def _resolve_anywhere(self, unit: Unit, name: str, scope: str, kinds: frozenset[str]) -> Symbol | None:
-        """Look a name up in all files, imported or not: in each scope the whole name, and not its first part alone."""
+        """Look up a name in all files, imported or not: in each scope the whole name, not its first part alone."""
         tables = (self.visible(unit), self.library.symbols)
         full_name = name.removeprefix(".")
         scope = "" if name[:1] == "." else scope
@@ -260,9 +260,9 @@ class Program:
             scope = scope.rpartition(".")[0]
 
     def _resolve_as_protoc(self, unit: Unit, name: str, scope: str, kinds: frozenset[str]) -> Symbol | None:
-        """Look a name up in the file and its imports.
+        """Look up a name in the file and its imports.
 
-        As in C++, the first part of a dotted name is looked up alone, and the innermost scope that has it decides.
+        As in C++, the first part of a dotted name is looked up alone, and the innermost scope with that part decides.
         """
         symbols = self.visible(unit)
         if name[:1] == ".":

@@ -1,4 +1,4 @@
-"""The types that a file declares, and the names of types that it uses."""
+"""The types that a file declares, and the names of the types that it uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def declared_types(tree: File) -> tuple[str, ...]:
 
 
 def used_types(tree: File) -> set[str]:
-    """The names of types as fields, extensions and methods write them."""
+    """The names of types, as they are written in fields, extensions and methods."""
     return {name.removeprefix(".") for name in _names(tree) if name not in SCALAR_TYPES}
 
 
@@ -37,7 +37,7 @@ def _extensions(extends: tuple[Extend, ...]) -> Iterator[str]:
 
 
 def _type(member: Member) -> Iterator[str]:
-    kind = getattr(member, "type", None)  # a group's type is declared with it
+    kind = getattr(member, "type", None)  # a group's type is declared inside it
     if isinstance(kind, MapType):
         yield kind.value
     elif kind is not None:

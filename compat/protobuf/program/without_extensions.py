@@ -1,4 +1,4 @@
-"""A file's tree without extensions and without the options that need them."""
+"""Removes extensions, and the options that need them, from a file's tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from compat.protobuf.text.nodes import Enum, Field, File, Group, Message, Oneof, Option
 
-#: Options of these extensions stay: they carry the metadata of the schema itself.
+#: Options of these extensions are kept: they contain the schema's own metadata.
 _KEPT_PREFIX = "confluent."
 
 
