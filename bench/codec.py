@@ -214,13 +214,13 @@ def main() -> int:
     if not options.json:
         print(f"{'':34}{'ours us':>9} {'spread':>17} {'fastavro':>9} {'ratio':>6}")
     for row in rows:
-        results = measured(row, options.rounds)
+        result = measured(row, options.rounds)
         if options.json:
-            print(json.dumps(results))
+            print(json.dumps(result))
             continue
-        low, high = results["spread"]
+        low, high = result["spread"]
         print(
-            f"{results['row']:34}{results['us']:9} {f'{low} - {high}':>17} {results['fastavro_us']:9} {results['ratio']:6}"
+            f"{result['row']:34}{result['us']:9} {f'{low} - {high}':>17} {result['fastavro_us']:9} {result['ratio']:6}"
         )
     return 0
 
