@@ -39,8 +39,8 @@ class ApiError(Exception):
     fields: dict[str, object] = field(default_factory=dict, hash=False)
     #: More fields of the response's JSON object, such as explanations.
     extra: dict[str, object] = field(default_factory=dict, hash=False, compare=False)
-    #: More headers of the response, such as Retry-After.
-    headers: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
+    #: More headers of the response, such as Retry-After; a name may be repeated.
+    headers: tuple[tuple[str, str], ...] = field(default=(), hash=False, compare=False)
 
     @property
     def status(self) -> int:
@@ -63,8 +63,12 @@ class ApiError(Exception):
 
     def with_headers(self, **headers: str) -> ApiError:
         """Return the same error with more headers; `_` in a name stands for `-`."""
-        hyphenated = {name.replace("_", "-"): value for name, value in headers.items()}
-        return ApiError(self.kind, self.fields, self.extra, {**self.headers, **hyphenated})
+        hyphenated = ((name.replace("_", "-"), value) for name, value in headers.items())
+        return ApiError(self.kind, self.fields, self.extra, (*self.headers, *hyphenated))
+
+    def header_lines(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers as ASGI has them: names in lower case, and a line for each."""
+        return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self.headers]
 
     def with_extra(self, **extra: object) -> ApiError:
         """Return the same error with more fields in its JSON object."""

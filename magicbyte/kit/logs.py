@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 import time
+from collections.abc import Callable
 from functools import lru_cache
 
 import orjson
@@ -49,6 +51,39 @@ class TextFormatter(logging.Formatter):
         if request_id:
             line += f" [{request_id}]"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class OccasionalWarning:
+    """A warning that any number of requests may cause: a line for the first one, then at most one in each interval."""
+
+    def __init__(
+        self, log: logging.Logger, text: str, *, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Begin without a line.
+
+        Args:
+            log: Where the lines go.
+            text: The text, with a `%s` for each value.
+            seconds: The interval.
+            clock: Seconds that never jump.
+        """
+        self._log = log
+        self._text = f"{text}%s"
+        self._seconds = seconds
+        self._clock = clock
+        self._next_line = -math.inf
+        #: How many there were since the last line.
+        self._unwritten = 0
+
+    def __call__(self, *values: object, **fields: object) -> None:
+        """Write the line, or count that it was not written; `fields` are added to the log record."""
+        now = self._clock()
+        if now < self._next_line:
+            self._unwritten += 1
+            return
+        unwritten, self._unwritten, self._next_line = self._unwritten, 0, now + self._seconds
+        more = f" (and {unwritten} more like it since the last such line)" if unwritten else ""
+        self._log.warning(self._text, *values, more, extra=fields)
 
 
 def set_up_logs(level: str) -> None:

@@ -120,7 +120,7 @@ def media_type_of(request: Request) -> str:
 def error_response(request: Request, error: ApiError) -> Response:
     """The answer to an error."""
     response = answer(request, error.body(), error.status)
-    response.headers.update(error.headers)
+    response.raw_headers.extend(error.header_lines())
     return response
 
 

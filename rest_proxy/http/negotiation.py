@@ -163,7 +163,9 @@ def error_response(request: Request, error: ApiError) -> Response:
     if error.kind is NOT_ACCEPTABLE:
         return Response(status_code=error.status)
     media_type = request.media_type or choose(header(request.scope, b"accept"), _ERRORS) or PLAIN
-    return Response(json_bytes(error.body()), error.status, error.headers, media_type)
+    response = Response(json_bytes(error.body()), error.status, media_type=media_type)
+    response.raw_headers.extend(error.header_lines())
+    return response
 
 
 def json_bytes(value: object) -> bytes:

@@ -119,7 +119,7 @@ def make() -> Iterator[Callable[..., TestClient]]:
                 name="test",
                 contract="registry.yaml",
                 rows=ROWS,
-                error_response=lambda _, error: Response(error.message, error.status, error.headers),
+                error_response=lambda _, error: Response(error.message, error.status, dict(error.headers)),
                 body_limits={BodyLimit.USUAL: 100},
                 unrouted_media_types=negotiate,
                 remembered=RememberedAnswers(lambda: 1, {}),

@@ -93,7 +93,7 @@ def test_few_requests_wait() -> None:
         await asyncio.sleep(0)
         with pytest.raises(ApiError) as raised:
             await threads.run(hold)
-        assert (raised.value.status, raised.value.headers) == (429, {"Retry-After": "1"})
+        assert (raised.value.status, raised.value.headers) == (429, (("Retry-After", "1"),))
         held.set()
         await asyncio.gather(*waiting)
         assert await threads.run(lambda: 1) == 1

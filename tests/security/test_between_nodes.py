@@ -153,6 +153,22 @@ def test_a_forged_identity_is_refused_by_every_node(pair: list[ServerProcess]):
     assert (first.status_code, replayed.status_code) == (200, 401)
 
 
+def test_forged_identities_are_counted_and_logged_once_in_a_while(tmp_path: Path):
+    with running_registry(properties=sign_in(tmp_path)) as server:
+        of_another_body = [signer().sign(ALICE, "10.1.2.3", "POST", "/subjects/s/versions", EMPTY) for _ in range(20)]
+        for identity in ["x"] * 20 + of_another_body:
+            answer = register(server.url, "s", headers={"magicbyte-identity": identity})
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (
+                401,
+                'Basic realm="SchemaRegistry", charset="UTF-8"',
+            )
+        metrics = httpx.get(f"{server.url}/metrics", auth=CREDENTIALS, timeout=30).text
+        assert 'magicbyte_authentication_total{method="FORWARDED",outcome="failure"} 40.0' in metrics
+        lines = [json.loads(line) for line in server.log.read_text().splitlines() if "a forwarded identity" in line]
+    text = "a forwarded identity from 127.0.0.1 is refused: its signature is none of this group's"
+    assert [(line["msg"], line["level"], line["address"]) for line in lines] == [(text, "WARNING", "127.0.0.1")]
+
+
 class Recording(BaseHTTPRequestHandler):
     """A false leader, or peer: it takes what it is sent."""
 

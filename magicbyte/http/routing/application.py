@@ -24,7 +24,7 @@ from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.errors import GATEWAY_TIMEOUT, INTERNAL
 from magicbyte.http.response_headers import NO_PAGE, NO_STORE, Header
 from magicbyte.http.routing.access import Decide, Decision, Identify, Operation, SignIn, allow_all, anonymous, nobody
-from magicbyte.http.routing.identity import BODY_DIGEST, with_digest
+from magicbyte.http.routing.identity import BODY_CHECK
 from magicbyte.http.routing.limits import EarlyError, within
 from magicbyte.http.routing.recorder import Recorder, access_log
 from magicbyte.http.routing.remembered import RememberedAnswers, Slot
@@ -197,8 +197,8 @@ class Application:
         if match.row.access.operation is Operation.NOTHING or match.path in api.skipped_paths:
             return ANONYMOUS, receive
         principal = await api.sign_in(scope)
-        digest = scope.get(BODY_DIGEST)
-        return principal, receive if digest is None else with_digest(receive, digest)
+        check = scope.get(BODY_CHECK)
+        return principal, receive if check is None else check(receive)
 
     async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
         """Call the handler and send its answer; count and log the answer."""
@@ -320,7 +320,9 @@ def load_contract(name: str) -> dict[str, Any]:
 
 def plain_response(error: ApiError) -> Response:
     """Return the answer for an error as plain JSON."""
-    return Response(orjson.dumps(error.body()), error.status, error.headers, "application/json")
+    response = Response(orjson.dumps(error.body()), error.status, media_type="application/json")
+    response.raw_headers.extend(error.header_lines())
+    return response
 
 
 async def _on_early_error(_request: Request, error: EarlyError) -> Response:

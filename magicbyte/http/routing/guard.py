@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from magicbyte.http.asgi import Scope, header
 from magicbyte.http.errors import INTERNAL, TOO_MANY_FAILURES, UNAUTHORIZED
 from magicbyte.http.routing.application import Api
-from magicbyte.http.routing.identity import BODY_DIGEST, IDENTITY, PEER, peer_of, target_of
+from magicbyte.http.routing.identity import BODY_CHECK, IDENTITY, PEER, peer_of, target_of, with_digest
 from magicbyte.http.routing.request import Request
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.errors import ApiError, ErrorKind
+from magicbyte.kit.logs import OccasionalWarning
 from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
 from magicbyte.security.metrics import METRICS
 from magicbyte.security.principal import Principal, Refusal
@@ -24,6 +26,7 @@ from magicbyte.security.watch import Source
 
 log = logging.getLogger("magicbyte.security")
 
+_FORGED = "a forwarded identity from %s is refused: %s"
 _KINDS = {kind.code: kind for kind in (UNAUTHORIZED, TOO_MANY_FAILURES)}
 
 
@@ -53,6 +56,7 @@ class Guard:
             )
             if path is not None:
                 self.authorizer.require_use(str(path))
+        self._warn_of_forgery = OccasionalWarning(log, _FORGED)
         secret = settings.instance_secret
         #: Signs the identities of forwarded requests; None if there is no secret.
         self.signer = (
@@ -124,28 +128,35 @@ class Guard:
         try:
             forwarded = signer.verify(identity, scope["method"], target_of(scope))
         except ForgedIdentity as error:
-            METRICS.authentications["FORWARDED", "failure"] += 1
-            log.warning("a forwarded identity is refused: %s", error, extra={"address": peer_of(scope).address})
-            # Answer as for any other invalid credentials.
-            raise refused(self.authenticator.unauthorized(), has_body=_has_body(scope)) from None
+            raise self._refuse_forged(peer_of(scope).address, str(error), has_body=_has_body(scope)) from None
         METRICS.authentications["FORWARDED", "success"] += 1
-        scope[PEER] = replace(peer_of(scope), address=forwarded.address)
-        scope[BODY_DIGEST] = forwarded.body_digest
+        node = peer_of(scope)
+        scope[PEER] = replace(node, address=forwarded.address)
+        scope[BODY_CHECK] = partial(
+            with_digest,
+            digest=forwarded.body_digest,
+            refuse=lambda: self._refuse_forged(node.address, "its request has another body", has_body=False),
+        )
         return forwarded.principal
+
+    def _refuse_forged(self, address: str, reason: str, *, has_body: bool) -> ApiError:
+        """Count and log a forged identity; return its refusal, the same as for any other bad credentials."""
+        METRICS.authentications["FORWARDED", "failure"] += 1
+        self._warn_of_forgery(address, reason, address=address)
+        return refused(self.authenticator.unauthorized(), has_body=has_body)
 
 
 def refused(refusal: Refusal, *, has_body: bool) -> ApiError:
     """Return the error for a refusal."""
-    headers: dict[str, str] = {}
-    if refusal.challenges:
-        headers["www-authenticate"] = ", ".join(refusal.challenges)
+    # Each challenge has a line of its own: several clients read only the first challenge of a line.
+    headers = [("www-authenticate", challenge) for challenge in refusal.challenges]
     if refusal.retry_after is not None:
-        headers["retry-after"] = str(refusal.retry_after)
+        headers.append(("retry-after", str(refusal.retry_after)))
     if has_body:
         # The body is not read, because it may be long, so the connection cannot be used again.
-        headers["connection"] = "close"
+        headers.append(("connection", "close"))
     kind = _KINDS.get(refusal.status) or ErrorKind(refusal.status, "{text}")
-    return ApiError(kind, {"text": refusal.message}, headers=headers)
+    return ApiError(kind, {"text": refusal.message}, headers=tuple(headers))
 
 
 def _has_body(scope: Scope) -> bool:

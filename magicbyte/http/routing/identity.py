@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from magicbyte.http.asgi import Message, Receive, Scope
-from magicbyte.http.errors import UNAUTHORIZED
+from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Peer
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
     from magicbyte.http.settings import HttpSettings
 
-log = logging.getLogger("magicbyte.security")
-
 #: The scope's key for the peer of the connection.
 PEER = "magicbyte.peer"
 #: The header that proves to another node who sent a forwarded request.
 IDENTITY = b"magicbyte-identity"
-#: The scope's key for the required digest of a forwarded request's body.
-BODY_DIGEST = "magicbyte.body_digest"
+#: The scope's key for the check of a forwarded request's body: from a `Receive` to one that also checks.
+BODY_CHECK = "magicbyte.body_check"
 
 
 def digest_of(body: bytes) -> str:
@@ -62,16 +60,15 @@ def target_of(scope: Scope) -> str:
     return f"{path}?{query}" if query else path
 
 
-def with_digest(receive: Receive, digest: str) -> Receive:
-    """Wrap `receive`, so that it raises 401 at the end of a body with another digest."""
+def with_digest(receive: Receive, digest: str, refuse: Callable[[], ApiError]) -> Receive:
+    """Wrap `receive`, so that it raises an error at the end of a body with another digest."""
     hashed = hashlib.sha256()
 
     async def hashing() -> Message:
         message = await receive()
         hashed.update(message.get("body", b""))
         if message["type"] == "http.request" and not message.get("more_body") and hashed.hexdigest() != digest:
-            log.warning("a forwarded request has another body than was signed")
-            raise UNAUTHORIZED()
+            raise refuse()
         return message
 
     return hashing

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.logs import OccasionalWarning
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import Rule
 from magicbyte.security.rights.rule_file import read_rule_file
@@ -20,6 +20,7 @@ log = logging.getLogger("magicbyte.security")
 
 #: How often the log says that rules are only tried out.
 _WARNING_SECONDS = 60.0
+_DRY_RUN = "magicbyte.authorization.dry.run: %s would be denied %s on %s %s; nothing is denied now"
 
 
 class RuleLog(Protocol):
@@ -57,8 +58,7 @@ class Authorizer:
         """
         self._super_users = super_users
         self._is_dry_run = is_dry_run
-        #: When the log may next say what would be denied, on the monotonic clock.
-        self._next_warning = 0.0
+        self._warn_of_denial = OccasionalWarning(log, _DRY_RUN, seconds=_WARNING_SECONDS)
         self._file = file
         self._log: RuleLog | None = None
         self._log_offset: int | None = None
@@ -131,8 +131,6 @@ class Authorizer:
         decision = rules.decide(principal, address, operation, resource_type, name)
         outcome = "dry_run" if decision.is_dry_run else "allowed" if decision.is_allowed else "denied"
         self.counts[resource_type, operation, outcome] += 1
-        if decision.is_dry_run and time.monotonic() >= self._next_warning:
-            self._next_warning = time.monotonic() + _WARNING_SECONDS
-            text = "magicbyte.authorization.dry.run: %s would be denied %s on %s %s; nothing is denied now"
-            log.warning(text, principal.name, operation, resource_type, name)
+        if decision.is_dry_run:
+            self._warn_of_denial(principal.name, operation, resource_type, name)
         return decision

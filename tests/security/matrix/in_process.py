@@ -17,11 +17,17 @@ ADDRESS = "10.1.2.3"
 
 @dataclass(frozen=True)
 class Answer:
-    """Status, headers and the whole body; of a stream, its first part."""
+    """Status, headers and the whole body; of a stream, its first part.
+
+    Attributes:
+        headers: The last line of each name.
+        challenges: The lines of WWW-Authenticate.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    challenges: Sequence[str]
 
 
 class InProcess:
@@ -81,7 +87,8 @@ class InProcess:
 
         await self._app(scope, receive, send)
         headers = {name.decode(): value.decode() for name, value in told["headers"]}
-        return Answer(told["status"], headers, told["body"])
+        challenges = [value.decode() for name, value in told["headers"] if name == b"www-authenticate"]
+        return Answer(told["status"], headers, told["body"], challenges)
 
 
 @contextmanager

@@ -1,0 +1,28 @@
+"""A warning that any number of requests may cause."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from magicbyte.kit.logs import OccasionalWarning
+
+
+def test_a_line_for_the_first_and_then_one_in_each_interval_with_a_count(caplog: pytest.LogCaptureFixture):
+    now = 1000.0
+    warn = OccasionalWarning(logging.getLogger("magicbyte.test"), "%s was seen", seconds=60, clock=lambda: now)
+    for name in ("a", "b", "c"):
+        warn(name, address="::1")
+    now += 59.9
+    warn("d")
+    assert [record.getMessage() for record in caplog.records] == ["a was seen"]
+    assert vars(caplog.records[0])["address"] == "::1"
+    now += 0.1
+    warn("e")
+    now += 60
+    warn("f")
+    assert [record.getMessage() for record in caplog.records][1:] == [
+        "e was seen (and 3 more like it since the last such line)",
+        "f was seen",
+    ]
