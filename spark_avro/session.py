@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyspark
 from pyspark.sql import SparkSession
@@ -29,13 +29,37 @@ _DEFAULTS = {
 }
 
 
-def packages(version: str = pyspark.__version__) -> str:
-    """The value of `--packages` and `spark.jars.packages` for a Spark version: its Avro and Kafka modules."""
-    return ",".join(jars.spark_modules(version))
+#: Table format -> its SQL extension.
+_EXTENSIONS = {
+    "delta": "io.delta.sql.DeltaSparkSessionExtension",
+    "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+}
+
+#: Table format -> further properties of the session.
+_FORMAT_PROPERTIES = {
+    "delta": {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"},
+}
+
+
+def packages(version: str = pyspark.__version__, formats: Collection[str] = ()) -> str:
+    """The value of `--packages` and `spark.jars.packages` for a Spark version: its Avro and Kafka modules.
+
+    Args:
+        version: The Spark version.
+        formats: Table formats whose modules are included: `delta`, `iceberg`.
+
+    Raises:
+        TableFormatMissing: a format has no module for this version.
+    """
+    return ",".join((*jars.spark_modules(version), *jars.table_format_modules(formats, version)))
 
 
 def session(
-    name: str = "magicbyte", *, master: str = "local[*]", settings: Mapping[str, str] | None = None
+    name: str = "magicbyte",
+    *,
+    master: str = "local[*]",
+    settings: Mapping[str, str] | None = None,
+    formats: Collection[str] = (),
 ) -> SparkSession:
     """The Spark session of this process, started if there is none, with Spark's Avro and Kafka modules.
 
@@ -44,17 +68,20 @@ def session(
         master: Where it runs: `local[*]`, or a cluster's address. The defaults are for a driver on this machine;
             `settings` override them.
         settings: Spark properties.
+        formats: Table formats whose jars and SQL extensions are included: `delta`, `iceberg`. A session that runs
+            already does not get them.
 
     Raises:
         JavaMissing: there is no JDK that this version of Spark runs on.
         JarsMissing: the jars are not in the cache and could not be fetched.
+        TableFormatMissing: a table format has no module for this version of Spark.
     """
     os.environ["JAVA_HOME"] = str(find_spark_java(pyspark.__version__).home)
     # Workers with another Python than the driver's would fail on the first task.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name).master(master)
-    properties = {**_DEFAULTS, **modules(), **(settings or {})}
+    properties = {**_DEFAULTS, **modules(formats), **format_properties(formats), **(settings or {})}
     for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
         properties[key] = f"{_LIMITS} {properties.get(key, '')}".strip()
     for key, value in properties.items():
@@ -62,17 +89,34 @@ def session(
     return builder.getOrCreate()
 
 
-def modules() -> dict[str, str]:
+def modules(formats: Collection[str] = ()) -> dict[str, str]:
     """The Spark property that names the Avro and Kafka modules of the pyspark that is installed.
 
     If MAGICBYTE_SPARK_JARS is set, it lists the jar files, separated by commas. Otherwise this version's lock file
     lists them; if it has none, Spark itself fetches the modules from Maven Central.
 
+    Args:
+        formats: Table formats whose modules are included.
+
     Raises:
         JarsMissing: the jars are not in the cache and could not be fetched.
+        TableFormatMissing: a table format has no module for this version of Spark.
     """
     named = os.environ.get("MAGICBYTE_SPARK_JARS")
+    if named is not None:
+        return {"spark.jars": named}
     lock = f"spark-{pyspark.__version__}"
-    if named is None and lock not in jars.LOCKS:
-        return {"spark.jars.packages": packages(pyspark.__version__)}
-    return {"spark.jars": named or ",".join(map(str, jars.paths(lock)))}
+    if lock not in jars.LOCKS:
+        return {"spark.jars.packages": packages(pyspark.__version__, formats)}
+    jars.table_format_modules(formats, pyspark.__version__)
+    locks = (lock, *(jars.TABLE_FORMAT_LOCKS[name] for name in formats))
+    return {"spark.jars": ",".join(str(path) for name in locks for path in jars.paths(name))}
+
+
+def format_properties(formats: Collection[str]) -> dict[str, str]:
+    """The Spark properties that table formats need besides their jars."""
+    extensions = ",".join(_EXTENSIONS[name] for name in formats)
+    return {
+        **({"spark.sql.extensions": extensions} if extensions else {}),
+        **{key: value for name in formats for key, value in _FORMAT_PROPERTIES.get(name, {}).items()},
+    }

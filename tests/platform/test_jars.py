@@ -61,9 +61,31 @@ def test_the_usual_pyspark_and_kafka_have_locks() -> None:
     assert jars.KAFKA_VERSION in jars.KAFKA_VERSIONS
 
 
-def test_no_locked_spark_jar_has_a_twin_in_the_pyspark_wheel() -> None:
+@pytest.mark.parametrize("lock", [SPARK, *jars.TABLE_FORMAT_LOCKS.values()])
+def test_no_locked_spark_jar_has_a_twin_in_the_pyspark_wheel(lock: str) -> None:
     bundled = {jar.stem.rpartition("-")[0] for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar")}
-    assert {jar.artifact for jar in jars.read_lock(SPARK)} & bundled == set()
+    assert {jar.artifact for jar in jars.read_lock(lock)} & bundled == set()
+
+
+@pytest.mark.parametrize(
+    ("lock", "locked"),
+    [
+        ("delta-4.0.0", {"delta-spark_2.13": "4.0.0", "delta-storage": "4.0.0"}),
+        ("iceberg-1.10.1", {"iceberg-spark-runtime-4.0_2.13": "1.10.1"}),
+    ],
+)
+def test_a_table_format_has_its_own_lock(lock: str, locked: dict[str, str]) -> None:
+    assert {jar.artifact: jar.version for jar in jars.read_lock(lock)} == locked
+
+
+def test_a_table_format_is_for_one_version_of_spark() -> None:
+    assert jars.table_format_modules(["delta", "delta"], "4.0.0") == ("io.delta:delta-spark_2.13:4.0.0",)
+    assert jars.table_format_modules([], "4.1.1") == ()
+    with pytest.raises(Failure) as error:
+        jars.table_format_modules(["delta", "iceberg"], "4.1.1")
+    assert str(error.value) == (
+        "Delta and Iceberg tables need PySpark 4.0.0, and 4.1.1 is installed: pip install 'pyspark==4.0.0'"
+    )
 
 
 @pytest.mark.parametrize("name", [f"broker-{jars.KAFKA_VERSION}", SPARK])

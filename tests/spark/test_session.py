@@ -5,8 +5,9 @@ import pytest
 from pyspark.sql import types as spark
 from pyspark.sql.pandas import types as pyspark_types
 
+from magicbyte.platform.jars import TableFormatMissing
 from spark_avro import packages
-from spark_avro.session import modules
+from spark_avro.session import format_properties, modules
 from spark_avro.workers.arrow_type import arrow_type
 
 
@@ -41,6 +42,29 @@ def test_without_a_lock_file_spark_fetches_the_modules(
     monkeypatch.setattr(pyspark, "__version__", version)
     assert packages(version) == coordinates
     assert modules() == {"spark.jars.packages": coordinates}
+
+
+def test_a_table_format_brings_its_jars_and_its_extension(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MAGICBYTE_SPARK_JARS", raising=False)
+    monkeypatch.setattr(pyspark, "__version__", "4.0.0")
+    names = [path.rpartition("/")[2] for path in modules(["delta", "iceberg"])["spark.jars"].split(",")]
+    assert [name.rpartition("-")[0] for name in names[-3:]] == [
+        "delta-spark_2.13-4.0.0",
+        "delta-storage-4.0.0",
+        "iceberg-spark-runtime-4.0_2.13-1.10.1",
+    ]
+    assert format_properties(["delta"]) == {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
+    assert packages("4.0.0", ["delta"]).endswith(",io.delta:delta-spark_2.13:4.0.0")
+
+
+def test_a_table_format_without_a_module_for_this_spark_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MAGICBYTE_SPARK_JARS", raising=False)
+    monkeypatch.setattr(pyspark, "__version__", "3.5.7")
+    with pytest.raises(TableFormatMissing, match=r"Delta tables need PySpark 4\.0\.0, and 3\.5\.7 is installed"):
+        modules(["delta"])
 
 
 KINDS = (

@@ -1,8 +1,9 @@
 """The jars for the broker and Spark: listed in a lock file, fetched from Maven Central, kept in the cache.
 
-Each version of Kafka and Spark has a lock file (`broker-4.3.1.lock`, `spark-4.0.0.lock` next to this file). A line is
-one jar, `group:artifact:version:sha256:size`, without an address: the `jgo` package knows the address of Maven
-Central, and reads mirrors from its configuration file.
+Each version of Kafka, Spark and a table format has a lock file (`broker-4.3.1.lock`, `spark-4.0.0.lock`,
+`delta-4.0.0.lock` next to this file). The jars of a table format are fetched when a pipeline names it. A line is one
+jar, `group:artifact:version:sha256:size`, without an address: the `jgo` package knows the address of Maven Central, and
+reads mirrors from its configuration file.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import resources
@@ -35,10 +36,23 @@ SPARK_VERSIONS = ("3.5.7", "4.0.0", "4.1.1")
 #: Spark version -> the Kafka module to use instead of its own, which fails once after a crash (SPARK-57438).
 _KAFKA_MODULES = dict.fromkeys(("4.1.0", "4.1.1", "4.1.2"), "4.1.3")
 
+#: Table format -> its module's Maven coordinates, for the Spark version of TABLE_FORMAT_SPARK alone.
+TABLE_FORMATS = {
+    "delta": "io.delta:delta-spark_2.13:4.0.0",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
+}
+
+#: The Spark version of the modules in TABLE_FORMATS.
+TABLE_FORMAT_SPARK = "4.0.0"
+
+#: Table format -> its lock file.
+TABLE_FORMAT_LOCKS = {name: f"{name}-{module.rpartition(':')[2]}" for name, module in TABLE_FORMATS.items()}
+
 #: Lock file -> the program's name in messages.
 LOCKS = {
     **{f"broker-{version}": f"Kafka {version}" for version in KAFKA_VERSIONS},
     **{f"spark-{version}": f"Spark {version}" for version in SPARK_VERSIONS},
+    **{lock: " ".join(lock.split("-")).capitalize() for lock in TABLE_FORMAT_LOCKS.values()},
 }
 
 #: How many jars are fetched in parallel.
@@ -47,6 +61,10 @@ _CONNECTIONS = 8
 
 class JarsMissing(Failure):
     """Jars of a lock file are not in the cache and could not be fetched."""
+
+
+class TableFormatMissing(Failure):
+    """A table format has no module for the Spark version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +138,21 @@ def spark_modules(version: str) -> tuple[str, ...]:
     scala = "2.12" if version.startswith("3.") else "2.13"
     versions = {"spark-avro": version, "spark-sql-kafka-0-10": _KAFKA_MODULES.get(version, version)}
     return tuple(f"org.apache.spark:{module}_{scala}:{number}" for module, number in versions.items())
+
+
+def table_format_modules(formats: Iterable[str], version: str) -> tuple[str, ...]:
+    """Return the Maven coordinates of table formats for a Spark version.
+
+    Raises:
+        TableFormatMissing: a format has no module for this version.
+    """
+    names = tuple(dict.fromkeys(formats))
+    if names and version != TABLE_FORMAT_SPARK:
+        raise TableFormatMissing(
+            f"{' and '.join(name.capitalize() for name in names)} tables need PySpark {TABLE_FORMAT_SPARK},"
+            f" and {version} is installed: pip install 'pyspark=={TABLE_FORMAT_SPARK}'"
+        )
+    return tuple(TABLE_FORMATS[name] for name in names)
 
 
 def verify(name: str) -> list[Jar]:

@@ -14,7 +14,16 @@ from typing import Any
 
 from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
-from magicbyte.platform.jars import KAFKA_VERSIONS, SPARK_VERSIONS, Jar, maven, spark_modules
+from magicbyte.platform.jars import (
+    KAFKA_VERSIONS,
+    SPARK_VERSIONS,
+    TABLE_FORMAT_LOCKS,
+    TABLE_FORMAT_SPARK,
+    TABLE_FORMATS,
+    Jar,
+    maven,
+    spark_modules,
+)
 
 #: Writes the broker's log, since Kafka has no SLF4J binding. Both have the same version, whichever API Kafka requires.
 _LOGGING = ("org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-simple:1.7.36")
@@ -26,6 +35,7 @@ _EXTRA = {"4.1.1": ("org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0
 ROOTS = {
     **{f"broker-{version}": (f"org.apache.kafka:kafka_2.13:{version}", *_LOGGING) for version in KAFKA_VERSIONS},
     **{f"spark-{version}": (*spark_modules(version), *_EXTRA.get(version, ())) for version in SPARK_VERSIONS},
+    **{lock: (TABLE_FORMATS[name],) for name, lock in TABLE_FORMAT_LOCKS.items()},
 }
 
 #: Dependencies that are never loaded: the interfaces of Kafka's command line tools.
@@ -35,7 +45,9 @@ _UNUSED = frozenset({"kafka-tools-api"})
 def write_lock(name: str) -> int:
     """Write the lock file `name` next to this module, and return its number of jars."""
     program, _, version = name.partition("-")
-    left_out = pyspark_jars(version) if program == "spark" else _UNUSED
+    if program in TABLE_FORMATS:
+        version = TABLE_FORMAT_SPARK
+    left_out = _UNUSED if program == "broker" else pyspark_jars(version)
     text = lock_text(ROOTS[name], left_out)
     Path(__file__).with_name(f"{name}.lock").write_text(text, encoding="ascii")
     return len(text.splitlines())
