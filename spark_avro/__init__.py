@@ -1,21 +1,25 @@
-"""PySpark functions and pipelines for Confluent-format data."""
+"""PySpark functions and pipelines for Confluent-format data.
 
-# ruff: noqa: E402  # what is imported below fails without pyspark
+Names are imported when they are first used: checking a pipeline file needs neither PySpark nor its start-up time.
+"""
+
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from magicbyte.kit.extras import require
 
-require("spark", user="spark_avro", modules=("pyspark",))
-
-from spark_avro.functions import confluent_schema_id, from_confluent_avro
-from spark_avro.json_schema.functions import confluent_json_udf, from_confluent_json, to_confluent_json
-from spark_avro.modes import KAFKA_POSITION
-from spark_avro.plan.encoding import to_confluent_avro
-from spark_avro.plan.records import from_confluent_avro_records
-from spark_avro.protobuf.functions import confluent_protobuf_udf, from_confluent_protobuf, to_confluent_protobuf
-from spark_avro.session import packages, session
-from spark_avro.streams.following import Follower, follow
-from spark_avro.workers.avro import confluent_avro_udf
+if TYPE_CHECKING:
+    from spark_avro.functions import confluent_schema_id, from_confluent_avro
+    from spark_avro.json_schema.functions import confluent_json_udf, from_confluent_json, to_confluent_json
+    from spark_avro.modes import KAFKA_POSITION
+    from spark_avro.plan.encoding import to_confluent_avro
+    from spark_avro.plan.records import from_confluent_avro_records
+    from spark_avro.protobuf.functions import confluent_protobuf_udf, from_confluent_protobuf, to_confluent_protobuf
+    from spark_avro.spark_session import packages, session
+    from spark_avro.streams.following import Follower, follow
+    from spark_avro.workers.avro import confluent_avro_udf
 
 __all__ = [
     "KAFKA_POSITION",
@@ -35,3 +39,33 @@ __all__ = [
     "to_confluent_json",
     "to_confluent_protobuf",
 ]
+
+#: Public name -> its module.
+_MODULES = {
+    "KAFKA_POSITION": "modes",
+    "Follower": "streams.following",
+    "confluent_avro_udf": "workers.avro",
+    "confluent_json_udf": "json_schema.functions",
+    "confluent_protobuf_udf": "protobuf.functions",
+    "confluent_schema_id": "functions",
+    "follow": "streams.following",
+    "from_confluent_avro": "functions",
+    "from_confluent_avro_records": "plan.records",
+    "from_confluent_json": "json_schema.functions",
+    "from_confluent_protobuf": "protobuf.functions",
+    "packages": "spark_session",
+    "session": "spark_session",
+    "to_confluent_avro": "plan.encoding",
+    "to_confluent_json": "json_schema.functions",
+    "to_confluent_protobuf": "protobuf.functions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require("spark", user="spark_avro", modules=("pyspark",))
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

@@ -7,7 +7,7 @@ from pyspark.sql.pandas import types as pyspark_types
 
 from magicbyte.platform.jars import TableFormatMissing
 from spark_avro import packages
-from spark_avro.session import format_properties, modules
+from spark_avro.spark_session import format_properties, modules
 from spark_avro.workers.arrow_type import arrow_type
 
 

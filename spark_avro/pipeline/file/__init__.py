@@ -1,0 +1,1 @@
+"""The pipeline file: YAML with positions, one table of settings, and what is checked without Spark."""

@@ -1,0 +1,198 @@
+"""A YAML document as nodes with positions: YAML 1.2's scalars, duplicate keys as findings, placeholders resolved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from magicbyte.kit.placeholders import PlaceholderError, resolve_value
+from spark_avro.pipeline.file.place import Finding, PipelineError, Place, error_at
+
+_INT = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+
+class Unresolved:
+    """The value of a scalar whose placeholder has no value here; `lint` accepts it for every setting."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "unresolved"
+
+
+UNRESOLVED = Unresolved()
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarNode:
+    """A scalar: its value, the text as it is in the file, and a function from an offset in the text to a place."""
+
+    place: Place
+    value: Any
+    raw: str
+    within: Callable[[int], Place] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ListNode:
+    """A list."""
+
+    place: Place
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key's place, and its value."""
+
+    key: Place
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class MapNode:
+    """A mapping; keys are texts."""
+
+    place: Place
+    entries: Mapping[str, Entry]
+
+
+Node = ScalarNode | ListNode | MapNode
+
+
+def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]:
+    """The documents of a YAML text.
+
+    Args:
+        text: The YAML.
+        file: The file's name, for places.
+        lenient: Whether a placeholder without a value becomes UNRESOLVED instead of a finding.
+
+    Raises:
+        PipelineError: the text is no YAML, has duplicate keys, or a placeholder has no value.
+    """
+    reader = _Reader(file, text.splitlines(), lenient=lenient)
+    try:
+        documents = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
+        nodes = [reader.node(document) for document in documents if document is not None]
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
+        raise error_at(place, "", f"this is no YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise error_at(Place(file), "", f"this is no YAML: {error}") from None
+    except RecursionError:
+        raise error_at(Place(file), "", "this is nested too deeply, or an anchor contains itself") from None
+    if reader.findings:
+        raise PipelineError(reader.findings)
+    return nodes
+
+
+def scalar_node(text: str, place: Place, *, lenient: bool = False) -> Node:
+    """The node of a YAML text that stands on the command line; every part of it has the place of the option.
+
+    Raises:
+        PipelineError: as `read_documents`.
+    """
+    documents = read_documents(text, place.file, lenient=lenient)
+    return _moved(documents[0], place) if documents else ScalarNode(place, None, "", lambda _: place)
+
+
+def plain_value(text: str) -> Any:
+    """The value of an unquoted scalar by YAML 1.2's core schema."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text
+
+
+def _moved(node: Node, place: Place) -> Node:
+    if isinstance(node, ScalarNode):
+        return ScalarNode(place, node.value, node.raw, lambda _: place)
+    if isinstance(node, ListNode):
+        return ListNode(place, tuple(_moved(item, place) for item in node.items))
+    return MapNode(place, {key: Entry(place, _moved(entry.node, place)) for key, entry in node.entries.items()})
+
+
+@dataclass(slots=True)
+class _Reader:
+    file: str
+    lines: list[str]
+    lenient: bool
+    findings: list[Finding] = field(default_factory=list)
+
+    def node(self, node: yaml.Node) -> Node:
+        place = self.place(node.start_mark)
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node, place)
+        if isinstance(node, yaml.SequenceNode):
+            return ListNode(place, tuple(self.node(item) for item in node.value))
+        entries: dict[str, Entry] = {}
+        merged: dict[str, Entry] = {}
+        for key, value in node.value:
+            key_place = self.place(key.start_mark)
+            if not isinstance(key, yaml.ScalarNode):
+                self.findings.append(Finding(key_place, "", "a key must be a text"))
+            elif key.value == "<<" and not key.style:
+                merged |= self.merged(value)
+            elif key.value in entries:
+                first = entries[key.value].key
+                self.findings.append(Finding(key_place, key.value, f"stands here twice, first in line {first.line}"))
+            else:
+                entries[key.value] = Entry(key_place, self.node(value))
+        return MapNode(place, merged | entries)
+
+    def merged(self, value: yaml.Node) -> dict[str, Entry]:
+        nodes = value.value if isinstance(value, yaml.SequenceNode) else [value]
+        entries: dict[str, Entry] = {}
+        for node in reversed(nodes):
+            inner = self.node(node)
+            if isinstance(inner, MapNode):
+                entries |= inner.entries
+            else:
+                self.findings.append(Finding(inner.place, "<<", "must be a mapping, or a list of mappings"))
+        return entries
+
+    def scalar(self, node: yaml.ScalarNode, place: Place) -> ScalarNode:
+        raw: str = node.value
+        text = raw
+        try:
+            text = resolve_value(place.file, raw)
+        except PlaceholderError as error:
+            if self.lenient:
+                return ScalarNode(place, UNRESOLVED, raw, lambda _: place)
+            self.findings.append(Finding(place, "", str(error).removeprefix(f"{place.file}: ")))
+        value = plain_value(text) if not node.style else text
+        within = self.offsets(node, place) if text == raw else lambda _: place
+        return ScalarNode(place, value, raw, within)
+
+    def offsets(self, node: yaml.ScalarNode, place: Place) -> Callable[[int], Place]:
+        """From an offset in a scalar's text to its place: exact for scalars of one line and for blocks with `|`."""
+        if node.style == "|":
+            return lambda offset: self.in_block(node, offset)
+        if node.start_mark.line != node.end_mark.line or node.style == ">":
+            return lambda _: place
+        quote = 1 if node.style else 0
+        return lambda offset: Place(place.file, place.line, place.column + quote + offset)
+
+    def in_block(self, node: yaml.ScalarNode, offset: int) -> Place:
+        before = node.value[:offset]
+        line = node.start_mark.line + 1 + before.count("\n")
+        first = node.value.split("\n", 1)[0]
+        source = self.lines[node.start_mark.line + 1] if node.start_mark.line + 1 < len(self.lines) else ""
+        indent = len(source) - len(first) if source.endswith(first) else 0
+        return Place(self.file, line + 1, indent + offset - (before.rfind("\n") + 1) + 1)
+
+    def place(self, mark: Any) -> Place:
+        return Place(self.file, mark.line + 1, mark.column + 1)

@@ -1,0 +1,132 @@
+"""The whole pipeline file: the top of the table of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from spark_avro.pipeline.file.kinds import ListOf, MapOf, choice, duration, flag, properties, refused, text
+from spark_avro.pipeline.file.policies import Check, Errors, Evolve
+from spark_avro.pipeline.file.section import Nested, Section, setting
+from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, unrepeatable
+from spark_avro.pipeline.file.source import SOURCE, TABLE, Format, KafkaSource, Source, Table
+from spark_avro.pipeline.file.steps import STEP, Join, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistrySection(Section):
+    """The schema registry."""
+
+    url: str = setting(text("a URL"), "The registry's URL; several with commas between.")
+    properties: Mapping[str, str] = setting(
+        properties(), "More settings of the registry's client, such as basic.auth.user.info.", default={}, secret=True
+    )
+    patience: timedelta = setting(
+        duration(),
+        "How long a batch waits for a registry that does not answer.",
+        default=timedelta(minutes=10),
+        shown_default="10m",
+    )
+
+    @property
+    def client_settings(self) -> dict[str, str]:
+        """The settings of a client, as `spark_avro.registry.client_of` takes them."""
+        return {"url": self.url, **self.properties}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger(Section):
+    """When batches run."""
+
+    every: timedelta | None = setting(
+        duration(), "A batch begins each such time, until the pipeline is stopped.", default=None
+    )
+    available: str | None = setting(
+        choice("now"), "now: all records that are there, in batches, and then the end.", default=None
+    )
+    once: None = setting(
+        refused("is deprecated in Spark; use {available: now}, which respects source.limit"), "Refused.", default=None
+    )
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if (self.every is None) == (self.available is None):
+            yield "", "must have every or available"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline(Section):
+    """A pipeline as its file declares it."""
+
+    version: str = setting(choice("1"), "The version of this format: 1.")
+    name: str = setting(
+        text("a name of 1 to 60 letters a-z, digits and `-`", pattern="[a-z0-9-]{1,60}"),
+        "Names checkpoints, transactions, metrics and dead letters.",
+    )
+    include: tuple[str, ...] = setting(
+        ListOf(text("a file"), or_one=True),
+        "Files that are merged in before this one; the last value wins.",
+        default=(),
+    )
+    kafka: Mapping[str, str] = setting(
+        properties(), "Properties of Kafka's clients by Java's names.", default={}, secret=True
+    )
+    registry: RegistrySection | None = setting(Nested(RegistrySection), "The schema registry.", default=None)
+    checkpoint: str = setting(text("a folder"), "The folder of the progress; another one begins anew.")
+    trigger: Trigger = setting(
+        Nested(Trigger), "When batches run.", default=Trigger(available="now"), shown_default="{available: now}"
+    )
+    spark: Mapping[str, str] = setting(
+        properties(), "Properties of the Spark session that `run` starts.", default={}, secret=True
+    )
+    source: Source = setting(SOURCE, "Where records come from.")
+    tables: Mapping[str, Table] = setting(
+        MapOf(TABLE), "Tables that steps join, by name; read again for each batch.", default={}
+    )
+    steps: tuple[Step, ...] = setting(ListOf(STEP), "What happens to rows, in this order.", default=())
+    quality: tuple[Check, ...] = setting(ListOf(Nested(Check)), "Checks of the rows after the steps.", default=())
+    sink: SinkSpec | None = setting(SINK, "Where rows go.", default=None)
+    sinks: tuple[SinkSpec, ...] = setting(
+        ListOf(SINK, least=1), "Instead of sink: several, all of which must write a repeated batch once.", default=()
+    )
+    evolve: Evolve = setting(Nested(Evolve), "What happens when schemas change.", default=Evolve())
+    errors: Errors = setting(Nested(Errors), "What happens to records that cannot be processed.", default=Errors())
+    audit: bool = setting(
+        flag(), "Whether the counts are sent to the audit; it comes with a later release.", default=False
+    )
+
+    @property
+    def all_sinks(self) -> tuple[SinkSpec, ...]:
+        """The sink, or the sinks."""
+        return (self.sink,) if self.sink is not None else self.sinks
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if self.sink is None and not self.sinks:
+            yield "", "sink is missing: name the target"
+        if self.sink is not None and self.sinks:
+            yield "sinks", "stands beside sink; give one of them"
+        if len(self.sinks) > 1 and unrepeatable(self.sinks):
+            yield "sinks", "a sink among several must write a repeated batch once; jdbc and at-least-once do not"
+        yield from self._kafka_problems()
+        for step in self.steps:
+            if isinstance(step, Join) and step.table not in self.tables:
+                yield "tables", f"has no table {step.table!r}, which {step.origin.setting} joins"
+        names = [check.name for check in self.quality]
+        if len(names) != len(set(names)):
+            yield "quality", "two checks have the same name"
+
+    def _kafka_problems(self) -> Iterable[tuple[str, str]]:
+        reads_kafka = isinstance(self.source, KafkaSource)
+        if (reads_kafka or self._writes_kafka or self.errors.topic) and "bootstrap.servers" not in self.kafka:
+            yield "kafka", "bootstrap.servers is missing"
+        if not isinstance(self.source, KafkaSource):
+            return
+        formats: list[Format] = [self.source.value, *([self.source.key] if self.source.key else [])]
+        if any(item.is_by_id for item in formats) and self.registry is None:
+            yield "registry", "is missing: records of this format name their schemas by id"
+        if self.errors.topic and self.errors.topic in self.source.topics:
+            yield "errors", f"the topic of dead letters, {self.errors.topic}, is a source of the pipeline"
+
+    @property
+    def _writes_kafka(self) -> bool:
+        return any(isinstance(sink, KafkaSink) for sink in self.all_sinks)

@@ -1,0 +1,190 @@
+"""What happens to new versions, to errors, and to rows that fail a check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.kinds import (
+    ListOf,
+    MapOf,
+    PathText,
+    Scalar,
+    SqlText,
+    choice,
+    duration,
+    either,
+    flag,
+    ratio,
+    text,
+    whole,
+)
+from spark_avro.pipeline.file.section import Nested, Section, setting
+from spark_avro.pipeline.file.sql_text import Sql, SqlRole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin(Section):
+    """A version to read records as."""
+
+    pin: int = setting(whole(1), "The version of the subject that all records are read as.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evolve(Section):
+    """What happens when schemas change while the pipeline runs."""
+
+    new_version: str | Pin = setting(
+        either(choice("refresh", "fail", "dead-letter"), Nested(Pin, label="{pin: N}")),
+        "A record of a newer version of the subject: read with a new plan, stop, dead letter, or read as version N.",
+        default="refresh",
+    )
+    unreadable: str = setting(
+        choice("fail", "dead-letter"),
+        "A record of a version that the reader cannot resolve, or of another subject.",
+        default="fail",
+    )
+    columns: str = setting(choice("add", "ignore", "fail"), "A column that the target does not have.", default="add")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry(Section):
+    """How long is tried again what may pass: timeouts, deadlocks, a change of leader."""
+
+    total: timedelta = setting(
+        duration(), "How long is tried again.", name="for", default=timedelta(seconds=60), shown_default="60s"
+    )
+    max_delay: timedelta = setting(
+        duration(), "The longest pause between two tries.", default=timedelta(seconds=10), shown_default="10s"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PerHour:
+    """A number of rows for each hour."""
+
+    rows: int
+
+
+_PER_HOUR = re.compile(r"([0-9]+) per hour")
+
+
+def _per_hour() -> Scalar:
+    def convert(value: str) -> PerHour:
+        match = _PER_HOUR.fullmatch(value)
+        if match is None:
+            raise ValueError
+        return PerHour(int(match[1]))
+
+    return Scalar("a number such as `100 per hour`", convert, {"type": "string", "pattern": f"^{_PER_HOUR.pattern}$"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors(Section):
+    """What happens to records that cannot be processed."""
+
+    tolerance: str = setting(
+        choice("none", "all"), "none stops at the first such record; all sends them to the topic.", default="none"
+    )
+    topic: str | None = setting(
+        text("a topic", pattern=r"[A-Za-z0-9._-]{1,249}"), "The topic of dead letters.", default=None
+    )
+    retry: Retry = setting(Nested(Retry), "Tries of what may pass.", default=Retry())
+    at_most: float | PerHour | None = setting(
+        either(ratio(), _per_hour()),
+        "The share of a batch's rows, or the number per hour, from which the pipeline stops before it writes.",
+        default=None,
+    )
+    headers: str = setting(
+        choice("connect", "streams", "spring"), "The names of the headers that say what failed.", default="connect"
+    )
+    mask: bool = setting(
+        flag(), "Whether letters have the reason and place alone, without key and value.", default=False
+    )
+    log: int = setting(whole(), "How many errors of a batch are logged.", default=5)
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if self.tolerance == "all" and self.topic is None:
+            yield "tolerance", "all needs errors.topic, the topic of dead letters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unique(Section):
+    """One row for each key."""
+
+    key: tuple[FieldPath, ...] = setting(ListOf(PathText(), least=1, or_one=True), "The fields of the key.")
+    within: timedelta | None = setting(
+        duration(), "How long a key is remembered.", default=None, shown_default="the batch"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fresh(Section):
+    """Rows that are not old."""
+
+    time: FieldPath = setting(PathText(), "The time of a row.")
+    within: timedelta = setting(duration(), "The greatest age.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume(Section):
+    """The number of rows in a time."""
+
+    per: str = setting(choice("batch", "hour", "day"), "The time.", default="hour")
+    between: tuple[int, ...] = setting(ListOf(whole(), least=2), "The least and the greatest number.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaOnly(Section):
+    """Records of some schemas only."""
+
+    ids: tuple[int, ...] = setting(ListOf(whole(1), least=1, or_one=True), "The schema ids.")
+
+
+def _value() -> Scalar:
+    return Scalar("a value", lambda value: value, {}, (str, int, float, bool))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Section):
+    """A check of each row."""
+
+    name: str = setting(text("a name", pattern=r"[^\x00-\x1f]{1,100}"), "The check's name in counters and letters.")
+    expect: Sql | None = setting(SqlText(SqlRole.EXPRESSION), "What must be true; NULL counts as failed.", default=None)
+    not_null: tuple[FieldPath, ...] | None = setting(
+        ListOf(PathText(), least=1, or_one=True), "Fields that must not be NULL.", default=None
+    )
+    unique: Unique | None = setting(Nested(Unique, short="key"), "Fields that tell rows apart.", default=None)
+    values: Mapping[FieldPath, tuple[Any, ...]] | None = setting(
+        MapOf(ListOf(_value(), least=1), PathText(), least=1),
+        "The values that fields may have.",
+        name="in",
+        default=None,
+    )
+    range: Mapping[FieldPath, tuple[Any, ...]] | None = setting(
+        MapOf(ListOf(_value(), least=2), PathText(), least=1),
+        "The least and the greatest value of fields.",
+        default=None,
+    )
+    fresh: Fresh | None = setting(Nested(Fresh), "How old rows may be.", default=None)
+    volume: Volume | None = setting(Nested(Volume), "How many rows there must be.", default=None)
+    schema_only: SchemaOnly | None = setting(Nested(SchemaOnly, short="ids"), "The schemas of records.", default=None)
+    otherwise: str = setting(
+        choice("warn", "drop", "dead-letter", "fail"), "What happens to rows that fail.", name="else", default="warn"
+    )
+    at_most: float | None = setting(
+        ratio(), "The share of failed rows from which the run exits with 100.", default=None
+    )
+    by: tuple[FieldPath, ...] = setting(
+        ListOf(PathText(), or_one=True), "Columns by which failures are counted.", default=()
+    )
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        kinds = ("expect", "not-null", "unique", "in", "range", "fresh", "volume", "schema-only")
+        chosen = [name for name in kinds if name in self.origin.places]
+        if len(chosen) != 1:
+            yield chosen[1] if chosen else "", f"must have one of {', '.join(kinds)}"

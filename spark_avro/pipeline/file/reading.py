@@ -1,0 +1,160 @@
+"""From files to pipelines: includes merged, `--set` applied, every setting checked, all findings at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from spark_avro.pipeline.file.kinds import BROKEN, Reading
+from spark_avro.pipeline.file.nodes import Entry, ListNode, MapNode, Node, ScalarNode, read_documents, scalar_node
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.place import Finding, PipelineError, Place, error_at
+from spark_avro.pipeline.file.section import read_section
+
+
+def read_pipelines(path: str | Path, *, overrides: Sequence[str] = (), lenient: bool = False) -> tuple[Pipeline, ...]:
+    """The pipelines of a file, one for each document.
+
+    Args:
+        path: The file.
+        overrides: Settings over the file's, as `source.start=latest`.
+        lenient: Whether placeholders without a value are accepted; for `lint`.
+
+    Raises:
+        PipelineError: the file cannot be read, or settings are wrong; has all findings.
+    """
+    documents = _documents(Path(path), lenient=lenient)
+    if not documents:
+        raise error_at(Place(str(path)), "", "has no pipeline")
+    reading = Reading()
+    pipelines: list[Pipeline] = []
+    for document in documents:
+        if not isinstance(document, MapNode):
+            raise error_at(document.place, "", "a pipeline must be a mapping of settings")
+        whole = _with_includes(document, (Path(path).resolve(),), lenient=lenient)
+        for override in overrides:
+            whole = _overridden(whole, override, lenient=lenient)
+        pipeline = read_section(Pipeline, whole, reading, "")
+        if pipeline is not BROKEN:
+            pipelines.append(pipeline)
+    _refuse_same_names(pipelines, reading)
+    if reading.findings:
+        raise PipelineError(reading.findings)
+    return tuple(pipelines)
+
+
+def read_pipeline(path: str | Path, *, name: str | None = None, overrides: Sequence[str] = ()) -> Pipeline:
+    """The pipeline of a file; of several, the one of this name.
+
+    Raises:
+        PipelineError: as `read_pipelines`, or the file has several pipelines or none of this name.
+    """
+    pipelines = read_pipelines(path, overrides=overrides)
+    if name is None and len(pipelines) == 1:
+        return pipelines[0]
+    chosen = [pipeline for pipeline in pipelines if pipeline.name == name]
+    if chosen:
+        return chosen[0]
+    names = ", ".join(pipeline.name for pipeline in pipelines)
+    problem = "has several pipelines; choose one with --name" if name is None else f"has no pipeline {name!r}"
+    raise error_at(Place(str(path)), "", f"{problem}: {names}")
+
+
+def _documents(path: Path, *, lenient: bool) -> list[Node]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise error_at(Place(str(path)), "", f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise error_at(Place(str(path)), "", "is no UTF-8 text") from None
+    return read_documents(text, str(path), lenient=lenient)
+
+
+def _with_includes(document: MapNode, inside: tuple[Path, ...], *, lenient: bool) -> MapNode:
+    """The document over the files that it includes, each relative to the file that names it."""
+    entry = document.entries.get("include")
+    if entry is None:
+        return document
+    named = entry.node.items if isinstance(entry.node, ListNode) else (entry.node,)
+    whole = MapNode(document.place, {})
+    for node in named:
+        if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
+            raise error_at(node.place, "include", "must be a file, or a list of files")
+        target = (inside[-1].parent / node.value).resolve()
+        if target in inside:
+            raise error_at(node.place, "include", f"{node.value} includes itself")
+        try:
+            documents = _documents(target, lenient=lenient)
+        except PipelineError:
+            if not target.is_file():
+                raise error_at(node.place, "include", f"{node.value} cannot be read") from None
+            raise
+        if len(documents) != 1 or not isinstance(documents[0], MapNode):
+            raise error_at(node.place, "include", f"{node.value} must be one mapping of settings")
+        whole = _merged(whole, _with_includes(documents[0], (*inside, target), lenient=lenient))
+    return _merged(whole, document)
+
+
+def _merged(under: MapNode, over: MapNode) -> MapNode:
+    """Two mappings as one; mappings in both are merged, and of other values the second wins."""
+    entries = dict(under.entries)
+    for key, entry in over.entries.items():
+        below = entries.get(key)
+        if below is not None and isinstance(below.node, MapNode) and isinstance(entry.node, MapNode):
+            entries[key] = Entry(entry.key, _merged(below.node, entry.node))
+        else:
+            entries[key] = entry
+    return MapNode(over.place, entries)
+
+
+def _overridden(document: MapNode, override: str, *, lenient: bool) -> MapNode:
+    name, equals, text = override.partition("=")
+    place = Place(f"--set {name}")
+    if not equals or not name:
+        raise PipelineError([Finding(Place("--set"), "", f"must be name=value, not {override!r}")])
+    return _set(document, name, scalar_node(text, place, lenient=lenient), place)
+
+
+#: Mappings whose keys have dots: what comes after their name is one key.
+_WITH_DOTS = frozenset({"kafka", "spark", "options", "properties"})
+
+
+def _set(parent: Node, name: str, value: Node, place: Place, *, in_properties: bool = False) -> MapNode:
+    """A mapping with the value at a path; mappings on the way are made, items of lists are named by number."""
+    assert isinstance(parent, MapNode)
+    first, dot, rest = name.partition(".")
+    if not dot or in_properties:
+        return MapNode(parent.place, {**parent.entries, name: Entry(place, value)})
+    entry = parent.entries.get(first)
+    child = entry.node if entry is not None else MapNode(place, {})
+    if isinstance(child, ListNode):
+        new: Node = _set_item(child, rest, value, place)
+    elif isinstance(child, MapNode):
+        # `kafka` is also the name of a sink, whose settings are none of a client's.
+        is_properties = first in _WITH_DOTS and not place.file.startswith(("--set sink.", "--set sinks."))
+        new = _set(child, rest, value, place, in_properties=is_properties)
+    else:
+        raise error_at(place, "", f"{first} is no mapping")
+    return MapNode(parent.place, {**parent.entries, first: Entry(entry.key if entry else place, new)})
+
+
+def _set_item(parent: ListNode, name: str, value: Node, place: Place) -> ListNode:
+    first, dot, rest = name.partition(".")
+    if not first.isdecimal() or int(first) >= len(parent.items):
+        raise error_at(place, "", f"{first!r} is no number of an item; there are {len(parent.items)}, from 0")
+    number = int(first)
+    item = parent.items[number]
+    if dot and not isinstance(item, MapNode):
+        raise error_at(place, "", f"item {first} is no mapping")
+    new = _set(item, rest, value, place) if dot else value
+    return ListNode(parent.place, (*parent.items[:number], new, *parent.items[number + 1 :]))
+
+
+def _refuse_same_names(pipelines: Sequence[Pipeline], reading: Reading) -> None:
+    names: set[str] = set()
+    for pipeline in pipelines:
+        if pipeline.name in names:
+            reading.report(
+                pipeline.at("name"), "name", f"{pipeline.name} stands here twice; names are unique in a file"
+            )
+        names.add(pipeline.name)

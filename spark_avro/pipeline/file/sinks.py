@@ -1,0 +1,195 @@
+"""The sinks of a pipeline: what each takes. What each does is in `spark_avro/pipeline/sinks/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.kinds import (
+    Kind,
+    ListOf,
+    PathText,
+    SqlText,
+    choice,
+    duration,
+    either,
+    flag,
+    properties,
+    size,
+    text,
+)
+from spark_avro.pipeline.file.section import Nested, OneKey, Section, setting
+from spark_avro.pipeline.file.sql_text import Sql, SqlRole
+
+_PATHS = ListOf(PathText(), least=1, or_one=True)
+_KAFKA_TIME = FieldPath(("_kafka", "timestamp"))
+_KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs for tables."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaValue(Section):
+    """How the values of records are encoded."""
+
+    format: str = setting(choice("avro", "json", "protobuf", "string", "bytes"), "The format.", default="avro")
+    subject: str | None = setting(text("a subject"), "The subject.", default=None, shown_default="TOPIC-value")
+    schema: str = setting(
+        text("derive, use-latest or @FILE"),
+        "derive makes the schema of the columns, use-latest takes the subject's latest version, @FILE reads it.",
+        default="derive",
+    )
+    register: bool = setting(flag(), "Whether a schema that the subject does not have is registered.", default=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mirror(Section):
+    """A copy byte for byte into another cluster."""
+
+    registry: str = setting(text("a URL"), "The target's registry, which gets each schema under the same id.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSink(Section):
+    """A topic."""
+
+    topic: Sql = setting(
+        SqlText(SqlRole.EXPRESSION), "The topic's name, or an expression such as concat('acme_', _kafka.topic)."
+    )
+    key: tuple[FieldPath, ...] = setting(
+        _PATHS, "The fields of the key.", default=(), shown_default="that of the step `key`, or the source's"
+    )
+    value: KafkaValue = setting(Nested(KafkaValue), "How values are encoded.", default=KafkaValue())
+    delivery: str = setting(
+        choice("exactly-once", "at-least-once"),
+        "exactly-once: a transaction for each batch; at-least-once: by the executors, which together are faster.",
+        default="exactly-once",
+    )
+    mirror: bool | Mirror | None = setting(
+        either(flag(), Nested(Mirror)), "Copies key, value, headers, timestamp and partition as they are.", default=None
+    )
+    kafka: Mapping[str, str] = setting(
+        properties(), "Properties of the producer, over those of the pipeline.", default={}, secret=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesSink(Section):
+    """Files by the hours of their rows."""
+
+    path: str = setting(text("a folder"), "The folder.")
+    format: str = setting(choice("parquet", "avro", "json"), "The files' format.", default="parquet")
+    time: FieldPath = setting(PathText(), "The time of a row.", default=_KAFKA_TIME)
+    zone: str = setting(text("a time zone"), "The zone of dt and hour.", default="UTC")
+    partition: tuple[Sql, ...] = setting(
+        ListOf(SqlText(SqlRole.ITEM), or_one=True),
+        "The folders: dt, hour, columns, or expressions with a name.",
+        default=(Sql("dt", SqlRole.ITEM), Sql("hour", SqlRole.ITEM)),
+        shown_default="[dt, hour]",
+    )
+    late: timedelta | None = setting(duration(), "The age from which a row is late.", default=None)
+    late_rows: str = setting(
+        choice("late", "dead-letter", "own-hour"),
+        "What becomes of late rows: the folder dt=late, dead letters, or their own hour.",
+        default="late",
+    )
+    target: int = setting(size(), "The size of a file.", default=128 * 2**20, shown_default="128MB")
+    keep_position: bool = setting(flag(), _KEEP, default=False)
+    options: Mapping[str, str] = setting(properties(), "More options of Spark's writer.", default={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upsert(Section):
+    """The newest row of each key."""
+
+    key: tuple[FieldPath, ...] = setting(_PATHS, "The columns of the key.")
+    order: FieldPath = setting(
+        PathText(), "What is newer: the row with the greater value.", default=FieldPath(("_kafka", "offset"))
+    )
+    deletes: Sql | None = setting(
+        SqlText(SqlRole.EXPRESSION), "Rows for which this is true delete their key.", default=None
+    )
+
+
+_MODE = either(choice("append"), OneKey({"upsert": Nested(Upsert)}))
+_MODE_HELP = "append, or {upsert: {key: [id], order: _kafka.offset, deletes: \"_op = 'd'\"}}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaSink(Section):
+    """A Delta table."""
+
+    path: str = setting(text("a folder"), "The table's folder.")
+    mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
+    partition: tuple[Sql, ...] = setting(
+        ListOf(SqlText(SqlRole.ITEM), or_one=True), "The columns that a new table is partitioned by.", default=()
+    )
+    keep_position: bool = setting(flag(), _KEEP, default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IcebergSink(Section):
+    """An Iceberg table."""
+
+    table: str = setting(text("a table's name"), "The table, as catalog.namespace.table.")
+    time: FieldPath | None = setting(
+        PathText(), "The column by whose hours a new table is partitioned.", default=None, shown_default="none"
+    )
+    keep_position: bool = setting(flag(), _KEEP, default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlSink(Section):
+    """A table in PostgreSQL or SQLite."""
+
+    url: str = setting(
+        text("an SQLAlchemy URL"),
+        "The database, such as postgresql://host/db or sqlite:////data/flights.db.",
+        secret=True,
+    )
+    table: str = setting(text("a table's name"), "The table, with its schema if it needs one.")
+    mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
+    create: bool = setting(flag(), "Whether the table is made if it does not exist.", default=True)
+    via: str = setting(
+        choice("driver", "executors"),
+        "Who sends the rows: executors fill a stage table first, for big batches.",
+        default="driver",
+    )
+    keep_position: bool = setting(flag(), _KEEP, default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JdbcSink(Section):
+    """A table in any database with a JDBC driver; repeated batches repeat rows."""
+
+    url: str = setting(text("a JDBC URL", pattern="jdbc:.+"), "The database.", secret=True)
+    table: str = setting(text("a table's name"), "The table.")
+    properties: Mapping[str, str] = setting(
+        properties(), "Properties of Spark's JDBC writer and the driver.", default={}, secret=True
+    )
+    keep_position: bool = setting(flag(), _KEEP, default=False)
+
+
+SinkSpec = KafkaSink | FilesSink | DeltaSink | IcebergSink | SqlSink | JdbcSink
+
+#: The sinks by their names in the file.
+SINKS: Mapping[str, Kind] = {
+    "kafka": Nested(KafkaSink),
+    "files": Nested(FilesSink),
+    "delta": Nested(DeltaSink),
+    "iceberg": Nested(IcebergSink),
+    "sql": Nested(SqlSink),
+    "jdbc": Nested(JdbcSink),
+}
+
+SINK = OneKey(SINKS)
+
+
+def repeats(sink: SinkSpec) -> bool:
+    """Whether a batch that is repeated after a crash is there twice."""
+    return isinstance(sink, JdbcSink) or (isinstance(sink, KafkaSink) and sink.delivery == "at-least-once")
+
+
+def unrepeatable(sinks: Iterable[SinkSpec]) -> list[SinkSpec]:
+    """The sinks that cannot stand beside others: a crash between two sinks repeats the first."""
+    return [sink for sink in sinks if repeats(sink)]

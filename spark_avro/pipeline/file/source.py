@@ -1,0 +1,173 @@
+"""The sources of a pipeline, and the tables that its steps join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from spark_avro.pipeline.file.kinds import ListOf, MapOf, choice, either, flag, instant, properties, text, whole
+from spark_avro.pipeline.file.section import Nested, OneKey, Section, setting
+
+#: Formats that carry the id of a schema in each record.
+BY_ID = ("auto", "avro", "json", "protobuf")
+FORMATS = (*BY_ID, "json-plain", "string", "bytes")
+
+_SCHEMA_SETTINGS = ("subject", "fields", "message", "validate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format(Section):
+    """How a record's key or value is decoded."""
+
+    format: str = setting(
+        choice(*FORMATS),
+        "How the bytes are read; auto takes the type of the subject's latest version.",
+        default="auto",
+    )
+    subject: str | None = setting(
+        text("a subject"), "The subject whose versions are read.", default=None, shown_default="TOPIC-value"
+    )
+    fields: tuple[str, ...] = setting(
+        ListOf(text()), "The only fields to decode, with dots into records; Avro only.", default=()
+    )
+    message: str | None = setting(
+        text("a full name"), "The message to read; Protobuf only.", default=None, shown_default="the schema's first"
+    )
+    validate: bool = setting(flag(), "Whether each JSON Schema record is validated.", default=False)
+    type: str | None = setting(
+        text("a type in Spark's DDL"), "The columns of json-plain, such as `id long, name string`.", default=None
+    )
+
+    @property
+    def is_by_id(self) -> bool:
+        """Whether each record names its schema by an id."""
+        return self.format in BY_ID
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if self.format == "json-plain" and self.type is None:
+            yield "", "type is missing: json-plain has no schema, so write its columns, such as `id long, name string`"
+        if self.format != "json-plain" and self.type is not None:
+            yield "type", f"is for json-plain; the format is {self.format}"
+        if not self.is_by_id:
+            yield from (
+                (name, f"is for formats with schema ids; the format is {self.format}")
+                for name in _SCHEMA_SETTINGS
+                if name in self.origin.places
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(Section):
+    """How much a batch reads."""
+
+    records: int = setting(whole(1), "The most records of a batch.", default=500_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSource(Section):
+    """Topics of Kafka."""
+
+    topics: tuple[str, ...] = setting(
+        ListOf(text("a topic", pattern=r"[A-Za-z0-9._-]{1,249}"), least=1, or_one=True),
+        "The topics to read.",
+        default=(),
+    )
+    pattern: str | None = setting(
+        text("a regular expression"), "Instead of topics: all topics that match this regular expression.", default=None
+    )
+    value: Format = setting(Nested(Format), "How values are decoded.", default=Format())
+    key: Format | None = setting(
+        Nested(Format), "How keys are decoded, into the column `_key`.", default=None, shown_default="not decoded"
+    )
+    start: str | datetime | Mapping[str, Mapping[str, int]] = setting(
+        either(
+            instant(),
+            choice("earliest", "latest"),
+            MapOf(MapOf(whole(), least=1), least=1),
+        ),
+        "Where a new checkpoint begins: earliest, latest, a time, or offsets such as {flights: {0: 100}}.",
+        default="earliest",
+    )
+    isolation: str = setting(
+        choice("read_committed", "read_uncommitted"),
+        "Whether records of open transactions are read.",
+        default="read_committed",
+    )
+    limit: Limit = setting(Nested(Limit), "How much a batch reads.", default=Limit())
+    on_data_loss: str = setting(
+        choice("fail", "report"),
+        "What happens if records that were not read yet are gone; report goes on, and counts them.",
+        default="fail",
+    )
+    options: Mapping[str, str] = setting(properties(), "More options of Spark's Kafka source.", default={}, secret=True)
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if not self.topics and self.pattern is None:
+            yield "", "topics is missing: name the topics, or give a pattern"
+        if self.topics and self.pattern is not None:
+            yield "pattern", "stands beside topics; give one of them"
+        if len(self.topics) != 1 and self.value.is_by_id and self.value.subject is None:
+            yield "topics", "several topics need value.subject, or one pipeline for each topic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesSource(Section):
+    """Files in a folder."""
+
+    path: str = setting(text("a folder"), "The folder, or a pattern such as s3a://lake/flights/dt=*.")
+    format: str = setting(choice("parquet", "avro", "json"), "The files' format.", default="parquet")
+    schema: str | None = setting(
+        text("columns in Spark's DDL"),
+        "The columns; needed for streams of JSON.",
+        default=None,
+        shown_default="the files' own",
+    )
+    limit: int = setting(whole(1), "The most files of a batch.", default=1000)
+    options: Mapping[str, str] = setting(properties(), "More options of Spark's reader.", default={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JdbcSource(Section):
+    """The result of a query in a database, read once."""
+
+    url: str = setting(text("a JDBC URL", pattern="jdbc:.+"), "The database, such as jdbc:postgresql://host/db.")
+    query: str = setting(text("a query"), "The query in the database's SQL.")
+    properties: Mapping[str, str] = setting(
+        properties(),
+        "Properties of Spark's JDBC reader and the driver: user, password, driver.",
+        default={},
+        secret=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateSource(Section):
+    """Rows that Spark makes, for tests: timestamp and value."""
+
+    rows_per_second: int = setting(whole(1), "Rows for each second.", default=1)
+    rows: int | None = setting(whole(1), "The rows of a run with `available: now`.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaTable(Section):
+    """A Delta table."""
+
+    path: str = setting(text("a folder"), "The table's folder.")
+
+
+Source = KafkaSource | FilesSource | JdbcSource | RateSource
+Table = FilesSource | JdbcSource | DeltaTable
+
+#: Sources besides Kafka, by their key in `source`.
+OTHER_SOURCES: Mapping[str, Any] = {
+    "files": Nested(FilesSource),
+    "jdbc": Nested(JdbcSource),
+    "rate": Nested(RateSource),
+}
+
+SOURCE = either(OneKey(OTHER_SOURCES), Nested(KafkaSource))
+
+#: The tables that steps name.
+TABLE = OneKey({"files": Nested(FilesSource), "jdbc": Nested(JdbcSource), "delta": Nested(DeltaTable)})

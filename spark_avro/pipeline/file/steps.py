@@ -1,0 +1,245 @@
+"""The steps of a pipeline: what each takes. What each does is in `spark_avro/pipeline/steps/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.kinds import (
+    Kind,
+    ListOf,
+    MapOf,
+    PathText,
+    SqlText,
+    choice,
+    duration,
+    either,
+    null,
+    ratio,
+    text,
+)
+from spark_avro.pipeline.file.section import Nested, OneKey, Section, Wrapped, setting
+from spark_avro.pipeline.file.sql_text import Sql, SqlRole
+
+_PATHS = ListOf(PathText(), least=1, or_one=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Select(Section):
+    """The columns to keep, each a path or an SQL expression with a name."""
+
+    items: tuple[Sql, ...] = setting(
+        ListOf(SqlText(SqlRole.ITEM), least=1, or_one=True), "Columns and expressions, such as `origin.code as origin`."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where(Section):
+    """The rows to keep."""
+
+    condition: Sql = setting(SqlText(SqlRole.EXPRESSION), "Rows for which this is true are kept.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlStep(Section):
+    """A query over the rows and the tables."""
+
+    query: Sql = setting(SqlText(SqlRole.QUERY), "A query; `this` is the step before, and tables have their names.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast(Section):
+    """Fields with another type."""
+
+    types: Mapping[FieldPath, str] = setting(
+        MapOf(text("a type of Spark SQL"), PathText(), least=1), "From path to type, such as `delay: int`."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rename(Section):
+    """Fields with another name."""
+
+    names: Mapping[FieldPath, str] = setting(
+        MapOf(text("a name"), PathText(), least=1), "From path to new name, such as `origin.code: airport`."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop(Section):
+    """Fields to leave out."""
+
+    paths: tuple[FieldPath, ...] = setting(_PATHS, "The fields to leave out.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flatten(Section):
+    """Structs as columns of their own."""
+
+    separator: str = setting(text(), "What stands between the names of the path.", default="_")
+    paths: tuple[FieldPath, ...] = setting(_PATHS, "The structs to flatten.", default=(), shown_default="all structs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explode(Section):
+    """A row for each item of an array."""
+
+    path: FieldPath = setting(PathText(), "The array.")
+    name: str | None = setting(
+        text("a name"), "The item's column.", name="as", default=None, shown_default="the array's name"
+    )
+    empty: str = setting(
+        choice("drop", "keep"),
+        "Whether a row with an empty array or NULL is dropped, or kept with NULL.",
+        default="drop",
+    )
+
+
+_HOW = r"sha256|hmac:.+|keep-last-[0-9]+|/(?:[^/\\]|\\.)+/.*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mask(Section):
+    """Fields whose values are hidden."""
+
+    fields: Mapping[FieldPath, str | None] = setting(
+        MapOf(
+            either(null(), text("null, sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT", pattern=_HOW)),
+            PathText(),
+            least=1,
+        ),
+        "From path to null, sha256, hmac:KEY (such as hmac:${file:/run/key}), keep-last-4, or /REGEX/REPLACEMENT.",
+        secret=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unwrap(Section):
+    """The row in a change event."""
+
+    envelope: str = setting(
+        choice("debezium"), "The envelope: the row after the change with `_op` u, or before a deletion with `_op` d."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key(Section):
+    """The fields that become the record's key, `_key`."""
+
+    paths: tuple[FieldPath, ...] = setting(_PATHS, "The fields of the key; one field is the key itself.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headers(Section):
+    """Headers of the record."""
+
+    headers: Mapping[str, Sql] = setting(
+        MapOf(SqlText(SqlRole.EXPRESSION), least=1), "From a header's name to the expression of its value."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample(Section):
+    """A share of the rows."""
+
+    keys: float | None = setting(ratio(), "The share of keys; all records of a key are kept together.", default=None)
+    rows: float | None = setting(ratio(), "The share of rows, by partition and offset.", default=None)
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if (self.keys is None) == (self.rows is None):
+            yield "", "must have keys or rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deduplicate(Section):
+    """One row for each key within a time."""
+
+    by: tuple[FieldPath, ...] = setting(_PATHS, "The fields that tell rows apart.")
+    within: timedelta = setting(duration(), "How long a key is remembered.")
+    time: FieldPath = setting(PathText(), "The time of a row.", default=FieldPath(("_kafka", "timestamp")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window(Section):
+    """Aggregates over windows of time, written once when a window is over."""
+
+    time: FieldPath = setting(PathText(), "The time of a row.")
+    size: timedelta = setting(duration(), "How long a window is.")
+    slide: timedelta | None = setting(
+        duration(), "The time between the starts of two windows.", default=None, shown_default="the size"
+    )
+    late: timedelta = setting(duration(), "How late a row may come.", default=timedelta(0), shown_default="0s")
+    group: tuple[Sql, ...] = setting(
+        ListOf(SqlText(SqlRole.ITEM), or_one=True), "What rows are grouped by besides the window.", default=()
+    )
+    aggregate: tuple[Sql, ...] = setting(
+        ListOf(SqlText(SqlRole.ITEM), least=1, or_one=True), "Aggregates, such as `count(*) as flights`."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join(Section):
+    """Columns of a table, which is read again for each batch."""
+
+    table: str = setting(text("a table's name"), "A name in `tables`.")
+    condition: Sql | tuple[FieldPath, ...] = setting(
+        either(ListOf(PathText(), least=1), SqlText(SqlRole.EXPRESSION)),
+        "Columns that both have, or a condition over `this` and the table's name.",
+        name="on",
+    )
+    how: str = setting(choice("inner", "left"), "Whether rows without a match are dropped or kept.", default="inner")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Python(Section):
+    """A function of an installed module, from DataFrame to DataFrame."""
+
+    function: str = setting(
+        text("module:function", pattern=r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"), "The function, as module:function."
+    )
+
+
+Step = (
+    Select
+    | Where
+    | SqlStep
+    | Cast
+    | Rename
+    | Drop
+    | Flatten
+    | Explode
+    | Mask
+    | Unwrap
+    | Key
+    | Headers
+    | Sample
+    | Deduplicate
+    | Window
+    | Join
+    | Python
+)
+
+#: The steps by their names in the file.
+STEPS: Mapping[str, Kind] = {
+    "select": Wrapped(Select),
+    "where": Wrapped(Where),
+    "sql": Wrapped(SqlStep),
+    "cast": Wrapped(Cast),
+    "rename": Wrapped(Rename),
+    "drop": Wrapped(Drop),
+    "flatten": Nested(Flatten),
+    "explode": Nested(Explode, short="path"),
+    "mask": Wrapped(Mask),
+    "unwrap": Wrapped(Unwrap),
+    "key": Wrapped(Key),
+    "headers": Wrapped(Headers),
+    "sample": Nested(Sample),
+    "deduplicate": Nested(Deduplicate),
+    "window": Nested(Window),
+    "join": Nested(Join),
+    "python": Wrapped(Python),
+}
+
+STEP = OneKey(STEPS)

@@ -1,0 +1,1 @@
+"""Steps: each takes rows and returns rows."""
