@@ -6,23 +6,27 @@ key and schema_id. Steps keep it; a sink drops or keeps it. For sources other th
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql import types as spark
 
-    from spark_avro.pipeline.file.pipeline import Pipeline
+    from spark_avro.registry import Registry
 
-#: The column of the record's position.
-KAFKA = "_kafka"
+#: The struct column with a row's position: topic, partition, offset, timestamp, headers, key, schema_id.
+POSITION = "_kafka"
 #: The column of the record's key, made by the step `key` or by `source.key`.
 KEY = "_key"
 #: The column of the record's headers, made by the step `headers`: an array of structs of key and value.
 HEADERS = "_headers"
+#: The column with the reason in the rows that a sink rejects.
+REASON = "_error"
 #: The column with the names of the checks that a row fails.
 FAILED = "_failed"
 #: The columns of dead letters, in this order.
@@ -40,9 +44,45 @@ LETTER_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True, order=True)
+class SinkRefused(Failure):
+    """The target cannot take the rows; the text names the target and what to do."""
+
+
+class ForeignCheckpoint(SinkRefused):
+    """The target's marker was written by another query: the checkpoint was lost, or belongs to another pipeline."""
+
+
+class Fenced(SinkRefused):
+    """Another driver of the same pipeline has taken over."""
+
+
+class Delivery(StrEnum):
+    """How often a row is in the target after crashes and restarts."""
+
+    EXACTLY_ONCE = "exactly once"
+    AT_LEAST_ONCE = "at least once"
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A sink's delivery guarantee.
+
+    Attributes:
+        delivery: The guarantee.
+        reason: Why it holds.
+        lost_checkpoint: What happens if the checkpoint is lost or belongs to another query.
+        test: The test that shows it.
+    """
+
+    delivery: Delivery
+    reason: str
+    lost_checkpoint: str
+    test: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceRange:
-    """The offsets of a partition that a batch has; `end` is exclusive."""
+    """The offsets of one partition in a batch; `end` is exclusive."""
 
     topic: str
     partition: int
@@ -52,13 +92,13 @@ class SourceRange:
 
 @dataclass(frozen=True, slots=True)
 class BatchIdentity:
-    """A batch: repeated after a crash, it has the same identity, the same source offsets and the same rows.
+    """What identifies a batch; a batch that is repeated after a crash has the same identity.
 
     Attributes:
         pipeline: The pipeline's name.
-        query_id: The id of the streaming query, which lives in the checkpoint; `bf-..` for a backfill.
-        number: Spark's number of the batch, from 0 in each checkpoint.
-        ranges: The source offsets; empty for sources other than Kafka.
+        query_id: Spark's id of the streaming query, which is in the checkpoint.
+        number: Spark's number of the batch in the query.
+        ranges: The source offsets of the batch; empty for sources without offsets.
     """
 
     pipeline: str
@@ -70,90 +110,73 @@ class BatchIdentity:
         return f"{self.query_id}-{self.number}"
 
 
-class Delivery(enum.Enum):
-    """How often a row is in the target after crashes and restarts."""
-
-    EXACTLY_ONCE = "exactly once"
-    AT_LEAST_ONCE = "at least once"
-
-
-@dataclass(frozen=True, slots=True)
-class Guarantee:
-    """What a sink guarantees.
-
-    Attributes:
-        delivery: How often a row is there.
-        reason: Why, in one sentence for `explain`.
-        test: The test that shows it, as path::name.
-    """
-
-    delivery: Delivery
-    reason: str
-    test: str
-
-
 @dataclass(frozen=True, slots=True)
 class SinkResult:
-    """What a sink did with a batch.
+    """What became of a batch.
 
     Attributes:
-        written: The rows that are in the target now because of this batch, as the target counts them: the runner
-            stops if they and the rejected ones are not all the rows that the sink got.
-        rejected: Rows that the target refused, with a column `reason`; None if there are none. They become dead
-            letters of stage TASK_PUT.
-        repeated: Whether the target had the batch already, and nothing was written; `written` is then the rows that
-            it had from before.
-        dead: The number of rejected rows.
+        written: The number of rows in the target; of a repeated batch, those that the earlier attempt wrote.
+        rejected: The rows that the target refused, with `_kafka` and the reason in `_error`; None if there are none.
+        repeated: Whether an earlier attempt had written the batch, so that nothing was written now.
     """
 
     written: int
     rejected: DataFrame | None = None
     repeated: bool = False
-    dead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SinkContext:
-    """What a sink is made with besides its section of the file.
+    """What sinks share.
 
     Attributes:
-        pipeline: The whole file: name, kafka, registry, checkpoint, evolve, errors.
-        spark: The session; a batch's rows have a session of their own, `rows.sparkSession`.
-        adopt: Whether the marker of another query may be taken over (`run --adopt`).
+        spark: The session.
+        pipeline: The pipeline's name.
+        columns: What happens to new columns: added to the target, ignored, or an error.
+        kafka: The Kafka client's properties by Java's names.
+        registry: The schema registry.
+        adopt: Whether a target that another query has written to is taken over.
     """
 
-    pipeline: Pipeline
     spark: SparkSession
+    pipeline: str
+    columns: Literal["add", "ignore", "fail"] = "add"
+    kafka: Mapping[str, str] = field(default_factory=dict, repr=False)
+    registry: Registry | None = field(default=None, repr=False)
     adopt: bool = False
 
 
 class Sink(Protocol):
-    """A target."""
+    """A target of a pipeline's rows."""
 
     guarantee: Guarantee
 
-    def prepare(self, schema: StructType) -> tuple[str, ...]:
-        """Check the target before the first batch, without writing.
+    def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
+        """Check the target before the first batch, without writing to it.
 
         Args:
-            schema: The columns of the rows that `write` will get, `_kafka` included.
+            schema: The schema of the rows that will be written.
 
         Returns:
-            The DDL that the sink would issue, such as CREATE TABLE or ALTER TABLE.
+            The statements that the first batch would make the sink issue.
 
         Raises:
-            PipelineError: the target or a setting does not fit.
+            SinkRefused: The target cannot take such rows, or cannot be reached.
         """
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
-        """Write a batch; a repeated batch has the same effect as one."""
+        """Write a batch, or skip it if an earlier attempt has written it.
+
+        Raises:
+            SinkRefused: The target cannot take the rows.
+        """
 
     def close(self) -> None:
-        """Release connections."""
+        """Close connections."""
 
 
 class DeadLetters(Protocol):
-    """Where records go that cannot be processed."""
+    """The target of records that cannot be processed."""
 
     def write(self, letters: DataFrame, batch: BatchIdentity) -> int:
         """Write letters (LETTER_COLUMNS; a missing column is NULL) and return their number."""

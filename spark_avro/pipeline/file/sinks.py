@@ -10,6 +10,7 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.kinds import (
     Kind,
     ListOf,
+    MapOf,
     PathText,
     SqlText,
     choice,
@@ -29,10 +30,12 @@ _KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs fo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaValue(Section):
-    """How the values of records are encoded."""
+class Payload(Section):
+    """How a record's value or key is encoded."""
 
-    format: str = setting(choice("avro", "json", "protobuf", "string", "bytes"), "The format.", default="avro")
+    format: str = setting(
+        choice("avro", "json", "protobuf", "json-plain", "string", "bytes"), "The format.", default="avro"
+    )
     subject: str | None = setting(text("a subject"), "The subject.", default=None, shown_default="TOPIC-value")
     schema: str = setting(
         text("derive, use-latest or @FILE"),
@@ -59,7 +62,16 @@ class KafkaSink(Section):
     key: tuple[FieldPath, ...] = setting(
         _PATHS, "The fields of the key.", default=(), shown_default="that of the step `key`, or the source's"
     )
-    value: KafkaValue = setting(Nested(KafkaValue), "How values are encoded.", default=KafkaValue())
+    value: Payload = setting(Nested(Payload), "How values are encoded.", default=Payload())
+    key_format: Payload = setting(
+        Nested(Payload, short="format"),
+        "How keys are encoded.",
+        default=Payload(format="string"),
+        shown_default="string",
+    )
+    headers: Mapping[str, Sql] = setting(
+        MapOf(SqlText(SqlRole.EXPRESSION)), "From a header's name to the expression of its text.", default={}
+    )
     delivery: str = setting(
         choice("exactly-once", "at-least-once"),
         "exactly-once: a transaction for each batch; at-least-once: by the executors, which together are faster.",
@@ -88,9 +100,9 @@ class FilesSink(Section):
         shown_default="[dt, hour]",
     )
     late: timedelta | None = setting(duration(), "The age from which a row is late.", default=None)
-    late_rows: str = setting(
-        choice("late", "dead-letter", "own-hour"),
-        "What becomes of late rows: the folder dt=late, dead letters, or their own hour.",
+    on_late: str = setting(
+        choice("late", "dead-letter", "keep"),
+        "What becomes of late rows: the folder dt=late, dead letters, or the folder of their time.",
         default="late",
     )
     target: int = setting(size(), "The size of a file.", default=128 * 2**20, shown_default="128MB")
@@ -119,12 +131,17 @@ _MODE_HELP = "append, or {upsert: {key: [id], order: _kafka.offset, deletes: \"_
 class DeltaSink(Section):
     """A Delta table."""
 
-    path: str = setting(text("a folder"), "The table's folder.")
-    mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
-    partition: tuple[Sql, ...] = setting(
-        ListOf(SqlText(SqlRole.ITEM), or_one=True), "The columns that a new table is partitioned by.", default=()
+    path: str | None = setting(text("a folder"), "The table's folder.", default=None)
+    table: str | None = setting(
+        text("a table's name"), "Instead of path: the table's name in Spark's catalog.", default=None
     )
+    mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
+    partition: tuple[FieldPath, ...] = setting(_PATHS, "The columns that a new table is partitioned by.", default=())
     keep_position: bool = setting(flag(), _KEEP, default=False)
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if (self.path is None) == (self.table is None):
+            yield "", "must have path or table"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +149,13 @@ class IcebergSink(Section):
     """An Iceberg table."""
 
     table: str = setting(text("a table's name"), "The table, as catalog.namespace.table.")
+    catalog: Mapping[str, str] = setting(
+        properties(),
+        "Properties of the catalog, such as type and warehouse.",
+        default={},
+        secret=True,
+        shown_default="the session's",
+    )
     time: FieldPath | None = setting(
         PathText(), "The column by whose hours a new table is partitioned.", default=None, shown_default="none"
     )

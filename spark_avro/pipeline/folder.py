@@ -1,0 +1,101 @@
+"""A folder on any file system that Spark reaches: small files as a whole, listings, and renames."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from spark_avro.pipeline.ports import SinkRefused
+
+
+class Folder:
+    """A folder of Hadoop's FileSystem; paths are relative to it.
+
+    On the local file system it writes no checksum files, because a file and its checksum cannot be replaced together.
+    """
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        """Make a folder's handle; nothing is written.
+
+        Raises:
+            SinkRefused: The path has a scheme without a file system, or the session is one of Spark Connect.
+        """
+        self.path = path.rstrip("/")
+        if not hasattr(spark, "_jvm"):
+            raise SinkRefused(f"{path}: files need a session in this process; Spark Connect gives no access to folders")
+        jvm: Any = spark._jvm  # noqa: SLF001 - PySpark's way to Hadoop's file systems
+        self._hadoop_path = jvm.org.apache.hadoop.fs.Path
+        self._io = jvm.org.apache.commons.io.IOUtils
+        root = self._hadoop_path(self.path)
+        try:
+            files = root.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001 - as above
+        except Py4JJavaError as error:
+            raise SinkRefused(f"{path}: {error.java_exception.getMessage()}") from error
+        local = files.getClass().getName() == "org.apache.hadoop.fs.LocalFileSystem"
+        self._files = files.getRawFileSystem() if local else files
+
+    def _at(self, relative: str) -> Any:
+        return self._hadoop_path(f"{self.path}/{relative}" if relative else self.path)
+
+    def exists(self, relative: str = "") -> bool:
+        """Whether there is such a file or folder."""
+        return bool(self._files.exists(self._at(relative)))
+
+    def read(self, relative: str) -> str | None:
+        """A file's text; None if there is no such file."""
+        if not self.exists(relative):
+            return None
+        stream = self._files.open(self._at(relative))
+        try:
+            text: str = self._io.toString(stream, "UTF-8")
+            return text
+        finally:
+            stream.close()
+
+    def write(self, relative: str, text: str) -> None:
+        """Write a new file: a reader sees all of it or no file."""
+        parent, _, name = relative.rpartition("/")
+        temporary = f"{parent}/.{name}.{uuid.uuid4().hex}"
+        stream = self._files.create(self._at(temporary), True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+        self.rename(temporary, relative)
+
+    def names(self, relative: str = "") -> list[str]:
+        """The names of the entries of a folder; none if there is no such folder."""
+        if not self.exists(relative):
+            return []
+        return sorted(status.getPath().getName() for status in self._files.listStatus(self._at(relative)))
+
+    def files(self, relative: str = "") -> list[tuple[str, int]]:
+        """All files below a folder with their sizes in bytes, hidden files left out; paths are relative to it."""
+        result = []
+        root = self._files.makeQualified(self._at(relative)).toString() + "/"
+        waiting = [self._at(relative)]
+        while waiting:
+            for status in self._files.listStatus(waiting.pop()):
+                if status.isDirectory():
+                    waiting.append(status.getPath())
+                elif not status.getPath().getName().startswith((".", "_")):
+                    result.append((status.getPath().toString().removeprefix(root), int(status.getLen())))
+        return sorted(result)
+
+    def rename(self, old: str, new: str) -> None:
+        """Move a file or folder; the folder above the new place is made.
+
+        Raises:
+            SinkRefused: The file system refuses.
+        """
+        target = self._at(new)
+        self._files.mkdirs(target.getParent())
+        if not self._files.rename(self._at(old), target):
+            raise SinkRefused(f"{self.path}: {old} cannot be moved to {new}")
+
+    def delete(self, relative: str) -> None:
+        """Delete a file or a folder with its contents, if it is there."""
+        self._files.delete(self._at(relative), True)
