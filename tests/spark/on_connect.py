@@ -16,8 +16,8 @@ from magicbyte.platform.java import find_spark_java
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from spark_avro import confluent_avro_udf, confluent_schema_id, from_confluent_avro, to_confluent_avro
-from spark_avro.spark_session import modules
 from spark_avro.sinks import parquet
+from spark_avro.spark_session import modules
 
 V1 = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
 
