@@ -5,16 +5,22 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from magicbyte import __version__
+from magicbyte.http.response_headers import NO_STORE
 from magicbyte.http.routing.request import Request
+from registry.access.rights import Rights
 from registry.cluster.node import Status
 from registry.http.answers import answer
 from registry.http.bodies import body_of
 from registry.http.request import registry_of
+
+if TYPE_CHECKING:
+    from magicbyte.http.routing.guard import Guard
 
 _DOCS = (resources.files("registry.http") / "docs.html").read_bytes()
 
@@ -80,7 +86,16 @@ async def live(request: Request) -> Response:
 async def ready(request: Request) -> Response:
     """Readiness: 200 if reads are up to date and writes can reach a leader; otherwise the answer says what is wrong."""
     status = await registry_of(request).status()
-    return answer(request, _status_object(request, status), 200 if status.ready else 503)
+    value: dict[str, object] = {"status": "UP" if status.ready else "DOWN"}
+    if await _may_see_details(request):
+        value |= {
+            "leader": status.leader,
+            "leaderUrl": status.leader_url,
+            "offset": status.offset,
+            "lag": status.lag,
+            "problem": status.problem,
+        }
+    return _health_answer(request, value, status)
 
 
 async def startup(request: Request) -> Response:
@@ -92,9 +107,9 @@ async def health(request: Request) -> Response:
     """Readiness, with Karapace's path and field names."""
     registry = registry_of(request)
     status = await registry.status()
-    if not registry.settings.is_open:
-        return answer(request, {"healthy": status.ready}, 200 if status.ready else 503)
-    value = {
+    if not await _may_see_details(request):
+        return _health_answer(request, {"healthy": status.ready}, status)
+    value: dict[str, object] = {
         "magicbyte_version": __version__,
         "healthy": status.ready,
         "status": {
@@ -106,7 +121,7 @@ async def health(request: Request) -> Response:
             "schema_registry_primary_url": status.leader_url,
         },
     }
-    return answer(request, value, 200 if status.ready else 503)
+    return _health_answer(request, value, status)
 
 
 async def master_available(request: Request) -> Response:
@@ -115,18 +130,27 @@ async def master_available(request: Request) -> Response:
     return answer(request, {"master_available": leader is not None})
 
 
-def _status_object(request: Request, status: Status) -> dict[str, object]:
-    if not registry_of(request).settings.is_open:
-        # The route is open to clients that are not signed in, so it reveals nothing about the cluster.
-        return {"status": "UP" if status.ready else "DOWN"}
-    return {
-        "status": "UP" if status.ready else "DOWN",
-        "leader": status.leader,
-        "leaderUrl": status.leader_url,
-        "offset": status.offset,
-        "lag": status.lag,
-        "problem": status.problem,
-    }
+async def _may_see_details(request: Request) -> bool:
+    """Whether a health answer shows the leader, offsets and problems: it needs no sign-in, but these need a right.
+
+    A probe with credentials that are not good gets the status alone, like one without credentials.
+    """
+    guard: Guard | None = request.app.state.guard
+    if guard is None:
+        return True
+    principal = await guard.sender_if_known(request.scope)
+    if principal is None or guard.authorizer is None:
+        return principal is not None
+    group_id, address = registry_of(request).settings.group_id, guard.client_address(request.scope)
+    return Rights(guard.authorizer, group_id, principal, address).may("DESCRIBE", None)
+
+
+def _health_answer(request: Request, value: dict[str, object], status: Status) -> Response:
+    response = answer(request, value, 200 if status.ready else 503)
+    if request.app.state.guard is not None:
+        # It may be for one principal only.
+        response.raw_headers.append(NO_STORE)
+    return response
 
 
 async def metrics(request: Request) -> Response:

@@ -24,7 +24,7 @@ from registry.http.rows import ROWS
 INT, STRING = '"int"', '"string"'
 #: A principal for each single operation on the subjects `open.`, and those with none, all, and all but a denial.
 SINGLE = {operation.lower().replace("_", "-"): operation for operation in OPERATIONS["SUBJECT"]}
-PEOPLE = ("admin", "nobody", "tenant", "everything", "denied", "reader", *SINGLE)
+PEOPLE = ("admin", "nobody", "tenant", "everything", "denied", "reader", "operator", *SINGLE)
 RULES = "".join(
     (
         *(f"allow User:{name} {operation} SUBJECT PREFIXED open.\n" for name, operation in SINGLE.items()),
@@ -32,6 +32,7 @@ RULES = "".join(
         "allow User:tenant ALL SUBJECT PREFIXED :.t:\n",
         "allow User:everything ALL SUBJECT LITERAL *\n",
         "allow User:everything ALL REGISTRY LITERAL *\n",
+        "allow User:operator DESCRIBE REGISTRY LITERAL schema-registry\n",
         "allow User:denied ALL SUBJECT LITERAL *\n",
         "deny User:denied ALL SUBJECT PREFIXED open.\n",
         "allow User:reader READ,DESCRIBE_CONFIGS SUBJECT PREFIXED other.\n",
@@ -151,6 +152,18 @@ def test_the_same_name_in_another_context_is_another_subject(ask: Client, row: A
     for who in SINGLE:
         answer = ask(who, row.method, path, BODIES.get(row.method))
         assert answer.json()["message"].endswith(" on Subject: :.t:open.gone")
+
+
+def test_health_tells_where_the_leader_is_to_whoever_may_describe_the_registry(ask: Client):
+    for who in ("admin", "everything", "operator"):
+        ready = ask(who, "GET", "/health/ready")
+        assert (ready.json()["status"], ready.json()["leaderUrl"]) == ("UP", ask.server.url)
+        assert ask(who, "GET", "/_health").json()["status"]["schema_registry_primary_url"] == ask.server.url
+        assert ready.headers["cache-control"] == "no-store"
+    # A probe whose credentials are not good is no less a probe.
+    for who in ("nobody", "reader", "denied", "unknown"):
+        ready, health = ask(who, "GET", "/health/ready"), ask(who, "GET", "/_health")
+        assert (ready.status_code, ready.json(), health.json()) == (200, {"status": "UP"}, {"healthy": True})
 
 
 @pytest.mark.parametrize("row", ON_REGISTRY, ids=lambda row: row.operation_id)

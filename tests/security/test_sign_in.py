@@ -145,6 +145,9 @@ def test_health_is_open_and_says_little(guarded: tuple[str, str]):
     if realm == "SchemaRegistry":
         assert httpx.get(f"{url}/health/ready").json() == {"status": "UP"}
         assert httpx.get(f"{url}/_health").json() == {"healthy": True}
+        # There are no rules here, so whoever signs in may see all.
+        assert httpx.get(f"{url}/health/ready", auth=ALICE).json()["leaderUrl"] == url
+        assert httpx.get(f"{url}/health/ready", auth=("alice", "wrong")).json() == {"status": "UP"}
 
 
 def test_a_body_that_nobody_asked_for_ends_the_connection(guarded: tuple[str, str]):

@@ -111,6 +111,11 @@ class Guard:
             raise refused(outcome, has_body=_has_body(scope))
         return outcome
 
+    async def sender_if_known(self, scope: Scope) -> Principal | None:
+        """Return who sends a request to a route that is open to all; None without good credentials."""
+        outcome = await self.authenticator.authenticate(scope["headers"], peer_of(scope))
+        return None if isinstance(outcome, Refusal) else outcome
+
     async def is_still_good(self, principal: Principal, scope: Scope) -> bool:
         """Tell whether the credentials of a request that is still being answered are still valid.
 
