@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from magicbyte.kit.settings import SettingsError
 from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
 from rest_proxy.admin.cluster import Cluster
@@ -27,8 +26,6 @@ from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.request import Producing
 from rest_proxy.settings import RestProxySettings
 from serdes.client.clients import AsyncRegistryClient
-from serdes.client.config import client_options
-from serdes.error import ConfigError
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
@@ -69,10 +66,7 @@ def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
     """
     if not settings.schema_registry_url.strip():
         return None
-    try:
-        return AsyncRegistryClient(**client_options(settings.registry_client_properties()))
-    except ConfigError as error:
-        raise SettingsError(f"schema.registry.{error}") from None
+    return AsyncRegistryClient(**settings.registry_client_options())
 
 
 @asynccontextmanager

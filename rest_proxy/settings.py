@@ -12,6 +12,8 @@ from magicbyte.http.settings import HttpSettings
 from magicbyte.kit import kafka
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.settings import LOG
+from serdes.client.config import client_options
+from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming, Strategy
 
 #: How long Java's producer retries.
@@ -150,9 +152,18 @@ class RestProxySettings(HttpSettings):
             if name.startswith("schema.registry.") and name not in aliases
         }
 
-    def registry_client_properties(self) -> dict[str, Any]:
-        """What the Schema Registry client is made of, by its own names."""
-        return {"url": self.schema_registry_url, **self.registry_properties()}
+    def registry_client_options(self) -> dict[str, Any]:
+        """The arguments of the Schema Registry client.
+
+        Raises:
+            SettingsError: A property under `schema.registry.` is invalid; the text names it.
+        """
+        settings = {"url": self.schema_registry_url, **self.registry_properties()}
+        try:
+            # The command has resolved the placeholders of all properties.
+            return client_options(settings, are_resolved=True)
+        except ConfigError as error:
+            raise SettingsError(f"schema.registry.{error}") from None
 
     def _passed_on(self, prefix: str) -> dict[str, str]:
         aliases = self._aliases()

@@ -67,7 +67,8 @@ def _start(properties: Mapping[str, str], settings: RegistrySettings, index: int
     }
     reading, writing = os.pipe()
     try:
-        command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry", "--config", f"/dev/fd/{reading}"]
+        command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry"]
+        command += ["--resolved-config", f"/dev/fd/{reading}"]
         worker = process.start(command, log=sys.stderr.fileno(), pass_fds=[reading])
     finally:
         os.close(reading)

@@ -12,7 +12,6 @@ from magicbyte.security.rights.rule import RuleError
 from magicbyte.security.rights.rule_json import rules_from_json
 from rest_proxy.settings import RestProxySettings
 from serdes.client.clients import AsyncRegistryClient, RegistryClient, Retry
-from serdes.client.config import client_options
 from serdes.error import SerdesError
 
 log = logging.getLogger("magicbyte.security")
@@ -28,7 +27,7 @@ def load_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
         Failure: They cannot be had, one is not known here, or nobody could do anything.
         SettingsError: A property of the registry's client is wrong.
     """
-    with RegistryClient(**client_options(settings.registry_client_properties())) as client:
+    with RegistryClient(**settings.registry_client_options()) as client:
         where = f"the log of {client.urls[0]}"
         try:
             answer, _ = client.access_rules()
@@ -40,7 +39,7 @@ def load_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
 
 async def follow_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
     """Keep to the registry's rules until cancelled; those that were loaded last stay while it cannot be asked."""
-    options = client_options(settings.registry_client_properties())
+    options = settings.registry_client_options()
     etag: str | None = None
     is_failing = False
     async with AsyncRegistryClient(**{**options, "retry": Retry(0)}) as client:

@@ -16,19 +16,22 @@ from serdes.message.parsers import integer, number, text
 PREFIX = "schema.registry."
 
 
-def client_options(conf: Mapping[str, Any]) -> dict[str, Any]:
+def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> dict[str, Any]:
     """The arguments of RegistryClient for settings under confluent-kafka's or Java's names.
 
     Placeholders such as `${file:/path:key}` are resolved here, so nothing before the client sees their values.
 
     Args:
         conf: Settings by name; a name with the prefix `schema.registry.` takes precedence over one without it.
+        are_resolved: Whether the settings have no placeholders left: what looks like one is part of a secret.
 
     Raises:
         ConfigError: a setting is missing, unknown or wrong.
         ExtraMissing: a PKCS#12 store, but the library that reads it is not installed.
     """
-    rest = {name: _resolved(name, value) for name, value in short_names(conf).items() if value is not None}
+    rest = {name: value for name, value in short_names(conf).items() if value is not None}
+    if not are_resolved:
+        rest = {name: _resolved(name, value) for name, value in rest.items()}
     urls = rest.pop("url", None)
     if urls is None:
         raise ConfigError("url", "is needed")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.placeholders import PlaceholderError, resolve
 from magicbyte.kit.secret import Secret, is_secret, shown
 from magicbyte.kit.settings import SettingsError
+from magicbyte.security.sign_in.password_hash import hash_key
+from magicbyte.testing import running_registry, running_rest_proxy
+from tests.security.rule_servers import wait_for
 
 
 def test_placeholders_stand_for_what_files_and_variables_hold(tmp_path: Path):
@@ -91,3 +95,53 @@ def test_a_wrong_value_is_not_repeated_if_it_is_a_secret_or_holds_one():
     with pytest.raises(SettingsError) as raised:
         Settings.from_properties({"idle.timeout.ms": "http://alice:s3cret@host"})
     assert "s3cret" not in str(raised.value)
+
+
+#: What placeholders stand for is a secret as it is, whatever it looks like.
+ODD = "mbs_odd-${env:MAGICBYTE_NOT_SET}-and-long-enough-for-nodes"
+
+
+def odd_properties(folder: Path) -> dict[str, str]:
+    """Settings of both servers with a secret that looks like a placeholder."""
+    (folder / "secrets").write_text(f"odd={ODD}\n")
+    users = folder / "users"
+    users.write_text(f"proxy:{hash_key(ODD)}\n")
+    users.chmod(0o600)
+    return {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "magicbyte.acl.store": "log",
+        "super.users": "User:proxy",
+        "magicbyte.inter.instance.secret": f"${{file:{folder}/secrets:odd}}",
+    }
+
+
+def test_the_rest_proxy_resolves_placeholders_once(tmp_path: Path):
+    properties = odd_properties(tmp_path)
+    proxy_properties = {**properties, "schema.registry.basic.auth.user.info": f"proxy:${{file:{tmp_path}/secrets:odd}}"}
+    rule = {
+        "principal": "User:proxy",
+        "resource_type": "TOPIC",
+        "resource": "x",
+        "operation": "READ",
+        "permission": "ALLOW",
+    }
+    produce = {"value_schema": '"int"', "records": [{"value": 1}]}
+    avro = {"content-type": "application/vnd.kafka.avro.v2+json"}
+    reloaded = 'magicbyte_security_reloads_total{outcome="success",what="rules"}'
+    with (
+        running_registry(properties=properties) as registry,
+        running_rest_proxy("127.0.0.1:1", registry.url, properties=proxy_properties) as proxy,
+        httpx.Client(auth=("proxy", ODD), timeout=30) as client,
+    ):
+        # It signs in to follow the rules, and to register schemas.
+        assert client.post(f"{registry.url}/security/acls", json=[rule]).status_code == 201
+        wait_for(lambda: reloaded in client.get(f"{proxy.url}/metrics").text)
+        client.post(f"{proxy.url}/topics/odd?timeout=1", content=json.dumps(produce), headers=avro)
+        assert client.get(f"{registry.url}/subjects").json() == ["odd-value"]
+
+
+def test_workers_resolve_placeholders_once(tmp_path: Path):
+    properties = {**odd_properties(tmp_path), "magicbyte.workers": "2"}
+    with running_registry(f"sqlite:///{tmp_path}/log", properties=properties) as registry:
+        assert httpx.get(f"{registry.url}/subjects", auth=("proxy", ODD), timeout=30).json() == []

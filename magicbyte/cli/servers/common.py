@@ -23,31 +23,43 @@ def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
     """Add the options that all servers share."""
     parser.add_argument("--listen", metavar="HOST:PORT", help=f"address to listen on (default 0.0.0.0:{port})")
     parser.add_argument("--config", type=Path, metavar="FILE", help="a .properties file with the reference's names")
+    # Only a process that starts workers uses this option: the file holds what placeholders in its own settings stand
+    # for, which must not be resolved again.
+    parser.add_argument("--resolved-config", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     # Only `up` uses this option: see ServerProcess.launch.
     parser.add_argument("--start-when-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
 
 
 def gather_properties(
-    *, config: Path | None, environment_prefix: str, options: Mapping[str, str | None]
+    options: argparse.Namespace, *, environment_prefix: str, named: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """Return the server's properties from file, environment and command line; the later ones win.
+    """Return the server's properties from files, environment and command line; the later ones win.
 
     Variables that hold secrets are then removed from the environment, so that no child process inherits them.
 
+    Args:
+        options: those of `add_server_options`.
+        environment_prefix: what the names of variables that are properties begin with.
+        named: the properties that other options of the command stand for; None if an option is not given.
+
     Raises:
-        Failure: the file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
+        Failure: a file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
     """
-    properties: dict[str, str] = {}
-    if config is not None:
-        try:
-            properties |= read_properties_file(config)
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-            raise Failure(f"--config {config} cannot be read: {reason}") from error
-    properties |= properties_from_environment(environment_prefix)
-    resolved = resolve(properties | {name: value for name, value in options.items() if value is not None})
+    properties = _read("--config", options.config) | properties_from_environment(environment_prefix)
+    properties |= {name: value for name, value in named.items() if value is not None}
+    resolved = _read("--resolved-config", options.resolved_config) | resolve(properties)
     forget_secret_variables(environment_prefix, variables_named(properties.values()))
     return resolved
+
+
+def _read(option: str, path: Path | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    try:
+        return read_properties_file(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise Failure(f"{option} {path} cannot be read: {reason}") from error
 
 
 def load_serve(package: str) -> Serve:

@@ -18,9 +18,9 @@ def main(arguments: Sequence[str]) -> int:
     servers.add_server_options(parser, port=8081)
     options = parser.parse_args(arguments)
     properties = servers.gather_properties(
-        config=options.config,
+        options,
         environment_prefix="SCHEMA_REGISTRY_",
-        options={
+        named={
             "listeners": servers.listeners(options.listen),
             "kafkastore.bootstrap.servers": options.bootstrap_servers,
             "magicbyte.storage": options.storage,

@@ -17,9 +17,9 @@ def main(arguments: Sequence[str]) -> int:
     servers.add_server_options(parser, port=8082)
     options = parser.parse_args(arguments)
     properties = servers.gather_properties(
-        config=options.config,
+        options,
         environment_prefix="KAFKA_REST_",
-        options={
+        named={
             "listeners": servers.listeners(options.listen),
             "bootstrap.servers": options.bootstrap_servers,
             "schema.registry.url": options.schema_registry_url,
