@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 from compat.budget import Budget
@@ -109,24 +109,26 @@ class WitnessFinder(Protocol):
         """
 
 
-class CautionFinder(Protocol):
-    """Finds what breaks although the rules allow it."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A reader schema and a writer schema that the rules have compared.
 
-    def __call__(
-        self, reader: ParsedSchema, writer: ParsedSchema, budget: Budget, /, *, is_compatible: bool, new_reads_old: bool
-    ) -> Sequence[Difference]:
-        """Breaking differences that the reference's verdict ignores, with a witness if data can show them.
+    Attributes:
+        reader: The schema that data is read with.
+        writer: The schema that data was written with.
+        is_compatible: Whether the rules report no break.
+        new_reads_old: Whether the new schema is the reader.
+    """
 
-        Args:
-            reader: The schema that data is read with.
-            writer: The schema that data was written with.
-            budget: Pays for the search.
-            is_compatible: Whether the rules report no break.
-            new_reads_old: Whether the new schema is the reader.
+    reader: ParsedSchema
+    writer: ParsedSchema
+    _: KW_ONLY
+    is_compatible: bool
+    new_reads_old: bool
 
-        Raises:
-            TooMuchWork: The search exceeds the budget.
-        """
+
+#: Finds breaks that the rules allow, with a witness if data can show them; raises TooMuchWork beyond the budget.
+CautionFinder = Callable[[Judged, Budget], Sequence[Difference]]
 
 
 class FixFinder(Protocol):

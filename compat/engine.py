@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compat.budget import Budget, TooMuchWork
-from compat.difference import NEVER, Difference, Incomparable, Rule
+from compat.difference import NEVER, Difference, Incomparable, Judged, Rule
 from compat.explain import Incompatibility, explain
 from compat.finding import Finding
 from compat.formats import FORMATS
@@ -98,8 +98,8 @@ class Comparison:
         reader, writer = (self.new, old) if direction.new_reads_old else (old, self.new)
         broken = [finding.difference for finding in findings if finding.direction is direction]
         places = {(difference.reader_at, difference.writer_at) for difference in broken}
-        find = FORMATS[self.new.schema_type].cautions
-        for difference in find(reader, writer, budget, is_compatible=not broken, new_reads_old=direction.new_reads_old):
+        judged = Judged(reader, writer, is_compatible=not broken, new_reads_old=direction.new_reads_old)
+        for difference in FORMATS[self.new.schema_type].cautions(judged, budget):
             if (difference.reader_at, difference.writer_at) not in places:
                 message = difference.fill(difference.rule.change, direction.reader, direction.writer)
                 version = self.previous.version

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import islice
 
 from compat.budget import Budget, TooMuchWork
-from compat.difference import Incomparable
+from compat.difference import Incomparable, Judged
 from compat.edits import Fix, apply_edits
 from compat.finding import Finding
 from compat.formats import FORMATS
@@ -71,8 +71,8 @@ def _clears(finding: Finding, edited: ParsedSchema, old: ParsedSchema, budget: B
     new_reads_old = finding.direction.new_reads_old
     reader, writer = (edited, old) if new_reads_old else (old, edited)
     caution = finding.difference
-    find = FORMATS[edited.schema_type].cautions
-    cautions = find(reader, writer, budget, is_compatible=True, new_reads_old=new_reads_old)
+    judged = Judged(reader, writer, is_compatible=True, new_reads_old=new_reads_old)
+    cautions = FORMATS[edited.schema_type].cautions(judged, budget)
     return all((other.rule, other.path) != (caution.rule, caution.path) for other in cautions)
 
 

@@ -106,6 +106,17 @@ class AvroCodec:
 
         return show
 
+    @property
+    def payload_to_json_bytes(self) -> Callable[..., bytes]:
+        """As `avro_to_json_bytes`, for the payload of a message; see `is_raw`."""
+        return _raw_to_json_bytes if self.is_raw else self.avro_to_json_bytes
+
+
+def _raw_to_json_bytes(buffer: Buffer, offset: int = 0) -> bytes:
+    import orjson  # noqa: PLC0415  (as above)
+
+    return orjson.dumps(bytes(buffer[offset:]).decode("iso-8859-1"))
+
 
 #: Errors of Python's compiler for a schema beyond its limits; data is then encoded and decoded step by step.
 _TOO_MUCH = (SyntaxError, RecursionError, MemoryError)

@@ -10,7 +10,6 @@ from serdes.avro import compiled, record_name
 from serdes.codec import AvroCodec, compile_codec
 from serdes.message.config import DeserializerConfig, SerializerConfig
 from serdes.message.deserializer import Decode, Resolved
-from serdes.message.json_bytes import dumps
 from serdes.message.serializer import Encoder
 from serdes.text.form import TextForm, TextOptions
 
@@ -48,10 +47,7 @@ def _decoder(
     config: DeserializerConfig,  # noqa: ARG001  # the signature of all types
     options: TextOptions,
 ) -> Decode:
-    codec = _codec(*writer, reader, options)
-    if codec.is_raw:
-        return lambda message, offset: dumps(message[offset:].decode("iso-8859-1"))
-    return codec.avro_to_json_bytes
+    return _codec(*writer, reader, options).payload_to_json_bytes
 
 
 def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # the signature of all types

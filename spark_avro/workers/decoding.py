@@ -215,7 +215,7 @@ class AvroJsonMaker:
         from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
 
         named = [dependency.text for dependency in writer.dependencies]
-        show = compile_codec(writer.schema.text, self.reader, named, reader_named=()).avro_to_json_bytes
+        show = compile_codec(writer.schema.text, self.reader, named, reader_named=()).payload_to_json_bytes
         return lambda message: show(message, wire.V0_SIZE).decode()
 
 

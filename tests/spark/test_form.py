@@ -125,3 +125,5 @@ def test_a_reader_knows_none_of_the_schemas_that_a_writer_refers_to() -> None:
 def test_a_top_level_bytes_is_the_payload_however_the_schema_is_written() -> None:
     sent = SentSchema(Ruled("a test", SchemaText(AVRO, '{"type": "bytes"}')))
     assert AvroMaker('"bytes"')(sent)(b"\x00\x00\x00\x00\x07abc") == b"abc"
+    for reader in (None, '"bytes"'):
+        assert AvroJsonMaker(reader)(sent)(b"\x00\x00\x00\x00\x07a\xff\n") == '"a\u00ff\\n"'

@@ -17,8 +17,8 @@ from compat.avro.schema import AvroSchema
 from compat.avro.witness.data import Route, Sizes, Step, choices
 from compat.avro.witness.trial import Trial
 from compat.budget import Budget
-from compat.difference import STRICT_AND_LENIENT, Difference, Rule
-from compat.schema import ParsedSchema, Pointer
+from compat.difference import STRICT_AND_LENIENT, Difference, Judged, Rule
+from compat.schema import Pointer
 
 BYTES_TO_STRING = Rule(
     "BYTES_TO_STRING",
@@ -75,19 +75,13 @@ _PROMOTIONS: Mapping[tuple[str, str], _Promotion] = {
 }
 
 
-def cautions(
-    reader: ParsedSchema,
-    writer: ParsedSchema,
-    budget: Budget,
-    *,
-    is_compatible: bool,
-    new_reads_old: bool,  # noqa: ARG001 - nothing here depends on which schema is the new one
-) -> list[Difference]:
+def cautions(judged: Judged, budget: Budget) -> list[Difference]:
     """The breaks of a reader that the rules allow.
 
     Raises:
         TooMuchWork: The search exceeds the budget.
     """
+    reader, writer = judged.reader, judged.writer
     assert isinstance(reader, AvroSchema)
     assert isinstance(writer, AvroSchema)
     sizes = Sizes(writer.root, budget)
@@ -100,7 +94,7 @@ def cautions(
             place = (difference.rule.name, difference.reader_at, difference.writer_at)
             by_place.setdefault(place, difference)
     # If a break is already reported, a refused datum would show nothing new.
-    searched = _refused(reader, writer, trial, sizes) if is_compatible and not by_place else ()
+    searched = _refused(reader, writer, trial, sizes) if judged.is_compatible and not by_place else ()
     return [*by_place.values(), *searched]
 
 

@@ -11,14 +11,14 @@ from itertools import islice
 from typing import Any
 
 from compat.budget import Budget
-from compat.difference import STRICT_AND_LENIENT, Difference, Rule
+from compat.difference import STRICT_AND_LENIENT, Difference, Judged, Rule
 from compat.json import json_text
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.model import nodes as model
 from compat.json_schema.model.nodes import Node, follow
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.witness.trial import Refusal, Trial
-from compat.schema import ParsedSchema, Pointer
+from compat.schema import Pointer
 
 #: How many places are searched, and how many documents are tried at each.
 _MOST_PLACES = 40
@@ -112,23 +112,17 @@ _WAYS: tuple[tuple[str, str], ...] = (
 CAUTIONS: Mapping[str, Rule] = {rule.name: rule for rule in (*_BY_KEYWORD.values(), DOCUMENT_REFUSED)}
 
 
-def cautions(
-    reader: ParsedSchema,
-    writer: ParsedSchema,
-    budget: Budget,
-    *,
-    is_compatible: bool,
-    new_reads_old: bool,  # noqa: ARG001 - nothing here depends on which schema is the new one
-) -> list[Difference]:
+def cautions(judged: Judged, budget: Budget) -> list[Difference]:
     """The cautions of a pair that the rules find compatible; none for any other pair.
 
     Raises:
         TooMuchWork: The search exceeds the budget.
     """
+    reader, writer = judged.reader, judged.writer
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)
     # If the rules already report a break, a refused document would show nothing new.
-    if not is_compatible or reader.canonical == writer.canonical:
+    if not judged.is_compatible or reader.canonical == writer.canonical:
         return []
     try:
         trial = Trial(reader, writer, budget)

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from google.protobuf.descriptor import FieldDescriptor
 
 from compat.budget import Budget
-from compat.difference import STRICT_AND_LENIENT, Difference, Rule
+from compat.difference import STRICT_AND_LENIENT, Difference, Judged, Rule
 from compat.protobuf.descriptor.undescribe import is_repeated
 from compat.protobuf.reserving import Numbered, numbered
 from compat.protobuf.rules.wider_types import holds_all
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.witness.data import Field, is_map, is_required
 from compat.protobuf.witness.trial import Trial, one_field
-from compat.schema import InvalidSchema, ParsedSchema, Pointer
+from compat.schema import InvalidSchema, Pointer
 
 
 def _caution(name: str, change: str, harm: str, remedy: str, writer_remedy: str = "") -> Rule:
@@ -169,22 +169,16 @@ _KINDS: Sequence[tuple[Rule, Callable[[Field, Field], bool]]] = (
 )
 
 
-def cautions(
-    reader: ParsedSchema,
-    writer: ParsedSchema,
-    budget: Budget,
-    *,
-    is_compatible: bool,  # noqa: ARG001 - the caution about a field does not depend on other fields
-    new_reads_old: bool,
-) -> list[Difference]:
+def cautions(judged: Judged, budget: Budget) -> list[Difference]:
     """Values that do not survive the wire although the rules allow the change, and numbers that are not reserved.
 
     Raises:
         TooMuchWork: The search exceeds the budget.
     """
+    reader, writer = judged.reader, judged.writer
     assert isinstance(reader, ProtobufSchema)
     assert isinstance(writer, ProtobufSchema)
-    numbers = _of_numbers(reader, writer) if new_reads_old else map(_swapped, _of_numbers(writer, reader))
+    numbers = _of_numbers(reader, writer) if judged.new_reads_old else map(_swapped, _of_numbers(writer, reader))
     return [*_of_values(reader, writer, budget), *numbers]
 
 
