@@ -26,7 +26,7 @@ import uvloop
 from group_commit import GroupCommit, OpenLog, kafka_log
 from harness import Load, Sample, Target, interleaved, interpreters, print_table, raw_asgi, request, serving
 
-from magicbyte.kit.process import temporary_folder
+from magicbyte.kit.processes.process import temporary_folder
 from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_registry
 from registry.log.port import BEGINNING, Record

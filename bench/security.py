@@ -19,7 +19,7 @@ from pathlib import Path
 from harness import Load, Target, interleaved, print_table, request
 from proxies import media_type, new_topic, produce_body, produced
 
-from magicbyte.kit.process import temporary_folder
+from magicbyte.kit.processes.process import temporary_folder
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from compat.budget import Budget, TooMuchWork
 from compat.difference import NEVER, Difference, Incomparable, Judged, Rule
-from compat.explain import Incompatibility, explain
-from compat.finding import Finding
 from compat.formats import FORMATS
 from compat.level import Direction, Level, Policy
+from compat.report.explain import Incompatibility, explain
+from compat.report.finding import Finding
 from compat.schema import InvalidSchema, ParsedSchema
 
 #: The longest text of an earlier version in a message, in UTF-16 code units, as Java counts.

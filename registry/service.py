@@ -14,7 +14,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.shared_call import SharedCall
+from magicbyte.kit.processes.shared_call import SharedCall
 from registry import errors
 from registry.access.visible import VisibleView
 from registry.cluster.committer import Command

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 from compat.level import LEVELS
 from magicbyte.http.server import Listener, parse_listener
 from magicbyte.http.settings import HttpSettings
-from magicbyte.kit.kafka import with_prefix
+from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.settings import LOG
 

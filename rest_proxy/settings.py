@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from magicbyte.http.settings import HttpSettings
-from magicbyte.kit import kafka
+from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.settings import LOG
 from serdes.client.config import client_options

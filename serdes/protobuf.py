@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError, EncodeError
 
 from compat.schema import PROTOBUF, Dependencies, InvalidSchema, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient
-from serdes.client.endpoints import Endpoints, context_of
+from serdes.client.endpoints.cached import Endpoints, context_of
 from serdes.client.flow import Flow
 from serdes.error import (
     ConfigError,

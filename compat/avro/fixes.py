@@ -18,9 +18,9 @@ from compat.avro.rules.table import (
 )
 from compat.avro.schema import AvroSchema
 from compat.difference import Difference
-from compat.edits import Fix, TextEdit
 from compat.json import json_text
 from compat.json.edits import append_element, remove, replace_value, set_member, spans, value_text
+from compat.report.edits import Fix, TextEdit
 from compat.schema import ParsedSchema, Pointer
 
 _NULL = '"null"'

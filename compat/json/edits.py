@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from compat.edits import TextEdit, indent_of
 from compat.json.json_text import lexemes, quote, unquoted
+from compat.report.edits import TextEdit, indent_of
 from compat.schema import Pointer
 
 _CLOSING = {"[": "]", "{": "}"}

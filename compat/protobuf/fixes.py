@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from compat.difference import Difference
-from compat.edits import Fix
 from compat.protobuf.reserving import numbered
 from compat.protobuf.rules import table as rules
 from compat.protobuf.rules.cautions import (
@@ -24,6 +23,7 @@ from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
 from compat.protobuf.text.statements import Statements
+from compat.report.edits import Fix
 from compat.schema import ParsedSchema, Pointer
 
 #: Field numbers that the runtime reserves for itself.

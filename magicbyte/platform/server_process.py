@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from magicbyte.kit import process
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.processes import process
 
 
 class ServerFailed(Failure):

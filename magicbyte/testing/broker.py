@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 from magicbyte.platform.broker import LocalBroker
 
 

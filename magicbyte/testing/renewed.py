@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 from magicbyte.platform.server_process import ServerFailed, ServerProcess
 
 #: The path of the request for a new application; our servers have no such route.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 from magicbyte.platform.broker import LocalBroker, free_port
 from magicbyte.testing.renewed import RenewableServer
 

@@ -11,7 +11,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from registry.cluster.group import GroupDescriber
 from registry.cluster.leadership import Leadership, Role
 from registry.cluster.out_of_memory import end_process

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from magicbyte.http.routing.identity import IDENTITY, digest_of, target_of
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.shared_call import SharedCall
+from magicbyte.kit.processes.shared_call import SharedCall
 from magicbyte.security.tls.context import outgoing_context
 from registry import errors
 from registry.http.answers import LeadersAnswer

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from registry.log.port import LogError
 
 _ANSWER_SECONDS = 5.0

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from magicbyte.kit.kafka import KafkaSettingsError, client_config
+from magicbyte.kit.kafka.client_settings import KafkaSettingsError, client_config
 from magicbyte.kit.settings import SettingsError
 from registry.cluster.committer import Command, Committer
 from registry.cluster.election import Election

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 
-from magicbyte.kit import process
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.stop_signals import handle_stop_signals
+from magicbyte.kit.processes import process
+from magicbyte.kit.processes.stop_signals import handle_stop_signals
 from registry.settings import RegistrySettings
 
 log = logging.getLogger("magicbyte.registry.workers")

@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from magicbyte.http.routing.recorder import Tallies
-from magicbyte.kit.shared_call import SharedCall
+from magicbyte.kit.processes.shared_call import SharedCall
 from magicbyte.security.metrics import METRICS
 from registry.cluster.node import Node, Status
 from registry.log.port import BEGINNING

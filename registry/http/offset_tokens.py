@@ -11,7 +11,7 @@ from starlette.responses import Response
 from magicbyte.http.asgi import list_header
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.shared_call import SharedCall
+from magicbyte.kit.processes.shared_call import SharedCall
 from registry import errors
 from registry.cluster.node import Node
 from registry.http.answers import LeadersAnswer

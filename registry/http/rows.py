@@ -6,9 +6,9 @@ from functools import partial
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
 from magicbyte.http.routing.rows import BodyLimit, Row
-from registry.http import access_rules, compatibility, extensions, schemas, server, settings, subjects, transfer
 from registry.http.answers import negotiated, negotiated_lines, unnegotiated
 from registry.http.request import RegistryRow
+from registry.http.routes import access_rules, compatibility, extensions, schemas, server, settings, subjects, transfer
 from registry.service import WriteTexts
 
 _SUBJECT, _REGISTRY = partial(Access, resource=Resource.SUBJECT), partial(Access, resource=Resource.REGISTRY)

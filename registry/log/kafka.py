@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from registry.log.kafka_writer import KafkaWriter, Membership
 from registry.log.port import LogEntry, LogError, NotLeader, Offset, Record
 from registry.log.reader import TopicReader

@@ -7,7 +7,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from registry.log.port import (
     BEGINNING,
     LeadershipLost,

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from registry.log.port import BEGINNING, LogEntry, LogError, LogReplaced, Offset
 
 _BATCH = 500

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from registry.log.port import LogError
 
 log = logging.getLogger("magicbyte.registry.topic")

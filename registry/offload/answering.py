@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from compat.budget import MAX_STEPS
 from compat.schema import InvalidSchema, SchemaText
-from magicbyte.kit.async_worker_pool import AsyncWorkerPool
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.worker_pool import PoolBusy, WorkerFailed
+from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
+from magicbyte.kit.processes.worker_pool import PoolBusy, WorkerFailed
 from registry import errors
 from registry.decide import Answered, Question
 from registry.offload.jobs import (

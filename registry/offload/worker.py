@@ -7,7 +7,7 @@ import logging
 
 from compat.budget import Budget, TooMuchWork
 from compat.schema import InvalidSchema
-from magicbyte.kit.worker_pool import serve
+from magicbyte.kit.processes.worker_pool import serve
 from registry.offload.jobs import Done, Invalid, Job, Listing, Reply, TooMuch, Unknown, decode_job, encode
 from registry.offload.parsing import Parser
 from registry.offload.perform import find_names, perform

@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
-from magicbyte.kit import kafka
+from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
 from rest_proxy.proxy import registry_client
 from rest_proxy.settings import RestProxySettings

@@ -13,8 +13,8 @@ from typing import Any
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
-from magicbyte.kit import kafka
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import (
     INVALID_ENTITY,
     PARTITION_NOT_FOUND,

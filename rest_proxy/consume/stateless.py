@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from magicbyte.kit import kafka
+from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.admin.asker import Asker
 from rest_proxy.consume.buffer import Position
 from rest_proxy.consume.worker import Worker

@@ -13,7 +13,7 @@ from functools import partial
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from magicbyte.kit import kafka
+from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import BUFFER_FULL, RECORD_TOO_LARGE, delivery_error, refuses
 
 log = logging.getLogger("rest_proxy.produce.producers")

@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
-from serdes.client.endpoints import CacheLimits, Endpoints
+from serdes.client.endpoints.cached import CacheLimits, Endpoints
+from serdes.client.endpoints.plain import LATEST, PlainEndpoints
 from serdes.client.flow import Answer, Call, Flow, Pause, Step, TransportFailure
 from serdes.client.models import Compatibility, RegisteredSchema, SchemaInfo, SubjectVersion
-from serdes.client.plain_endpoints import LATEST, PlainEndpoints
 from serdes.client.requester import Requester, Retry, split_urls
 from serdes.client.transport import Connection, Tls
 
@@ -131,8 +131,8 @@ def awaitable(
 class RegistryClient(BaseClient):
     """A blocking client of a schema registry; safe to share between threads.
 
-    Every method drives the flow of the same name in `serdes.client.endpoints.Endpoints`. In addition to the errors
-    listed there, it may raise RegistryError, RegistryUnavailable and OAuthTokenError.
+    Every method drives the flow of the same name in `serdes.client.endpoints.cached.Endpoints`. In addition to the
+    errors listed there, it may raise RegistryError, RegistryUnavailable and OAuthTokenError.
     """
 
     _http: httpx.Client | None = None

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from serdes.client.clients import AsyncRegistryClient, RegistryClient, awaitable, blocking
 from serdes.client.config import client_options
-from serdes.client.confluent_endpoints import ConfluentEndpoints, RegisteredSchema, SchemaVersion
+from serdes.client.endpoints.confluent import ConfluentEndpoints, RegisteredSchema, SchemaVersion
 from serdes.error import SchemaRegistryError
 from serdes.rules.contracts import (
     ConfigCompatibilityLevel,

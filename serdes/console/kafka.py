@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from magicbyte.kit.kafka import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
+from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
 
 #: Silences librdkafka's log on stderr: the tools report errors themselves.
 _QUIET: Config = {"log_level": 2}

@@ -125,7 +125,7 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
 def exit_code(error: Exception) -> int | None:
     """The exit code for an error; None for a bug in this program."""
     from magicbyte.kit.extras import ExtraMissing  # noqa: PLC0415  # only after an error
-    from magicbyte.kit.kafka import KafkaSettingsError  # noqa: PLC0415
+    from magicbyte.kit.kafka.client_settings import KafkaSettingsError  # noqa: PLC0415
     from serdes.error import (  # noqa: PLC0415
         ConfigError,
         NotAuthorized,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.descriptor import FileDescriptor
 
 from compat.schema import PROTOBUF, Dependencies, Dependency, Reference, SchemaText
-from serdes.client.endpoints import Endpoints
+from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
 from serdes.message.config import ProtobufSerializerConfig
 from serdes.serialization import Context

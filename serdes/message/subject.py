@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compat.schema import Reference
-from serdes.client.endpoints import Endpoints
+from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
 from serdes.error import ConfigError, RegistryError, SerializationError
 from serdes.serialization import Context

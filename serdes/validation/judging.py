@@ -11,7 +11,7 @@ from functools import partial
 
 import orjson
 
-from magicbyte.kit.worker_pool import PoolBusy, Worker, WorkerFailed, WorkerPool, WorkerUnavailable
+from magicbyte.kit.processes.worker_pool import PoolBusy, Worker, WorkerFailed, WorkerPool, WorkerUnavailable
 from serdes.error import ValidationUnavailable
 from serdes.validation.described import DescribedSchema
 from serdes.validation.refusal import Refusal

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.kit.process import temporary_folder
+from magicbyte.kit.processes.process import temporary_folder
 from magicbyte.testing.servers import running_registry
 from tests.clients.secured_registry import SecuredRegistry, secured_registry
 

@@ -18,7 +18,7 @@ from typing import Any
 from joserfc import jwk, jwt
 
 from magicbyte.kit.placeholders import resolve
-from magicbyte.kit.process import temporary_folder
+from magicbyte.kit.processes.process import temporary_folder
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.platform.broker import free_port
 from magicbyte.security.first_try import Secured, secure

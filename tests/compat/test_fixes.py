@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 
 from compat.avro import AvroSchema
 from compat.budget import Budget
-from compat.edits import Fix, TextEdit, apply_edits
 from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
 from compat.json.edits import append_element, remove, set_member, spans, value_text
 from compat.json.json_text import loads
 from compat.level import LEVELS
+from compat.report.edits import Fix, TextEdit, apply_edits
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from tests.compat.test_avro_soundness import evolutions
 from tests.compat.test_json_schema_properties import Drawing

@@ -22,13 +22,13 @@ from compat.avro import AvroSchema
 from compat.budget import Budget
 from compat.difference import Difference, Witness
 from compat.engine import Previous, check
-from compat.explain import NOT_FOUND
-from compat.finding import Finding
 from compat.formats import FORMATS, parse
 from compat.json_schema import JsonSchema
 from compat.level import LEVELS, Policy
 from compat.protobuf import FORMAT as PROTOBUF_FORMAT
 from compat.protobuf import ProtobufSchema
+from compat.report.explain import NOT_FOUND
+from compat.report.finding import Finding
 from compat.schema import AVRO, JSON, PROTOBUF, Dependency, SchemaText
 from tests.compat.test_avro_soundness import apache_can_judge, apache_reads, data, evolutions
 from tests.compat.test_protobuf_soundness import build, pairs

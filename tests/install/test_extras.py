@@ -31,7 +31,7 @@ NEEDS = {
     # Each of them fetches jars.
     "magicbyte/platform/jars/": {"server", "spark"},
     "magicbyte/platform/java.py": {"java", "spark"},
-    "magicbyte/kit/kafka_sasl.py": {"msk"},
+    "magicbyte/kit/kafka/sasl.py": {"msk"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "spark_avro/": {"spark"},

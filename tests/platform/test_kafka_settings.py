@@ -15,8 +15,14 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from magicbyte.kit.extras import MODULES, ExtraMissing
-from magicbyte.kit.kafka import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, KafkaSettingsError, client_config, with_prefix
-from magicbyte.kit.kafka_sasl import MskToken
+from magicbyte.kit.kafka.client_settings import (
+    CONSUMER_DEFAULTS,
+    PRODUCER_DEFAULTS,
+    KafkaSettingsError,
+    client_config,
+    with_prefix,
+)
+from magicbyte.kit.kafka.sasl import MskToken
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="a\\"b" password="p=;x";'
 
@@ -79,7 +85,7 @@ def test_what_a_property_becomes(given: dict[str, str], taken: dict[str, Any]) -
 
 def test_what_exists_only_in_java_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     given = {"max.poll.records": "5", "interceptor.classes": "x", "key.serializer": "y", "metrics.num.samples": "2"}
-    with caplog.at_level(logging.WARNING, "magicbyte.kit.kafka"):
+    with caplog.at_level(logging.WARNING, "magicbyte.kit.kafka.client_settings"):
         assert client_config(given) == {}
     assert [name for name in given if not any(name in line for line in caplog.messages)] == []
 

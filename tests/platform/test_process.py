@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 
 #: A parent that starts a child, which starts a grandchild, and makes a temporary folder; it prints their names.
 PARENT = """

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from magicbyte.kit.shared_call import SharedCall
+from magicbyte.kit.processes.shared_call import SharedCall
 
 
 class Gate:

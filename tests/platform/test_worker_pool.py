@@ -12,13 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from magicbyte.kit.async_worker_pool import AsyncWorkerPool
-from magicbyte.kit.worker_pool import PoolBusy, Worker, WorkerDied, WorkerPool, WorkerTimeout, WorkerUnavailable
+from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
+from magicbyte.kit.processes.worker_pool import (
+    PoolBusy,
+    Worker,
+    WorkerDied,
+    WorkerPool,
+    WorkerTimeout,
+    WorkerUnavailable,
+)
 
 #: What the workers do: the first word of a message says.
 WORKER = """
 import os, time
-from magicbyte.kit.worker_pool import serve
+from magicbyte.kit.processes.worker_pool import serve
 def answer(message):
     word, _, rest = message.partition(b" ")
     if word == b"first":

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from compat.schema import SchemaText
-from magicbyte.kit.async_worker_pool import AsyncWorkerPool
+from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
 from registry.offload import answering
 from registry.offload.parsing import Parser
 

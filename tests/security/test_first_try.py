@@ -14,7 +14,7 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 
 from compat.schema import SchemaText
 from magicbyte.cli.main import main
-from magicbyte.kit.process import temporary_folder
+from magicbyte.kit.processes.process import temporary_folder
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess

@@ -214,8 +214,8 @@ def test_with_a_rule_that_cannot_be_read_nothing_starts(tmp_path: Path):
         pass
     text = "".join(raised.value.last_lines)
     assert re.search(
-        r"an access rule in the log cannot be read \(offset \d+: a MAGICBYTE_ACL key is not an access rule: permission NO"
-        r" must be ALLOW or DENY\), and it may be a denial: write a tombstone for its key, or use"
+        r"an access rule in the log cannot be read \(offset \d+: a MAGICBYTE_ACL key is not an access rule: permission"
+        r" NO must be ALLOW or DENY\), and it may be a denial: write a tombstone for its key, or use"
         r" magicbyte.acl.store=file:",
         text,
     )

@@ -61,7 +61,7 @@ def test_a_rule_is_a_key_of_these_bytes():
 )
 def test_a_key_that_is_no_rule(part: dict[str, Any], text: str):
     raw = json.dumps({**json.loads(KEY), **part}).encode()
-    with pytest.raises(Undecodable, match=f"a MAGICBYTE_ACL key is no access rule: {text}"):
+    with pytest.raises(Undecodable, match=f"a MAGICBYTE_ACL key is not an access rule: {text}"):
         records.decode_key(raw)
 
 

@@ -20,7 +20,7 @@ from serdes.client.clients import (
     Retry,
     SubjectVersion,
 )
-from serdes.client.endpoints import context_of
+from serdes.client.endpoints.cached import context_of
 from serdes.error import (
     ConfigError,
     IncompatibleSchema,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from magicbyte.kit.dead_letter import MAX_STACKTRACE, DeadLetter, original_headers, read_headers
+from magicbyte.kit.kafka.dead_letter import MAX_STACKTRACE, DeadLetter, original_headers, read_headers
 
 
 def test_headers_are_connects() -> None:

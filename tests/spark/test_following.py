@@ -15,7 +15,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from magicbyte.kit.dead_letter import read_headers
+from magicbyte.kit.kafka.dead_letter import read_headers
 from spark_avro.sinks import dead_letter_topic, parquet, table
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import Follower, follow

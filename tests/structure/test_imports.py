@@ -32,7 +32,7 @@ FENCES = {
         magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py rest_proxy/http/ rest_proxy/app.py
     """,
     "confluent_kafka": """
-        magicbyte/kit/kafka.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/
+        magicbyte/kit/kafka/client_settings.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/
         registry/cluster/group.py registry/log/kafka.py registry/log/kafka_writer.py registry/cluster/election.py
         registry/log/reader.py registry/log/topic.py
         rest_proxy/produce/producers.py rest_proxy/consume/consumer.py rest_proxy/consume/stateless.py

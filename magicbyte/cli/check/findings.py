@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compat.difference import Witness
-from compat.edits import Fix
-from compat.explain import witness_json
+from compat.report.edits import Fix
+from compat.report.explain import witness_json
 from compat.schema import Position
 
 ERROR = "error"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from magicbyte.cli.demo import flights
 from magicbyte.cli.demo.steps import Session, aggregate_with_spark
-from magicbyte.kit import process
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.processes import process
 from magicbyte.platform.broker import free_port, port_is_free
 
 _PORTS = {"--kafka-port": 9092, "--registry-port": 8081, "--rest-port": 8082}

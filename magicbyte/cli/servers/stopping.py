@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from magicbyte.kit.stop_signals import handle_stop_signals, ignore_stop_signals
+from magicbyte.kit.processes.stop_signals import handle_stop_signals, ignore_stop_signals
 
 
 class StopRequested(BaseException):

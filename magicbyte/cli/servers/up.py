@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
-from magicbyte.kit import process
 from magicbyte.kit.failure import Failure, data_folder
-from magicbyte.kit.stop_signals import ignore_stop_signals
+from magicbyte.kit.processes import process
+from magicbyte.kit.processes.stop_signals import ignore_stop_signals
 from magicbyte.platform.broker import LocalBroker, port_is_free
 from magicbyte.platform.server_process import ServerFailed, ServerProcess
 

@@ -24,7 +24,7 @@ from magicbyte.http.connection.protocol import Front, HttpConnection
 from magicbyte.http.connection.tls_connection import TlsConnection
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder
-from magicbyte.kit.stop_signals import handle_stop_signals
+from magicbyte.kit.processes.stop_signals import handle_stop_signals
 from magicbyte.security.principal import client_network
 from magicbyte.security.tls.server import ServerTls
 

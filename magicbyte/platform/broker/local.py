@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Self
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 from magicbyte.platform import jars
 from magicbyte.platform.broker.class_data import JVM_OPTIONS, archive_options
 from magicbyte.platform.broker.coordinators import await_coordinators

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 from magicbyte.platform.broker.ports import free_port
 from magicbyte.platform.broker.properties import NODE_ID, BrokerFailed
 

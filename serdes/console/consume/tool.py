@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF
-from magicbyte.kit.kafka import Config, may_be_group
+from magicbyte.kit.kafka.client_settings import Config, may_be_group
 from serdes.console import properties
 from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names_format, number
 from serdes.console.outcome import tell

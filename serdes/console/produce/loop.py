@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from magicbyte.kit.dead_letter import DeadLetter
+from magicbyte.kit.kafka.dead_letter import DeadLetter
 from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, OK, Ended, tell
 from serdes.console.produce.lines import BadLine
 from serdes.error import SerializationError

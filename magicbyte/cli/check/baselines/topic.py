@@ -17,7 +17,7 @@ from magicbyte.cli.ids.names import Named, Names, UsedSchema, subject_of
 from magicbyte.cli.ids.scan import Scanner, Selection
 from magicbyte.cli.ids.tally import Usage
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.kafka import KafkaSettingsError, client_config
+from magicbyte.kit.kafka.client_settings import KafkaSettingsError, client_config
 from serdes.client.clients import RegistryClient
 from serdes.console import properties
 from serdes.console.kafka import consumer_config

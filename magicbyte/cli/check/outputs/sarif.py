@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
-from compat.edits import Fix
+from compat.report.edits import Fix
 from magicbyte.cli.check.findings import Finding, Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

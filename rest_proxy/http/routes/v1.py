@@ -18,9 +18,9 @@ from rest_proxy.errors import (
 from rest_proxy.formats.embedded import BINARY
 from rest_proxy.formats.plain import TAGGED
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
-from rest_proxy.http.consumers import instance_of, readable, shorter
 from rest_proxy.http.negotiation import spoken
-from rest_proxy.http.topics import existing
+from rest_proxy.http.routes.consumers import instance_of, readable, shorter
+from rest_proxy.http.routes.topics import existing
 
 _MAX_COUNT = 100_000
 _MAX_OFFSET = 2**63 - 1

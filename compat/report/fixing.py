@@ -8,10 +8,10 @@ from itertools import islice
 
 from compat.budget import Budget, TooMuchWork
 from compat.difference import Incomparable, Judged
-from compat.edits import Fix, apply_edits
-from compat.finding import Finding
 from compat.formats import FORMATS
 from compat.level import Level, Policy
+from compat.report.edits import Fix, apply_edits
+from compat.report.finding import Finding
 from compat.schema import InvalidSchema, ParsedSchema
 
 #: How many fixes are tried, and how many offered, for one finding.

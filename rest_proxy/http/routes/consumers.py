@@ -9,7 +9,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
-from magicbyte.kit.kafka import may_be_group
+from magicbyte.kit.kafka.client_settings import may_be_group
 from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.consume.buffer import Place, Position
 from rest_proxy.consume.configuration import instance_config, kafka_config

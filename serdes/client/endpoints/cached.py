@@ -13,9 +13,9 @@ import orjson
 
 from compat.schema import Dependencies, Dependency, Reference, SchemaText
 from serdes.client.cache import Cache
+from serdes.client.endpoints.plain import LATEST, PlainEndpoints
 from serdes.client.flow import Flow
 from serdes.client.models import RegisteredSchema, SchemaInfo, registered_schema, request_body, schema_info
-from serdes.client.plain_endpoints import LATEST, PlainEndpoints
 from serdes.client.requester import Requester, path
 from serdes.error import SchemaNotFound
 

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from magicbyte.kit.worker_pool import PoolBusy, Worker, WorkerPool
+from magicbyte.kit.processes.worker_pool import PoolBusy, Worker, WorkerPool
 
 
 class AsyncWorkerPool:

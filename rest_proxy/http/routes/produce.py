@@ -8,8 +8,8 @@ from magicbyte.http.routing.request import Request
 from rest_proxy.formats.plain import Options
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import choice_query, json_response, long_query, partition_segment, proxy_of, segment
-from rest_proxy.http.consumers import shorter
 from rest_proxy.http.negotiation import spoken
+from rest_proxy.http.routes.consumers import shorter
 from rest_proxy.produce.request import Produce
 
 ACKS = {"0": "0", "1": "1", "-1": "all", "all": "all"}

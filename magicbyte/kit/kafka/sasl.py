@@ -12,7 +12,7 @@ from typing import Any
 from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
 
-log = logging.getLogger("magicbyte.kit.kafka")
+log = logging.getLogger("magicbyte.kit.kafka.client_settings")
 
 
 class KafkaSettingsError(Failure, ValueError):

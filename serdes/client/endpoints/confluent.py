@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from compat.schema import SchemaText
-from serdes.client.endpoints import Endpoints
+from serdes.client.endpoints.cached import Endpoints
+from serdes.client.endpoints.plain import LATEST
 from serdes.client.flow import Flow, then
 from serdes.client.models import RegisteredSchema as Registered
 from serdes.client.models import SchemaInfo, SubjectVersion
-from serdes.client.plain_endpoints import LATEST
 from serdes.error import RegistryError
 from serdes.rules.contracts import Metadata, RuleSet, ServerConfig
 from serdes.schema import Schema, as_schema

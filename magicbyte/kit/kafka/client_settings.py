@@ -11,8 +11,8 @@ from logging import Logger
 from pathlib import Path
 from typing import Literal
 
-from magicbyte.kit.kafka_sasl import PROPERTIES as SASL_PROPERTIES
-from magicbyte.kit.kafka_sasl import KafkaSettingsError, sasl_config, warn_left_out
+from magicbyte.kit.kafka.sasl import PROPERTIES as SASL_PROPERTIES
+from magicbyte.kit.kafka.sasl import KafkaSettingsError, sasl_config, warn_left_out
 
 #: librdkafka's names and values; `logger` receives the client library's log, and `oauth_cb` returns tokens.
 Config = dict[str, str | int | float | bool | Logger | Callable[[str], tuple[str, float]]]

@@ -8,10 +8,10 @@ from typing import Any
 
 from compat.budget import Budget
 from compat.difference import Witness
-from compat.edits import Fix
-from compat.finding import Finding
-from compat.fixing import fixes_of
 from compat.formats import FORMATS
+from compat.report.edits import Fix
+from compat.report.finding import Finding
+from compat.report.fixing import fixes_of
 from compat.schema import ParsedSchema, Pointer, Position
 
 ERROR = "error"

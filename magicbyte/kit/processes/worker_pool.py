@@ -18,7 +18,7 @@ from struct import Struct
 from typing import TypeVar
 from weakref import WeakSet
 
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 
 #: A request is its limit of processor time, in seconds, followed by the message.
 _CPU_SECONDS = Struct(">d")

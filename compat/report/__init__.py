@@ -1,0 +1,1 @@
+"""Findings of a comparison: explanations for people, and the fixes to offer."""

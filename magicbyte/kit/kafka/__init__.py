@@ -1,0 +1,1 @@
+"""Kafka client settings with Java's names, SASL, and dead letters."""

@@ -1,0 +1,1 @@
+"""Child processes, worker pools, and blocking calls in threads."""

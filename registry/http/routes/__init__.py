@@ -1,0 +1,1 @@
+"""The registry's handlers, one file for each noun."""

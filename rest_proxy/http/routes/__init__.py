@@ -1,0 +1,1 @@
+"""The REST proxy's handlers, one file for each noun."""

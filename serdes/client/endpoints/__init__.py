@@ -1,0 +1,1 @@
+"""The registry's endpoints as flows."""
