@@ -59,7 +59,7 @@ def dead_letter_topic(
     subject: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Write:
-    """Writes dead letters to a topic: key, original bytes, and the headers of `magicbyte.kit.kafka.dead_letter`.
+    """Writes dead letters to a topic: key, original bytes, and the headers of `serdes.letters.headers`.
 
     A batch that is repeated after a crash is written again: topic, partition and offset identify a duplicate letter.
     """

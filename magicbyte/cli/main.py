@@ -47,6 +47,9 @@ COMMANDS = {
     "produce": Command("magicbyte.cli.records.produce", "send JSON lines as records with a schema"),
     "consume": Command("magicbyte.cli.records.consume", "show a topic's records as JSON lines, whatever their schemas"),
     "ids": Command("magicbyte.cli.ids.main", "count a topic's records by the schema ids that they really have"),
+    "dead-letter": Command(
+        "magicbyte.cli.dead_letter.main", "list, show, replay and purge records that could not be processed"
+    ),
     "secure": Command("magicbyte.cli.security.secure", "make certificates, users and rules for a first try", _SERVER),
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from magicbyte.kit.kafka.dead_letter import CONNECT, OWN
+from serdes.letters.headers import CONNECT, OWN
 from serdes.message import wire
 from spark_avro.modes import PERMISSIVE, present
 from spark_avro.plan.decoding import MAGIC, Decoded, Decoding, decoded
@@ -62,8 +62,8 @@ def to_dead_letters(
 ) -> DataFrame:
     """The broken rows of `split` in the form of Spark's Kafka sink: key, the original bytes, and headers.
 
-    The headers are those of `magicbyte.kit.kafka.dead_letter`, after the record's original headers if the source was
-    read with `includeHeaders`.
+    The headers are those of `serdes.letters.headers`, after the record's original headers if the source was read
+    with `includeHeaders`.
 
     Args:
         rows: Rows with an `error`.

@@ -14,7 +14,7 @@ from magicbyte.kit.processes import process
 #: A parent that starts a child, which starts a grandchild, and makes a temporary folder; it prints their names.
 PARENT = """
 import os, sys, time
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 reading, writing = os.pipe()
 child = process.start(["/bin/sh", "-c", "trap '{trap}' TERM; sleep 1000 & echo $!; wait; sleep 1000"], log=writing)
 print(process.temporary_folder(), child.pid, int(os.read(reading, 20)), flush=True)
@@ -65,7 +65,7 @@ def test_children_their_children_and_folders_go_however_the_parent_ends(trap: st
 def test_a_child_started_in_a_thread_outlives_the_thread() -> None:
     code = """
 import threading, time
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 started = []
 thread = threading.Thread(target=lambda: started.append(process.start(["sleep", "1000"])))
 thread.start(); thread.join(); time.sleep(0.2)
@@ -86,7 +86,7 @@ def test_stop_kills_what_does_not_listen() -> None:
 def test_a_forked_process_has_a_guard_of_its_own() -> None:
     code = """
 import os
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 first = process.start(["sleep", "1000"])
 if os.fork() == 0:
     second = process.start(["sleep", "1000"])
@@ -102,7 +102,7 @@ print(first.poll(), flush=True)
 def test_a_forked_process_that_outlives_its_parent_does_not_hold_it_up(tmp_path: Path) -> None:
     code = """
 import os, signal
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 child = process.start(["sleep", "1000"])
 forked = os.fork()
 if not forked:
@@ -123,7 +123,7 @@ def test_children_started_at_the_same_time_have_one_guard() -> None:
     code = """
 import os, threading
 from concurrent.futures import ThreadPoolExecutor
-from magicbyte.kit import process
+from magicbyte.kit.processes import process
 together = threading.Barrier(8)
 def start(_):
     together.wait()

@@ -15,7 +15,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from magicbyte.kit.kafka.dead_letter import read_headers
+from serdes.letters.headers import DeadLetter, read_letter
 from spark_avro.sinks import dead_letter_topic, parquet, table
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import Follower, follow
@@ -81,25 +81,21 @@ def test_new_versions_are_read_without_a_restart(spark: SparkSession, topics: An
     assert sorted(letter.value() for letter in letters) == sorted(
         [b"no message", b"\x00\x00\x0f\x42\x40!", good + b"\n"]
     )
-    said = {letter.value(): read_headers(letter.headers()) for letter in letters}
-    assert said[good + b"\n"]["exception.message"] == (
+    said = {letter.value(): read_letter(letter.headers()) for letter in letters}
+    malformed = said[good + b"\n"]
+    assert malformed is not None
+    assert malformed.message == (
         f"malformed payload: the 5 bytes after the header are not one value of schema id {two} (0x{two:08X})"
         " (truncated, left over, or not for this reader)"
     )
-    unknown = dict(said[b"\x00\x00\x0f\x42\x40!"])
-    assert (unknown.pop("partition"), unknown.pop("offset")) != (None, None)
-    assert unknown.pop("exception.message").startswith("unknown schema id: 1000000 (0x000F4240)")
-    assert unknown == {
-        "topic": topic,
-        "connector.name": "flights",
-        "task.id": "0",
-        "stage": "VALUE_CONVERTER",
-        "class.name": "spark_avro.from_confluent_avro",
-        "exception.class.name": "spark_avro.BrokenRecord",
-        "exception.stacktrace": "",
-        "__errors.schema.id": "1000000",
-        "__errors.schema.subject": subject,
-    }
+    unknown = said[b"\x00\x00\x0f\x42\x40!"]
+    assert unknown is not None
+    assert str(unknown.message).startswith("unknown schema id: 1000000 (0x000F4240)")
+    assert unknown == DeadLetter(
+        topic, unknown.partition, unknown.offset, connector="flights", stage="VALUE_CONVERTER",
+        executing="spark_avro.from_confluent_avro", task=0, exception="spark_avro.BrokenRecord",
+        message=unknown.message, stacktrace="", schema_id=1000000, subject=subject, timestamp=unknown.timestamp,
+    )  # fmt: skip
 
 
 def test_dead_letters_in_a_table_or_an_end(spark: SparkSession, topics: Any, avro: Any, tmp_path: Path) -> None:

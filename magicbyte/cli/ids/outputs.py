@@ -8,6 +8,7 @@ from typing import Any
 
 from magicbyte.cli.ids.names import Named, UsedSchema, subject_of
 from magicbyte.cli.ids.tally import MOST_FRAMES, Place, Usage
+from magicbyte.cli.tables import aligned
 
 #: The most subjects to name in a row; the others are counted.
 _SHOWN_SUBJECTS = 3
@@ -35,7 +36,7 @@ def _lines(named: Named) -> Iterator[str]:
         if usage is not None:
             rows.append(_row(("-", "", label), usage, tally.records))
     if rows:
-        yield from _aligned([_HEADS, *rows])
+        yield from aligned([_HEADS, *rows], _RIGHT)
     if tally.more_frames:
         yield f"{tally.more_frames:,} more records name schemas beyond the first {MOST_FRAMES:,}"
     if named.unused is not None:
@@ -77,17 +78,6 @@ def _row(label: tuple[str, str, str], usage: Usage, total: int) -> Sequence[str]
 
 def _place(place: Place) -> str:
     return f"{place.partition}:{place.offset} {place.time}".rstrip()
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    used = [column for column in range(len(_HEADS)) if any(row[column] for row in rows[1:])]
-    widths = {column: max(len(row[column]) for row in rows) for column in used}
-    for row in rows:
-        cells = [
-            row[column].rjust(widths[column]) if column in _RIGHT else row[column].ljust(widths[column])
-            for column in used
-        ]
-        yield "  ".join(("", *cells)).rstrip()
 
 
 def _count(number: int, noun: str) -> str:

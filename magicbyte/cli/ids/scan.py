@@ -95,7 +95,7 @@ class Scanner:
 
     def __init__(self, config: Mapping[str, Any], patience: float) -> None:
         self._consumer = Consumer({**config, **SETTINGS, "error_cb": self._on_error})
-        self._cluster = Cluster(self._consumer, patience)
+        self.cluster = Cluster(self._consumer, patience)
 
     def close(self) -> None:
         """Close the consumer."""
@@ -107,10 +107,10 @@ class Scanner:
         Raises:
             Ended: there is no such topic, or the brokers refuse the request or do not answer.
         """
-        partitions = self._cluster.partitions(topic)
+        partitions = self.cluster.partitions(topic)
         if not partitions:
             raise Ended(NOT_DELIVERED, f"topic {topic} does not exist")
-        bounds = {partition: self._cluster.bounds(topic, partition) for partition in partitions}
+        bounds = {partition: self.cluster.bounds(topic, partition) for partition in partitions}
         begins = self._offsets_at(topic, bounds, selection.since, 0)
         ends = self._offsets_at(topic, bounds, selection.until, 1)
         windows = {partition: (begins[partition], ends[partition]) for partition in partitions}
@@ -121,7 +121,7 @@ class Scanner:
     ) -> dict[int, int]:
         if timestamp is None:
             return {partition: bound[side] for partition, bound in bounds.items()}
-        places = self._cluster.offsets(((topic, partition) for partition in bounds), Start(timestamp=timestamp))
+        places = self.cluster.offsets(((topic, partition) for partition in bounds), Start(timestamp=timestamp))
         # For a time after the last record, the broker returns no offset.
         return {place.partition: place.offset if place.offset >= 0 else bounds[place.partition][1] for place in places}
 
@@ -139,10 +139,26 @@ class Scanner:
 
     def _read(self, topic: str, windows: Windows, tally: Tally, progress: Progress) -> None:
         ends = {partition: end for partition, (begin, end) in windows.items() if begin < end}
-        at = {partition: windows[partition][0] for partition in ends}
+        at: dict[int, int] = {}
+        for batch in self.batches(topic, windows, at):
+            at.update(tally.add(batch, ends))
+            progress(sum(min(offset, ends[partition]) - windows[partition][0] for partition, offset in at.items()))
+
+    def batches(self, topic: str, windows: Windows, at: Mapping[int, int]) -> Iterator[list[Message]]:
+        """Yield the records of windows as they come; those of a batch may go beyond the end of their window.
+
+        Args:
+            topic: The topic.
+            windows: The offsets, by partition.
+            at: By partition the offset behind the last record; the caller notes it of each batch.
+
+        Raises:
+            Ended: the brokers refuse us or do not answer.
+        """
+        ends = {partition: end for partition, (begin, end) in windows.items() if begin < end}
         unfinished = set(ends)
         self._consumer.incremental_assign(
-            [TopicPartition(topic, partition, at[partition]) for partition in sorted(ends)]
+            [TopicPartition(topic, partition, windows[partition][0]) for partition in sorted(ends)]
         )
         silent_since = time.monotonic()
         while unfinished:
@@ -155,15 +171,12 @@ class Scanner:
             if any(map(Message.error, batch)):
                 done = {partition for message in batch if (partition := self._end(topic, message)) is not None}
                 batch = [message for message in batch if message.error() is None]
-            for partition, offset in tally.add(batch, ends).items():
-                at[partition] = offset
-                if offset >= ends[partition]:
-                    done.add(partition)
+            yield batch
+            done |= {partition for partition, offset in at.items() if offset >= ends[partition]}
             done &= unfinished
             if done:
                 self._consumer.incremental_unassign([TopicPartition(topic, partition) for partition in done])
                 unfinished -= done
-            progress(sum(min(offset, ends[partition]) - windows[partition][0] for partition, offset in at.items()))
 
     def _end(self, topic: str, message: Message) -> int | None:
         """The partition that has ended, according to a message; None if the message is a record."""
@@ -171,21 +184,22 @@ class Scanner:
         if error is None:
             return None
         if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes have such names
-            return message.partition() or 0
+            # The end of a topic that was read before may still be in the queue.
+            return message.partition() or 0 if message.topic() == topic else None
         if is_refusal(error) or not error.retriable():
             raise Ended(NOT_DELIVERED, f"topic {topic}: {error.str()}")
         return None
 
     def _check(self, topic: str, silent_since: float) -> None:
-        error = self._cluster.error
+        error = self.cluster.error
         if error is not None and is_refusal(error):
             raise Ended(NOT_DELIVERED, f"the broker cannot be used: {error.str()}")
-        if time.monotonic() - silent_since > self._cluster.patience:
+        if time.monotonic() - silent_since > self.cluster.patience:
             reason = "" if error is None else f": {error.str()}"
-            raise Ended(NOT_DELIVERED, f"topic {topic}: no record came for {self._cluster.patience:.0f} s{reason}")
+            raise Ended(NOT_DELIVERED, f"topic {topic}: no record came for {self.cluster.patience:.0f} s{reason}")
 
     def _on_error(self, error: KafkaError) -> None:
-        self._cluster.error = error
+        self.cluster.error = error
 
 
 def _samples(windows: Windows, places: int) -> Iterator[Windows]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from confluent_kafka import Message
 
-from magicbyte.kit.kafka.dead_letter import DeadLetter
 from serdes.console.consume.undecodable import Undecodable
 from serdes.console.outcome import NOT_DELIVERED, Ended
 from serdes.console.produce.loop import Outbox, Record
+from serdes.letters.headers import DeadLetter
 
 _STAGES = {"key": "KEY_CONVERTER", "value": "VALUE_CONVERTER"}
 

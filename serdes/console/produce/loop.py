@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from magicbyte.kit.kafka.dead_letter import DeadLetter
 from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, OK, Ended, tell
 from serdes.console.produce.lines import BadLine
 from serdes.error import SerializationError
+from serdes.letters.headers import DeadLetter
 
 FAIL, SKIP, DLQ = "fail", "skip", "dlq"
 

@@ -1,0 +1,1 @@
+"""`magicbyte dead-letter`: looks through topics of dead letters, and sends the records back."""

@@ -1,0 +1,73 @@
+"""`--where`: a condition in SQL on what is known of a letter. SQLite evaluates it, on a row in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+from serdes.console.outcome import BAD_USAGE, Ended
+from serdes.letters.fingerprint import fingerprint
+from serdes.letters.letter import Letter
+
+#: The columns of a condition; all but the first five are NULL if the letter's headers do not say them.
+COLUMNS = (
+    "letter_partition",
+    "letter_offset",
+    "letter_time",
+    "fingerprint",
+    "replays",
+    "topic",
+    "partition",
+    "offset",
+    "timestamp",
+    "pipeline",
+    "stage",
+    "exception",
+    "reason",
+    "schema_id",
+    "subject",
+    "attempt",
+    "batch",
+    "quality",
+)
+_FROM_FAILURE = {"pipeline": "connector", "reason": "message"}
+
+
+def condition(text: str | None) -> Callable[[Letter], bool]:
+    """The function that tells whether a letter fits; every letter does without a condition.
+
+    Raises:
+        Ended: the text is no condition, or it has a column that letters do not have.
+    """
+    if text is None:
+        return lambda _: True
+    database = sqlite3.connect(":memory:")
+    # A condition has nothing to attach, and nothing to write.
+    database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    database.execute("PRAGMA query_only = ON")
+    row = ", ".join(f'? AS "{name}"' for name in COLUMNS)
+    query = f"SELECT ({text}) FROM (SELECT {row})"  # noqa: S608 - it is the caller's own condition
+
+    def fits(letter: Letter) -> bool:
+        try:
+            return bool(database.execute(query, row_of(letter)).fetchone()[0])
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise Ended(BAD_USAGE, f"--where {text}: {error}; the columns are {', '.join(COLUMNS)}") from error
+
+    fits(Letter(("", 0, 0), None, None, None, ()))
+    return fits
+
+
+def row_of(letter: Letter) -> tuple[str | int | None, ...]:
+    """The values of a letter's COLUMNS."""
+    failure = letter.failure
+    known = {
+        "letter_partition": letter.place[1],
+        "letter_offset": letter.place[2],
+        "letter_time": letter.time,
+        "fingerprint": fingerprint(failure),
+        "replays": letter.replays,
+    }
+    return tuple(
+        known[name] if name in known else getattr(failure, _FROM_FAILURE.get(name, name), None) for name in COLUMNS
+    )

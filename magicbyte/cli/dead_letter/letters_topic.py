@@ -1,0 +1,107 @@
+"""A topic of dead letters on a broker: its letters, and the compacted topic that says which were replayed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from confluent_kafka import Message
+
+from magicbyte.cli.ids.scan import Scanner, Selection, Windows
+from magicbyte.cli.records.consume import milliseconds
+from serdes.console import properties
+from serdes.console.consume.start import Cluster
+from serdes.console.kafka import consumer_config
+from serdes.console.outcome import BAD_DATA, Ended
+from serdes.letters.headers import Header
+from serdes.letters.letter import Letter, Place, Replayed, read_state, state_topic
+
+
+class LettersTopic:
+    """Reads a topic of dead letters.
+
+    Args:
+        options: The options of `magicbyte dead-letter`.
+
+    Raises, in all methods:
+        Ended: there is no such topic, or the brokers refuse us or do not answer.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.name: str = options.topic
+        self.servers: str = options.bootstrap_server
+        #: The Kafka client's properties by Java's names.
+        self.kafka = properties.read_file("--command-config", options.command_config)
+        self.kafka |= properties.parse_pairs("--command-property", options.command_property)
+        self.patience = float(self.kafka.pop("default.api.timeout.ms", "30000")) / 1000
+        # Letters of a transaction that was aborted were never written.
+        kafka = {"isolation.level": "read_committed", **self.kafka}
+        self.config: Mapping[str, Any] = consumer_config(
+            self.servers, kafka, group="magicbyte-dead-letter", committing=False
+        )
+        self._scanner = Scanner(self.config, self.patience)
+
+    def close(self) -> None:
+        """Close the consumer."""
+        self._scanner.close()
+
+    @property
+    def cluster(self) -> Cluster:
+        """The broker's topics and offsets."""
+        return self._scanner.cluster
+
+    def windows(self, since: int | None = None) -> Windows:
+        """By partition the offsets of the letters that are there now, or of those since a timestamp."""
+        return self._scanner.open(self.name, Selection(since=since)).windows
+
+    def letters(self, windows: Windows) -> Iterator[Letter]:
+        """The letters at offsets, in the order of each partition."""
+        return map(_letter, self._records(self.name, windows))
+
+    def states(self) -> dict[Place, Replayed]:
+        """Which letters were replayed, by their identity.
+
+        Raises:
+            Ended: the topic of states has a record that is none.
+        """
+        topic = state_topic(self.name)
+        states: dict[Place, Replayed] = {}
+        if not self.cluster.partitions(topic):
+            return states
+        for message in self._records(topic, self._scanner.open(topic, Selection()).windows):
+            try:
+                identity, state = read_state(
+                    message.key() or b"", message.value() or b'{"replays":0,"time":0,"topic":""}'
+                )
+            except ValueError as error:
+                raise Ended(BAD_DATA, f"topic {topic}, {message.partition()}:{message.offset()}: {error}") from error
+            if state.count:
+                states[identity] = state
+            else:
+                states.pop(identity, None)
+        return states
+
+    def _records(self, topic: str, windows: Windows) -> Iterator[Message]:
+        at: dict[int, int] = {}
+        for batch in self._scanner.batches(topic, windows, at):
+            for message in batch:
+                partition, offset = message.partition() or 0, message.offset() or 0
+                at[partition] = offset + 1
+                if offset < windows[partition][1]:
+                    yield message
+
+
+def since(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int | None:
+    """The timestamp of --since, in milliseconds; None without it."""
+    return None if options.since is None else milliseconds(options.since, "--since", parser)
+
+
+def _letter(message: Message) -> Letter:
+    kind, time = message.timestamp()
+    key, value = (part.encode() if isinstance(part, str) else part for part in (message.key(), message.value()))
+    headers: list[Header] = [
+        (name, header.encode() if isinstance(header, str) else header) for name, header in message.headers() or []
+    ]
+    place = (str(message.topic()), message.partition() or 0, message.offset() or 0)
+    return Letter(place, time if kind else None, key, value, headers)

@@ -1,0 +1,118 @@
+"""`magicbyte dead-letter`: what could not be processed, and why; and sending it back once it can be.
+
+It reads the letters of pipelines and console tools, of Kafka Connect, Kafka Streams, Spring and share groups.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+from collections.abc import Callable, Sequence
+
+from magicbyte.cli.records.consume import add_client_properties
+from serdes.console.options import number
+from serdes.console.outcome import carried_out
+
+PROGRAM = "magicbyte dead-letter"
+_BY = ("reason", "topic", "schema-id", "pipeline")
+_FORMATS = ("auto", "schema", "json", "bytes")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    commands = parser.add_subparsers(dest="command", metavar="list | show | replay | purge", required=True)
+    for name, (text, add_options) in _COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        command.add_argument("topic", metavar="TOPIC", help="the topic of dead letters")
+        add_options(command)
+        servers = ("--bootstrap-server", "--bootstrap-servers")
+        command.add_argument(
+            *servers, metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)"
+        )
+        add_client_properties(command)
+    return parser
+
+
+def _add_where(add: Callable[..., argparse.Action]) -> None:
+    add("--where", metavar="SQL", help="only letters that fit, such as \"stage = 'TASK_PUT' and schema_id = 7\"")
+    add("--since", metavar="TIME", help="only letters written since: milliseconds since 1970, or ISO 8601")
+
+
+def _add_registry(add: Callable[..., argparse.Action]) -> None:
+    add("--schema-registry-url", metavar="URL", help="where schemas are looked up (default http://localhost:8081)")
+
+
+def _list_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    _add_where(add)
+    add("--by", choices=_BY, default="reason", help="(default reason, without its numbers)")
+    add("--output", choices=("table", "json"), default="table", help="(default table)")
+
+
+def _show_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--offset", metavar="PARTITION:OFFSET", required=True, help="where the letter stands; `list` has examples")
+    add("--output", choices=("text", "json"), default="text", help="(default text)")
+    _add_registry(add)
+
+
+def _replay_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    _add_where(add)
+    add("--to", metavar="TOPIC", default="original", help="send to this topic (default: original, each to its own)")
+    fix = parser.add_mutually_exclusive_group()
+    fix.add_argument("--fix", metavar="FILE.py", help="a Python file with fix(value, letter) or fix_key(key, letter)")
+    fix.add_argument("--schema-id", type=number, metavar="N", help="the id of the schema that it was written with")
+    add("--part", choices=("key", "value"), default="value", help="what --schema-id is for (default value)")
+    add("--key-format", choices=_FORMATS, default="auto", help="what keys must be (default auto: by their frames)")
+    add("--value-format", choices=_FORMATS, default="auto", help="what values must be (default auto: by their frames)")
+    add("--force", action="store_true", help="send also what would fail again")
+    add("--again", action="store_true", help="send also letters that were replayed before")
+    add("--max-attempts", type=number, default=2, metavar="N", help="refuse records that were replayed N times (2)")
+    add("--dry-run", action="store_true", help="tell what would be sent, and send nothing")
+    add("--limit", type=number, metavar="N", help="send N letters at the most")
+    add("--rate", type=number, metavar="N", help="send N letters a second at the most")
+    add("--output", choices=("text", "json"), default="text", help="(default text)")
+    _add_registry(add)
+
+
+def _purge_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--replayed", action="store_true", required=True, help="delete replayed letters up to the first that was not")
+    add("--dry-run", action="store_true", help="tell what would be deleted, and delete nothing")
+    add("--output", choices=("text", "json"), default="text", help="(default text)")
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "list": ("count letters by the reason of their failure", _list_options),
+    "show": ("show one letter, and how far its key and value decode", _show_options),
+    "replay": ("send records back, decoded first", _replay_options),
+    "purge": ("delete letters that were replayed", _purge_options),
+}
+#: The modules that carry the commands out, each by its `run(parser, options) -> exit code`.
+_MODULES = {
+    "list": "magicbyte.cli.dead_letter.listing",
+    "show": "magicbyte.cli.dead_letter.showing",
+    "replay": "magicbyte.cli.dead_letter.replaying",
+    "purge": "magicbyte.cli.dead_letter.purging",
+}
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out a command for dead letters; returns the exit code: those of the console tools, and 100 for findings."""
+    return carried_out(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    for name in {options.topic, getattr(options, "to", "original")}:
+        if not _TOPIC.fullmatch(name) or name in {".", ".."}:
+            parser.error(f"{name!r} is no topic's name")
+    if getattr(options, "limit", None) == 0 or getattr(options, "rate", None) == 0:
+        parser.error("--limit and --rate must be at least 1")
+    run: Callable[[argparse.ArgumentParser, argparse.Namespace], int]
+    run = importlib.import_module(_MODULES[options.command]).run
+    return run(parser, options)

@@ -1,0 +1,49 @@
+"""The consumer groups of a topic: they see replayed records a second time."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+
+from magicbyte.cli.dead_letter.letters_topic import LettersTopic
+from magicbyte.cli.dead_letter.sending import admin_client
+
+#: Groups whose offsets are asked for; a cluster may have thousands.
+_MOST = 500
+_NAMED = 5
+
+
+def warning(topic: LettersTopic, target: str, partitions: list[int], failed: str | None) -> str | None:
+    """What to tell before records are sent to a topic that others read, too; None if nobody else does.
+
+    Args:
+        topic: The topic of dead letters.
+        target: The topic that records are sent to.
+        partitions: Its partitions.
+        failed: The application that the records failed in; Connect's groups have `connect-` before its name.
+    """
+    try:
+        groups = _groups(topic, target, partitions)
+    except KafkaException as error:
+        return f"others may read {target}, and see these records twice; its groups are not shown: {error.args[0].str()}"
+    others = [group for group in groups if failed is None or group not in {failed, f"connect-{failed}"}]
+    if not others:
+        return None
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    return f"{target} is also read by {', '.join(others[:_NAMED])}{more}: they see these records a second time"
+
+
+def _groups(topic: LettersTopic, target: str, partitions: list[int]) -> list[str]:
+    admin = admin_client(topic)
+    listed: Any = admin.list_consumer_groups(request_timeout=topic.patience).result()
+    names = sorted(group.group_id for group in listed.valid)[:_MOST]
+    places = [TopicPartition(target, partition) for partition in partitions]
+    futures: dict[str, Future[Any]] = {}
+    for name in names:
+        asked = [ConsumerGroupTopicPartitions(name, places)]
+        futures |= admin.list_consumer_group_offsets(asked, request_timeout=topic.patience)
+    return [
+        name for name, future in futures.items() if any(place.offset >= 0 for place in future.result().topic_partitions)
+    ]

@@ -1,0 +1,230 @@
+"""`magicbyte dead-letter replay`: sends records back to the topics that they were read from, decoded first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from magicbyte.cli.dead_letter.conditions import condition
+from magicbyte.cli.dead_letter.letters_topic import LettersTopic, since
+from magicbyte.cli.dead_letter.main import PROGRAM
+from magicbyte.cli.dead_letter.readers import warning
+from magicbyte.cli.dead_letter.sending import Sender, Sent
+from magicbyte.cli.ids.tally import utc
+from magicbyte.cli.records.consume import gather_properties
+from serdes.console.client import open_client
+from serdes.console.outcome import OK, tell
+from serdes.console.produce.loop import Record
+from serdes.letters.decode import PARTS, LetterDecoder
+from serdes.letters.fix import Fix, NotFixed, as_it_is, from_script, with_schema_id
+from serdes.letters.headers import REPLAY
+from serdes.letters.letter import Letter, Place, Replayed
+
+#: The exit code if letters stay that were to be sent.
+FINDINGS = 100
+#: The most records of one transaction.
+_BATCH = 500
+#: Letters that stay, and are told of one by one.
+_TOLD = 10
+
+FAILS = "would fail again"
+BEFORE = "replayed before"
+REPEATED = "written twice"
+REFUSED = "replayed too often"
+NOWHERE = "no topic to send to"
+NOT_FIXED = "not fixed"
+MASKED = "masked"
+#: Letters that stay because nothing has to be done.
+_DONE = frozenset((BEFORE, REPEATED))
+
+
+@dataclass(frozen=True)
+class Stays(Exception):
+    """A letter that is not sent: the reason in the summary, and more about it."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(slots=True)
+class Choice:
+    """Decides letter by letter what is sent.
+
+    Attributes:
+        topic: The topic of dead letters.
+        options: The command's options.
+        fix: Makes the key and value to send.
+        decoder: Decodes them; None with --force.
+        states: Which letters were replayed.
+    """
+
+    topic: LettersTopic
+    options: argparse.Namespace
+    fix: Fix
+    decoder: LetterDecoder | None
+    states: dict[Place, Replayed]
+    _now: set[Place] = field(default_factory=set)
+    _partitions: dict[str, list[int]] = field(default_factory=dict)
+
+    def sent(self, letter: Letter) -> Sent:
+        """What to send for a letter.
+
+        Raises:
+            Stays: it is not sent.
+        """
+        state = self.states.get(letter.identity)
+        if letter.identity in self._now:
+            raise Stays(REPEATED, "the same record is sent for an earlier letter")
+        if state is not None and not self.options.again:
+            raise Stays(BEFORE, f"sent to {state.topic} at {utc(state.time)}; --again sends it again")
+        count = letter.replays + (0 if state is None else state.count)
+        if count >= self.options.max_attempts:
+            raise Stays(REFUSED, f"it was replayed {count} times, and --max-attempts is {self.options.max_attempts}")
+        if letter.failure is not None and letter.failure.masked:
+            raise Stays(MASKED, "the letter has neither key nor value; read the record at its origin")
+        target, partition = self._target(letter)
+        headers = letter.original_headers
+        try:
+            parts = dict(zip(PARTS, self.fix(letter), strict=True))
+        except NotFixed as error:
+            raise Stays(NOT_FIXED, str(error)) from error
+        for part, data in parts.items():
+            if self.decoder is None:
+                break
+            problem = self.decoder.problem(part, data, target, headers, letter.failure)
+            if problem is not None:
+                raise Stays(FAILS, problem)
+        headers.append((REPLAY, str(count + 1).encode()))
+        record = Record(parts["key"], parts["value"], headers, partition, letter.original_time)
+        self._now.add(letter.identity)
+        times = 1 if state is None else state.count + 1
+        return Sent(target, record, letter.identity, Replayed(times, int(time.time() * 1000), target))
+
+    def _target(self, letter: Letter) -> tuple[str, int | None]:
+        """The topic to send to, and the partition: the record's own in its own topic, else by the key."""
+        origin = letter.origin
+        if self.options.to != "original":
+            target, partition = self.options.to, None
+        elif origin is not None:
+            target, partition, _ = origin
+        else:
+            raise Stays(NOWHERE, "its headers do not say which topic it came from; name one with --to")
+        partitions = self._partitions_of(target, letter)
+        if not partitions:
+            raise Stays(NOWHERE, f"topic {target} does not exist")
+        return target, partition if partition in partitions else None
+
+    def _partitions_of(self, target: str, letter: Letter) -> list[int]:
+        if target not in self._partitions:
+            partitions = self._partitions[target] = self.topic.cluster.partitions(target)
+            if partitions and self.options.to == "original":
+                failed = None if letter.failure is None else letter.failure.connector
+                text = warning(self.topic, target, partitions, failed)
+                if text is not None:
+                    tell(PROGRAM, f"warning: {text}")
+        return self._partitions[target]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of the letters: how many were sent to each topic, and how many stay for each reason."""
+
+    sent: Counter[str] = field(default_factory=Counter)
+    stay: Counter[str] = field(default_factory=Counter)
+
+    def note(self, letter: Letter, stays: Stays) -> None:
+        """Count a letter that stays, and tell why; of many letters, the first ones."""
+        self.stay[stays.reason] += 1
+        told = sum(count for reason, count in self.stay.items() if reason not in _DONE)
+        if stays.reason not in _DONE and told <= _TOLD:
+            topic, partition, offset = letter.place
+            tell(PROGRAM, f"{topic} {partition}:{offset} stays, {stays.reason}: {stays.detail}")
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return FINDINGS if set(self.stay) - _DONE else OK
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Send letters back, and write to stdout what became of them."""
+    fits = condition(options.where)
+    fix = _fix(options)
+    topic = LettersTopic(options)
+    try:
+        windows = topic.windows(since(options, parser))
+        sender = None if options.dry_run else Sender(topic)
+        choice = Choice(topic, options, fix, _decoder(options, topic), topic.states())
+        summary = Summary()
+        chosen = _chosen((letter for letter in topic.letters(windows) if fits(letter)), choice, summary)
+        for batch in _batches(chosen, options.limit, min(_BATCH, options.rate or _BATCH)):
+            began = time.monotonic()
+            if sender is not None:
+                sender.send(batch)
+            summary.sent.update(sent.topic for sent in batch)
+            if options.rate is not None and sender is not None:
+                time.sleep(max(0.0, began + len(batch) / options.rate - time.monotonic()))
+    finally:
+        topic.close()
+    sys.stdout.write(_OUTPUTS[options.output](topic.name, summary, options))
+    return summary.code
+
+
+def _fix(options: argparse.Namespace) -> Fix:
+    if options.fix is not None:
+        return from_script(options.fix)
+    return as_it_is if options.schema_id is None else with_schema_id(options.schema_id, options.part)
+
+
+def _decoder(options: argparse.Namespace, topic: LettersTopic) -> LetterDecoder | None:
+    if options.force:
+        return None
+    gathered = gather_properties(options)
+    formats = {"key": options.key_format, "value": options.value_format}
+    return LetterDecoder(open_client(gathered.client, topic.config), gathered.serde, formats)
+
+
+def _chosen(letters: Iterator[Letter], choice: Choice, summary: Summary) -> Iterator[Sent]:
+    for letter in letters:
+        try:
+            yield choice.sent(letter)
+        except Stays as stays:
+            summary.note(letter, stays)
+
+
+def _batches(chosen: Iterator[Sent], limit: int | None, size: int) -> Iterator[list[Sent]]:
+    left = limit
+    batch: list[Sent] = []
+    for sent in chosen:
+        batch.append(sent)
+        if left is not None:
+            left -= 1
+        if len(batch) == size or left == 0:
+            yield batch
+            batch = []
+        if left == 0:
+            return
+    if batch:
+        yield batch
+
+
+def _text(topic: str, summary: Summary, options: argparse.Namespace) -> str:
+    verb = "would be sent" if options.dry_run else "sent"
+    total = sum(summary.sent.values())
+    lines = [f"{topic}: {total:,} {'letter' if total == 1 else 'letters'} {verb}"]
+    lines += [f"  {count:,} to {target}" for target, count in sorted(summary.sent.items())]
+    lines += [f"  {count:,} stay: {reason}" for reason, count in sorted(summary.stay.items())]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _json(topic: str, summary: Summary, options: argparse.Namespace) -> str:
+    outcome = {"topic": topic, "dryRun": options.dry_run, "sent": dict(summary.sent), "stay": dict(summary.stay)}
+    return json.dumps(outcome, indent=2) + "\n"
+
+
+_OUTPUTS = {"text": _text, "json": _json}

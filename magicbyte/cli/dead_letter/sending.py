@@ -1,0 +1,125 @@
+"""Sends records and the states of their letters in one transaction, so that a crash never separates the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from magicbyte.cli.dead_letter.letters_topic import LettersTopic
+from magicbyte.kit.kafka.client_settings import client_config
+from serdes.console.kafka import producer_config
+from serdes.console.outcome import NOT_DELIVERED, Ended
+from serdes.console.produce.loop import Record
+from serdes.letters.letter import Place, Replayed, state_key, state_topic, state_value
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A record to send, to which topic, and the state of its letter from then on."""
+
+    topic: str
+    record: Record
+    identity: Place
+    state: Replayed
+
+
+class Sender:
+    """The only program that sends the letters of a topic back: a second one fences it.
+
+    Raises, in all methods:
+        Ended: the brokers refuse us or do not answer, or another replay or purge took over.
+    """
+
+    def __init__(self, topic: LettersTopic) -> None:
+        self._topic = topic
+        self._states = state_topic(topic.name)
+        self._make_state_topic()
+        config = producer_config(topic.servers, topic.kafka, {})
+        self._producer = Producer({**config, "linger.ms": 5, "transactional.id": f"magicbyte-dead-letter-{topic.name}"})
+        # Ends what a program that crashed left open: only then the states can be read to their end.
+        self._carry_out(lambda: self._producer.init_transactions(topic.patience))
+
+    def send(self, batch: Sequence[Sent]) -> None:
+        """Send records, and note that they were sent: both or neither."""
+
+        def produce() -> None:
+            for sent in batch:
+                self._produce(sent.topic, sent.record)
+                self._produce(self._states, Record(state_key(sent.identity), state_value(sent.state)))
+
+        self._in_transaction(produce)
+
+    def forget(self, identities: Sequence[Place]) -> None:
+        """Remove the states of letters that are gone."""
+        if not identities:
+            return
+
+        def produce() -> None:
+            for identity in identities:
+                self._produce(self._states, Record(state_key(identity), None))
+
+        self._in_transaction(produce)
+
+    def _in_transaction(self, produce: Callable[[], None]) -> None:
+        self._carry_out(self._producer.begin_transaction)
+        try:
+            produce()
+            self._producer.commit_transaction(self._topic.patience)
+        except KafkaException as error:
+            cause = error.args[0]
+            if not cause.fatal():
+                self._carry_out(lambda: self._producer.abort_transaction(self._topic.patience))
+            raise self._ended(cause) from error
+
+    def _produce(self, topic: str, record: Record) -> None:
+        optional = {
+            name: value
+            for name, value in (("partition", record.partition), ("timestamp", record.timestamp))
+            if value is not None
+        }
+        while True:
+            try:
+                self._producer.produce(topic, record.value, record.key, headers=record.headers or None, **optional)
+            except BufferError:
+                self._producer.poll(0.1)
+            else:
+                return
+
+    def _carry_out(self, request: Callable[[], object]) -> None:
+        try:
+            request()
+        except KafkaException as error:
+            raise self._ended(error.args[0]) from error
+
+    def _ended(self, cause: KafkaError) -> Ended:
+        if cause.code() in _FENCED:
+            return Ended(
+                NOT_DELIVERED, f"another replay or purge of {self._topic.name} took over; nothing is sent twice"
+            )
+        return Ended(NOT_DELIVERED, f"nothing of the last batch was sent: {cause.str()}")
+
+    def _make_state_topic(self) -> None:
+        """Make the compacted topic of states, with as many replicas as the letters have."""
+        if self._topic.cluster.partitions(self._states):
+            return
+        admin = admin_client(self._topic)
+        letters = admin.list_topics(self._topic.name, timeout=self._topic.patience).topics[self._topic.name]
+        replicas = min(len(partition.replicas) for partition in letters.partitions.values())
+        new = NewTopic(self._states, 1, replicas, config={"cleanup.policy": "compact"})
+        try:
+            admin.create_topics([new], operation_timeout=self._topic.patience)[self._states].result()
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise Ended(NOT_DELIVERED, f"topic {self._states} cannot be made: {error.args[0].str()}") from error
+
+
+_FENCED = (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED)  # noqa: SLF001 - their names
+
+
+def admin_client(topic: LettersTopic) -> AdminClient:
+    """A client that makes topics, deletes records and lists groups on the letters' brokers."""
+    config = client_config({**topic.kafka, "bootstrap.servers": topic.servers}, role="admin")
+    return AdminClient({**config, "log_level": 2})

@@ -1,0 +1,110 @@
+"""A dead letter as it stands in a topic: the record, why it failed, and the identity under which replays are noted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from serdes.letters.headers import DeadLetter, Header, original_headers, read_letter, replays
+
+#: A record's topic, partition and offset.
+Place = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A record of a topic of dead letters.
+
+    Attributes:
+        place: Where the letter stands.
+        time: The letter's timestamp in milliseconds since 1970; None if it has none.
+        key, value: The failed record's bytes.
+        headers: Its headers, and those that say why it failed.
+    """
+
+    place: Place
+    time: int | None
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[Header]
+
+    @cached_property
+    def failure(self) -> DeadLetter | None:
+        """Why the record failed; None if no headers say so."""
+        return read_letter(self.headers)
+
+    @property
+    def origin(self) -> Place | None:
+        """Where the record was read from; None if that is not known, or it was no record of a topic."""
+        failure = self.failure
+        if failure is None or failure.partition < 0 or failure.offset < 0:
+            return None
+        return failure.topic, failure.partition, failure.offset
+
+    @property
+    def identity(self) -> Place:
+        """What tells letters apart: the record's origin, since a letter may be written twice, or else its own place."""
+        return self.origin or self.place
+
+    @property
+    def original_headers(self) -> list[Header]:
+        """The headers that the record had before it failed."""
+        return original_headers(self.headers)
+
+    @property
+    def original_time(self) -> int | None:
+        """The record's own timestamp: writers that cannot set it, such as Spark, name it in a header."""
+        failure = self.failure
+        return self.time if failure is None or failure.timestamp is None else failure.timestamp
+
+    @property
+    def replays(self) -> int:
+        """How many times the record was replayed before it became this letter."""
+        return replays(self.headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What the topic of states says of a letter: it was replayed.
+
+    Attributes:
+        count: How many times this letter was replayed.
+        time: When, the last time, in milliseconds since 1970.
+        topic: The topic that it was sent to.
+    """
+
+    count: int
+    time: int
+    topic: str
+
+
+def state_topic(topic: str) -> str:
+    """The name of the compacted topic with the states of a topic of dead letters."""
+    return f"{topic}.state"
+
+
+def state_key(identity: Place) -> bytes:
+    """The key of a letter's state."""
+    return json.dumps(identity, separators=(",", ":")).encode()
+
+
+def state_value(state: Replayed) -> bytes:
+    """The value of a letter's state."""
+    return json.dumps({"replays": state.count, "time": state.time, "topic": state.topic}).encode()
+
+
+def read_state(key: bytes, value: bytes) -> tuple[Place, Replayed]:
+    """The letter's identity and its state.
+
+    Raises:
+        ValueError: the bytes are no such state.
+    """
+    try:
+        topic, partition, offset = json.loads(key)
+        state = json.loads(value)
+        replayed = Replayed(int(state["replays"]), int(state["time"]), str(state["topic"]))
+        return (str(topic), int(partition), int(offset)), replayed
+    except (TypeError, KeyError, ValueError) as error:
+        raise ValueError(f"no state of a letter: key {key[:100]!r}, value {value[:100]!r}") from error
