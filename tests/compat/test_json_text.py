@@ -58,6 +58,7 @@ REFUSED = [
     ("[\n-Infinity]", "-Infinity is not JSON", Position(2, 1)),
     ("[1, 1e999]", "A number is too large for a double", Position(1, 5)),
     ("1" * 1001, "A number is longer than 1000 characters", Position(1, 1)),
+    ("[0." + "1" * 1200 + "]", "A number is longer than 1000 characters", Position(1, 2)),
     ('"a\nb"', "Invalid control character at", Position(1, 3)),
     ('"\ud800"', "Half of a surrogate pair is not a character", Position(1, 2)),
     ('"\\ud800"', "An escape stands for half of a surrogate pair, which is not a character", None),
@@ -79,6 +80,17 @@ def test_refuses_with_a_position(text: str, detail: str, position: Position | No
 def test_reads_the_deepest_nesting_it_allows():
     text = "[" * MAX_DEPTH + "]" * MAX_DEPTH
     assert dumps(loads(text)) == text
+
+
+def test_digits_of_any_length_may_stand_in_a_string():
+    assert loads('["' + "1" * 1001 + '"]') == ["1" * 1001]
+
+
+@given(st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,40})?([eE][-+]?[0-9]{1,3})?", fullmatch=True))
+def test_reads_numbers_as_python_does(text: str):
+    value = json.loads(text)
+    if not math.isinf(value):
+        assert repr(loads(text)) == repr(value)
 
 
 def test_many_shallow_brackets_are_not_deep():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from compat.avro.nodes import (
@@ -31,7 +32,10 @@ _SCHEMA_RESERVED = frozenset(
     {"doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases"}
 )
 _ENUM_RESERVED = _SCHEMA_RESERVED | {"default"}
-_FIELD_RESERVED = frozenset({"default", "doc", "name", "order", "type", "aliases"})
+#: The attributes of most fields.
+_PLAIN_FIELD = frozenset({"default", "doc", "name", "type"})
+_FIELD_RESERVED = _PLAIN_FIELD | {"order", "aliases"}
+_TYPE = attrgetter("type")
 _ORDERS = frozenset({"ascending", "descending", "ignore"})
 #: Java cannot allocate longer arrays.
 _MAX_FIXED = 2**31 - 9
@@ -100,12 +104,15 @@ class Parser:
     def _union(self, value: list[Any], space: str | None) -> Union:
         branches: dict[str, Node] = {}
         for element in value:
-            branch = self._node(element, space)
-            name = branch_name(branch)
+            if element.__class__ is str and element in PRIMITIVE_TYPES:
+                name, branch = element, Primitive(element, NO_PROPS)
+            else:
+                branch = self._node(element, space)
+                name = branch_name(branch)
             if name in branches:
                 raise Refused(f"Duplicate in union:{name}", value)
             branches[name] = branch
-        union = Union(tuple(branches.values()), frozenset([branch.type for branch in branches.values()]))
+        union = Union(tuple(branches.values()), frozenset(map(_TYPE, branches.values())))
         if "union" in branches:
             raise Refused(f"Nested union: {print_node(union)}", value)
         return union
@@ -183,12 +190,16 @@ class Parser:
     def _field(self, value: Any, space: str | None) -> Field:
         if value.__class__ is not dict or (name := value.get("name")).__class__ is not str:
             raise Refused(f"No field name: {dumps(value)}", value)
-        node = self._field_type(value, name, space)
-        self._check_name(name, value)
-        order = "ascending" if "order" not in value else _order_of(value, name)
+        kind = value.get("type")
+        node = self._union(kind, space) if kind.__class__ is list else self._field_type(value, name, space)
+        if self._strict and (why := name_fault(name)):
+            raise Refused(why, value)
+        is_plain = _PLAIN_FIELD.issuperset(value)
+        order = "ascending" if is_plain else _order_of(value, name)
         default = self._default(value, name, node) if "default" in value else NO_DEFAULT
-        aliases = alias_texts(value)
-        return Field(name, node, default, order, text_of(value, "doc"), aliases, props_of(value, _FIELD_RESERVED))
+        aliases = () if is_plain else alias_texts(value)
+        props = NO_PROPS if is_plain else props_of(value, _FIELD_RESERVED)
+        return Field(name, node, default, order, text_of(value, "doc"), aliases, props)
 
     def _field_type(self, value: dict[str, Any], name: str, space: str | None) -> Node:
         if "type" not in value:
@@ -239,6 +250,8 @@ class Parser:
         return name
 
     def _aliases(self, value: dict[str, Any], name: Name) -> tuple[Name, ...]:
+        if "aliases" not in value:
+            return ()
         aliases = tuple(Name.of(alias, name.space) for alias in alias_texts(value))
         for alias in aliases:
             self._check_name(alias.name, value)
@@ -260,7 +273,7 @@ _BUILDERS = {
 
 
 def _order_of(value: dict[str, Any], name: str) -> str:
-    order = value["order"]
+    order = value.get("order", "ascending")
     if order.__class__ is not str or order.lower() not in _ORDERS:
         raise Refused(f"Invalid order for field {name}: {dumps(order)}", value)
     return str(order.lower())

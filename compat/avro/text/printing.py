@@ -77,13 +77,20 @@ def _nameless(node: Node, *, normalized: bool) -> str | None:
     if node.__class__ is Primitive:
         return _primitive(node, normalized=normalized)
     if node.__class__ is Union and node.types <= PRIMITIVE_TYPES:
-        return f"[{','.join([_primitive(branch, normalized=normalized) for branch in node.branches])}]"
+        texts = [
+            _primitive(branch, normalized=normalized) if branch.props else _QUOTED[branch.type]
+            for branch in node.branches
+        ]
+        return f"[{','.join(texts)}]"
     return None
+
+
+_QUOTED = {name: f'"{name}"' for name in PRIMITIVE_TYPES}
 
 
 def _primitive(node: Any, *, normalized: bool) -> str:
     if not node.props:
-        return f'"{node.type}"'
+        return _QUOTED[node.type]
     return f'{{"type":"{node.type}"{_props(node, node.props, normalized=normalized)}}}'
 
 
@@ -176,7 +183,9 @@ def _field_footer(field: Field, *, normalized: bool) -> str:
     if field.aliases:
         aliases = sorted(field.aliases, key=java_order) if normalized else field.aliases
         footer += f',"aliases":[{",".join(map(encode_basestring, aliases))}]'
-    return footer + _props(None, field.props, normalized=normalized) + "}"
+    if field.props:
+        footer += _props(None, field.props, normalized=normalized)
+    return footer + "}"
 
 
 def _props(node: Node | None, props: Mapping[str, Any], *, normalized: bool) -> str:
