@@ -15,7 +15,7 @@ from magicbyte.kit.secret import is_secret
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options, short_names
 from serdes.client.models import RegisteredSchema, SchemaInfo
-from serdes.error import RegistryError, SubjectNotFound
+from serdes.error import RegistryError, SubjectNotFound, VersionNotFound
 from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
 from spark_avro.workers.sent_schema import SentSchema
@@ -129,18 +129,36 @@ def versions_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *
     return [_version(client, one, schema_type, subject) for one in held]
 
 
-def latest_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *, why: str = "") -> Version:
-    """The latest version of a subject that is not deleted, fetched from the registry.
+def version_of(
+    client: RegistryClient, subject: str, schema_type: str = AVRO, number: int | None = None, *, why: str = ""
+) -> Version:
+    """A version of a subject; without its number, the latest that is not deleted, asked for anew.
+
+    Raises:
+        NoSubject: the registry does not have it, or all its versions are deleted.
+        PlanError: the subject has no version of this number.
+    """
+    client.clear_latest_caches()
+    try:
+        held = client.version(subject) if number is None else client.version(subject, number, deleted=True)
+    except VersionNotFound:
+        raise PlanError(f"subject {subject} has no version {number}") from None
+    except SubjectNotFound:
+        raise NoSubject(subject, why) from None
+    return _version(client, held, schema_type, subject)
+
+
+def version_type(client: RegistryClient, subject: str, *, why: str = "") -> str:
+    """The type of a subject's latest version: AVRO, JSON or PROTOBUF.
 
     Raises:
         NoSubject: the registry does not have the subject, or all its versions are deleted.
     """
     client.clear_latest_caches()
     try:
-        held = client.version(subject)
+        return client.version(subject).schema.schema_type
     except SubjectNotFound:
         raise NoSubject(subject, why) from None
-    return _version(client, held, schema_type, subject)
 
 
 def versions_by_id(

@@ -14,10 +14,10 @@ from spark_avro.registry import (
     Registry,
     Version,
     client_of,
-    latest_of,
     newest_first,
     refuse_all,
     subject_of,
+    version_of,
     versions_by_id,
     versions_of,
     with_refusals,
@@ -60,6 +60,7 @@ def select_versions(
     record: str | None = None,
     is_key: bool = False,
     as_written: bool = False,
+    reader_version: int | None = None,
 ) -> Selection:
     """Selects the versions of a subject or a topic's, and further ids; the reader's is the latest, or the first id's.
 
@@ -74,6 +75,7 @@ def select_versions(
         is_key: As in `from_confluent_avro`.
         as_written: Whether the reader's rules do not apply, because records are read as written, or as a type given in
             code.
+        reader_version: The version of the subject that values are resolved to, instead of the latest.
 
     Raises:
         NoSubject: the registry does not have the subject.
@@ -96,7 +98,7 @@ def select_versions(
     elif record is not None:
         reader = _newest_named(versions, record, origin)
     else:
-        reader = by_id[0] if name is None else latest_of(client, name, schema_type, why=why)
+        reader = by_id[0] if name is None else version_of(client, name, schema_type, reader_version, why=why)
     reader_ruled = None if as_written or reader_schema is not None else reader.ruled
     versions = with_refusals(versions, reader_ruled)
     refuse_all(versions, reader_ruled)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -18,10 +19,68 @@ from spark_avro.plan.decoding import MALFORMED, Branch, Decoded, Decoding, reaso
 from spark_avro.plan.resolution import Resolved
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.selection import Selection, select_versions
-from spark_avro.workers.decoding import json_decoder
+from spark_avro.workers.decoding import Asked, json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
 _CORRUPT = "corrupt_"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPlan:
+    """How JSON Schema messages are decoded: the versions, and the type of the values; the JVM parses.
+
+    See `spark_avro.plan.decoding.ColumnPlan`.
+    """
+
+    chosen: Selection
+    kind: spark.DataType
+
+    @property
+    def ids(self) -> Sequence[int]:
+        """The ids whose records can be read."""
+        return tuple(version.id for version in self.chosen.versions if version.refusal is None)
+
+    @property
+    def unreadable(self) -> Mapping[int, str]:
+        """The reasons why records cannot be read, by id."""
+        return {version.id: version.refusal for version in self.chosen.versions if version.refusal is not None}
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload decoded by this plan."""
+        readable = F.coalesce(schema_id(payload).isin(*self.ids), F.lit(False))
+        text = F.when(readable, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
+        value, parsed = _parse(text, self.kind)
+        sound = payload.isNull() | (readable & F.coalesce(parsed, F.lit(False)))
+        text_type = {"type": "string"}
+        branch = Branch(tuple(self.ids), text_type, Resolved(text_type))
+        shape = Decoding(text_type, (branch,), self.unreadable, origin=self.chosen.origin)
+        return Decoded(value, sound, reason(payload, shape), schema_id(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatingJsonPlan(JsonPlan):
+    """The same with each message validated by its schema in Python workers first."""
+
+    asked: Asked | None = None
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload decoded by this plan."""
+        chosen = self.chosen
+        batch = json_decoder(chosen.sent_schemas, chosen.origin, chosen.reader_ruled, self.asked)
+        valid = decoded_by(batch, payload, spark.StringType())
+        value, parsed = _parse(valid.value, self.kind)
+        sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
+        why = F.coalesce(valid.reason, F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
+        return Decoded(value, sound, why, valid.schema_id)
+
+
+def plan_json(chosen: Selection, *, validate: bool = False) -> JsonPlan:
+    """The plan that decodes a selection of JSON Schema versions as the type of the reader's.
+
+    Raises:
+        UnsupportedSchema: Spark has no type for the schema.
+    """
+    return (ValidatingJsonPlan if validate else JsonPlan)(chosen, json_type(chosen.reader.sent))
 
 
 def from_confluent_json(
@@ -55,19 +114,8 @@ def from_confluent_json(
         NoSubject, PlanError, UnsupportedSchema, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)
-    chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key)
-    readable = tuple(version.id for version in chosen.versions if version.refusal is None)
-    unreadable = {version.id: version.refusal for version in chosen.versions if version.refusal is not None}
-    has_readable_id = F.coalesce(schema_id(payload).isin(*readable), F.lit(False))
-    text = F.when(has_readable_id, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
-    value, parsed = _parse(text, kind)
-    sound = payload.isNull() | (has_readable_id & F.coalesce(parsed, F.lit(False)))
-    text_type = {"type": "string"}
-    branch = Branch(readable, text_type, Resolved(text_type))
-    shape = Decoding(text_type, (branch,), unreadable, origin=chosen.origin)
-    return present(
-        Decoded(value, sound, reason(payload, shape), schema_id(payload)), payload, mode=mode, position=position
-    )
+    plan = JsonPlan(*_select(registry, subject, topic, ids, data_type, is_key=is_key))
+    return present(plan.parts(payload), payload, mode=mode, position=position)
 
 
 def confluent_json_udf(
@@ -91,12 +139,8 @@ def confluent_json_udf(
     payload = messages(column)
     chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key)
     asked = asked_by_workers(registry) if ask_registry else None
-    batch = json_decoder(chosen.sent_schemas, chosen.origin, chosen.reader_ruled, asked)
-    valid = decoded_by(batch, payload, spark.StringType())
-    value, parsed = _parse(valid.value, kind)
-    sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
-    why = F.coalesce(valid.reason, F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
-    return present(Decoded(value, sound, why, valid.schema_id), payload, mode=mode, position=position)
+    plan = ValidatingJsonPlan(chosen, kind, asked)
+    return present(plan.parts(payload), payload, mode=mode, position=position)
 
 
 def to_confluent_json(

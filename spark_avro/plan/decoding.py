@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -38,6 +39,21 @@ MAGIC = "wrong magic byte"
 UNKNOWN = "unknown schema id"
 UNREADABLE = "unreadable schema"
 MALFORMED = "malformed payload"
+
+
+class ColumnPlan(Protocol):
+    """How a column is decoded, planned from one snapshot of the registry."""
+
+    @property
+    def ids(self) -> Sequence[int]:
+        """The ids whose records can be read."""
+
+    @property
+    def unreadable(self) -> Mapping[int, str]:
+        """The reasons why records cannot be read, by id."""
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload decoded by this plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,10 @@ class Decoding:
     def ids(self) -> tuple[int, ...]:
         """The ids whose records can be read."""
         return tuple(schema_id for branch in self.branches for schema_id in branch.ids)
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload decoded by this plan."""
+        return decoded(payload, self)
 
 
 def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: str | None = None) -> Decoding:

@@ -2,26 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
 
 from compat.schema import PROTOBUF, SchemaText
 from serdes.message import wire
 from serdes.rules.seam import Ruled
 from spark_avro.errors import PlanError
 from spark_avro.modes import FAILFAST, as_column, messages, present
+from spark_avro.plan.decoding import Decoded
 from spark_avro.protobuf.types import message_class, message_type, parsed
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
-from spark_avro.selection import select_versions
-from spark_avro.workers.decoding import protobuf_decoder
+from spark_avro.selection import Selection, select_versions
+from spark_avro.workers.decoding import Asked, protobuf_decoder
 from spark_avro.workers.sent_schema import SentSchema
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class ProtobufPlan:
+    """How Protobuf messages are decoded: the versions, the reader's message, and its type.
+
+    See `spark_avro.plan.decoding.ColumnPlan`.
+    """
+
+    chosen: Selection
+    message: str
+    kind: spark.DataType
+    asked: Asked | None = None
+
+    @property
+    def ids(self) -> Sequence[int]:
+        """The ids whose records can be read."""
+        return tuple(version.id for version in self.chosen.versions if version.refusal is None)
+
+    @property
+    def unreadable(self) -> Mapping[int, str]:
+        """The reasons why records cannot be read, by id."""
+        return {version.id: version.refusal for version in self.chosen.versions if version.refusal is not None}
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload decoded by this plan."""
+        chosen = self.chosen
+        reader = chosen.reader.sent
+        batch = protobuf_decoder(
+            chosen.sent_schemas, reader, self.message, chosen.origin, chosen.reader_ruled, self.asked
+        )
+        return decoded_by(batch, payload, self.kind)
+
+
+def plan_protobuf(chosen: Selection, message: str | None = None, asked: Asked | None = None) -> ProtobufPlan:
+    """The plan that decodes a selection of Protobuf versions as a message of the reader's.
+
+    Raises:
+        PlanError: the schema has no message.
+        UnsupportedSchema: the message is recursive, or the schema has none of that name.
+    """
+    reader = chosen.reader.sent
+    name = message or parsed(reader).full_name
+    if name is None:
+        raise PlanError(f"the schema of {chosen.origin} has no message")
+    return ProtobufPlan(chosen, name, message_type(message_class(reader, name).DESCRIPTOR), asked)
 
 
 def from_confluent_protobuf(
@@ -62,14 +111,8 @@ def from_confluent_protobuf(
     chosen = select_versions(
         registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key
     )
-    reader = chosen.reader.sent
-    name = message or parsed(reader).full_name
-    if name is None:
-        raise PlanError(f"the schema of {chosen.origin} has no message")
-    kind = message_type(message_class(reader, name).DESCRIPTOR)
-    asked = asked_by_workers(registry) if ask_registry else None
-    batch = protobuf_decoder(chosen.sent_schemas, reader, name, chosen.origin, chosen.reader_ruled, asked)
-    return present(decoded_by(batch, payload, kind), payload, mode=mode, position=position)
+    plan = plan_protobuf(chosen, message, asked_by_workers(registry) if ask_registry else None)
+    return present(plan.parts(payload), payload, mode=mode, position=position)
 
 
 confluent_protobuf_udf = from_confluent_protobuf

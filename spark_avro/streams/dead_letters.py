@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from serdes.letters.headers import CONNECT, OWN
 from serdes.message import wire
 from spark_avro.modes import PERMISSIVE, present
-from spark_avro.plan.decoding import MAGIC, Decoded, Decoding, decoded
+from spark_avro.plan.decoding import MAGIC, ColumnPlan, Decoded
 
 #: Columns of Spark's Kafka source.
 _KAFKA = ("topic", "partition", "offset", "timestamp")
@@ -27,7 +27,14 @@ class Counts:
     dead: int
 
 
-def split(records: DataFrame, plan: Decoding, column: str = "value", *, drop_raw: bool = True) -> DataFrame:
+def split(
+    records: DataFrame,
+    plan: ColumnPlan,
+    column: str = "value",
+    *,
+    drop_raw: bool = True,
+    names: tuple[str, str] = ("decoded", "error"),
+) -> DataFrame:
     """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of reason, id and raw).
 
     A record with its schema's guid in the headers (V1) is not read; if the rows have `headers`, its error says so.
@@ -37,15 +44,16 @@ def split(records: DataFrame, plan: Decoding, column: str = "value", *, drop_raw
         plan: The plan that decodes the column.
         column: The column to decode.
         drop_raw: Whether the column is dropped; `error.raw` has the bytes of broken records.
+        names: The names of the two columns.
     """
     payload = F.col(column)
-    parts = decoded(payload, plan)
-    if "headers" in records.columns:
+    parts = plan.parts(payload)
+    if "headers" in records.columns and (plan.ids or plan.unreadable):
         parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key"))
     result = present(parts, payload, mode=PERMISSIVE)
     kept = [F.col(f"`{name}`") for name in records.columns if name != column or not drop_raw]
     return records.select(*kept, result.alias("result_")).select(
-        *kept, F.col("result_.value").alias("decoded"), F.col("result_.error").alias("error")
+        *kept, F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])
     )
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import timedelta
+from typing import Any, Protocol
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from serdes.error import RegistryUnavailable
+from compat.schema import AVRO, JSON, PROTOBUF
+from serdes.error import RegistryUnavailable, SchemaNotFound
 from spark_avro.errors import BrokenRecord
-from spark_avro.plan.decoding import UNKNOWN, Decoding
-from spark_avro.registry import Registry
-from spark_avro.selection import plan_decoding, select_versions
+from spark_avro.json_schema.functions import plan_json
+from spark_avro.plan.decoding import UNKNOWN, ColumnPlan
+from spark_avro.protobuf.functions import plan_protobuf
+from spark_avro.registry import Registry, client_of, subject_of, version_type
+from spark_avro.selection import Selection, plan_decoding, select_versions
 from spark_avro.streams.dead_letters import Counts, split
 
 log = logging.getLogger(__name__)
@@ -25,6 +30,12 @@ Write = Callable[[DataFrame, int], None]
 #: The most unknown ids of one batch that are looked up.
 _UNKNOWN_IDS = 1000
 
+#: Seconds before a registry that does not answer is asked again: the first pause, and the longest.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+
+#: The type of a subject's latest version.
+AUTO = "AUTO"
+
 
 @dataclass(slots=True)
 class Follower:
@@ -33,6 +44,10 @@ class Follower:
     Attributes:
         registry, subject, topic, reader_schema, fields, is_key: As in `from_confluent_avro`.
         ids: Schema ids in addition to the subject's versions.
+        schema_type: AVRO, JSON, PROTOBUF, or AUTO for the type of the subject's latest version.
+        message: As in `from_confluent_protobuf`.
+        validate: Whether each JSON Schema message is validated.
+        reader_version: The version that records are read as, instead of the latest.
     """
 
     registry: Registry = field(repr=False)
@@ -42,35 +57,200 @@ class Follower:
     fields: Sequence[str] | None = None
     is_key: bool = False
     ids: tuple[int, ...] = ()
-    _plan: Decoding | None = field(default=None)
+    schema_type: str = AVRO
+    message: str | None = None
+    validate: bool = False
+    reader_version: int | None = None
+    _plan: ColumnPlan | None = field(default=None)
 
     @property
-    def plan(self) -> Decoding:
+    def plan(self) -> ColumnPlan:
         """The plan of the last refresh."""
         return self.refresh() if self._plan is None else self._plan
 
-    def refresh(self) -> Decoding:
+    def refresh(self) -> ColumnPlan:
         """Reads the registry and makes a new plan; if the registry does not answer, keeps the last plan.
 
         Raises:
             RegistryUnavailable: the registry does not answer, and there is no plan yet.
         """
         try:
-            chosen = select_versions(
-                registry=self.registry,
-                subject=self.subject,
-                topic=self.topic,
-                ids=self.ids,
-                reader_schema=self.reader_schema,
-                is_key=self.is_key,
-            )
+            return self.read()
         except RegistryUnavailable as error:
             if self._plan is None:
                 raise
             log.warning("the registry does not answer; the last plan is used: %s", error)
             return self._plan
-        plan = self._plan = plan_decoding(chosen, self.fields)
+
+    def read(self) -> ColumnPlan:
+        """Reads the registry and makes a new plan.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+        self.registry = client_of(self.registry)
+        plan = self._plan = _PLANS[self._type()](self)
         return plan
+
+    def has(self, schema_id: int) -> bool:
+        """Whether the registry has a schema of an id, of whichever subject.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+        try:
+            client_of(self.registry).schema_by_id(schema_id)
+        except SchemaNotFound:
+            return False
+        return True
+
+    def select(self, schema_type: str) -> Selection:
+        """The versions that the registry has now."""
+        return select_versions(
+            registry=self.registry,
+            schema_type=schema_type,
+            subject=self.subject,
+            topic=self.topic,
+            ids=self.ids,
+            reader_schema=self.reader_schema,
+            is_key=self.is_key,
+            reader_version=self.reader_version,
+        )
+
+    def _type(self) -> str:
+        if self.schema_type != AUTO:
+            return self.schema_type
+        subject, why = subject_of(subject=self.subject, topic=self.topic, is_key=self.is_key)
+        return version_type(client_of(self.registry), subject, why=why)
+
+
+#: Schema type -> what makes a follower's plan.
+_PLANS: Mapping[str, Callable[[Follower], ColumnPlan]] = {
+    AVRO: lambda follower: plan_decoding(follower.select(AVRO), follower.fields),
+    JSON: lambda follower: plan_json(follower.select(JSON), validate=follower.validate),
+    PROTOBUF: lambda follower: plan_protobuf(follower.select(PROTOBUF), follower.message),
+}
+
+
+class Plans(Protocol):
+    """Where the plan of a column comes from: a `Follower`, or one plan for ever."""
+
+    @property
+    def plan(self) -> ColumnPlan:
+        """The last plan."""
+
+    def refresh(self) -> ColumnPlan:
+        """The newest plan, or the last one if the registry does not answer."""
+
+    def read(self) -> ColumnPlan:
+        """The newest plan.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedBatch:
+    """A decoded batch.
+
+    Attributes:
+        rows: The rows as `split` gives them, persisted.
+        counts: The numbers of rows.
+        unknown: The ids that are not in the plan.
+        measured: The results of the aggregates that were asked for.
+    """
+
+    rows: DataFrame
+    counts: Counts
+    unknown: frozenset[int]
+    measured: Mapping[str, Any]
+
+
+def decode_batch(
+    batch: DataFrame,
+    plans: Mapping[str, Plans],
+    *,
+    patience: timedelta = timedelta(0),
+    refresh: bool = True,
+    measures: Mapping[str, Column] | None = None,
+) -> DecodedBatch:
+    """Decodes a batch with a plan that has all ids that the registry has.
+
+    If the registry does not answer, the last plan is used as long as it has all ids of the batch.
+
+    Args:
+        batch: The records.
+        plans: Where the plans of the columns come from. The first column's value is `decoded`, another one's
+            `decoded_NAME`; `error` is that of the first column that has one, and `error_column` its name.
+        patience: How long an unreachable registry is waited for if the batch needs it.
+        refresh: Whether versions that are registered after the first plan are read.
+        measures: Further aggregates over the rows, by name.
+
+    Raises:
+        RegistryUnavailable: the registry does not answer, and the batch needs it.
+    """
+    for source in plans.values():
+        patiently(source.refresh if refresh else lambda source=source: source.plan, patience)
+    decoded = _decode(batch, plans, measures or {})
+    if not refresh or not decoded.unknown:
+        return decoded
+    try:
+        readable = {schema_id for source in plans.values() for schema_id in patiently(source.read, patience).ids}
+    except BaseException:
+        decoded.rows.unpersist()
+        raise
+    if decoded.unknown.isdisjoint(readable):
+        return decoded
+    decoded.rows.unpersist()
+    return _decode(batch, plans, measures or {})
+
+
+def _decode(batch: DataFrame, plans: Mapping[str, Plans], measures: Mapping[str, Column]) -> DecodedBatch:
+    rows = batch
+    for number, (column, source) in enumerate(plans.items()):
+        names = ("decoded", "error") if number == 0 else (f"decoded_{column}", f"error_{column}")
+        rows = split(rows, source.plan, column, names=names, drop_raw=number == 0)
+    first, *others = plans
+    if others:
+        errors = [("error", first), *((f"error_{column}", column) for column in others)]
+        of_column = F.coalesce(*(F.when(F.col(error).isNotNull(), F.lit(name)) for error, name in errors))
+        rows = rows.withColumns(
+            {"error_column": of_column, "error": F.coalesce(*(F.col(error) for error, _ in errors))}
+        )
+        rows = rows.drop(*(error for error, _ in errors[1:]))
+    else:
+        rows = rows.withColumn("error_column", F.lit(first))
+    rows = rows.persist()
+    unknown = F.collect_set(F.when(F.col("error.reason").startswith(UNKNOWN), F.col("error.id")))
+    standard = {"all_": F.count(F.lit(1)), "dead_": F.count("error"), "unknown_": F.slice(unknown, 1, _UNKNOWN_IDS)}
+    aggregates = [measure.alias(name) for name, measure in {**standard, **measures}.items()]
+    try:
+        measured = rows.agg(*aggregates).collect()[0].asDict()
+    except BaseException:
+        rows.unpersist()
+        raise
+    counts = Counts(measured["all_"], measured["all_"] - measured["dead_"], measured["dead_"])
+    return DecodedBatch(rows, counts, frozenset(measured["unknown_"]), measured)
+
+
+def patiently(ask: Callable[[], Any], patience: timedelta) -> Any:
+    """What a function returns that asks the registry; asked again with growing pauses while it does not answer.
+
+    Raises:
+        RegistryUnavailable: the registry did not answer in this time.
+    """
+    deadline = time.monotonic() + patience.total_seconds()
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return ask()
+        except RegistryUnavailable as error:
+            if time.monotonic() + pause > deadline:
+                raise
+            log.warning("the registry does not answer; the batch waits: %s", error)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 def follow(
@@ -101,15 +281,9 @@ def follow(
     """
 
     def one_batch(batch: DataFrame, number: int) -> None:
-        rows = split(batch, follower.refresh(), column)
-        rows.persist()
+        decoded = decode_batch(batch, {column: follower})
+        rows, counts = decoded.rows.drop("error_column"), decoded.counts
         try:
-            if _has_new_ids(rows, follower):
-                rows.unpersist()
-                rows = split(batch, follower.plan, column)
-                rows.persist()
-            counted = rows.agg(F.count(F.lit(1)).alias("all"), F.count("error").alias("dead")).collect()[0]
-            counts = Counts(counted["all"], counted["all"] - counted["dead"], counted["dead"])
             if counts.dead and dead_letters is None:
                 raise _broken(rows)
             good = rows.where(F.col("error").isNull()).drop("error").withColumnRenamed("decoded", column)
@@ -117,19 +291,12 @@ def follow(
             if counts.dead and dead_letters is not None:
                 dead_letters(rows.where(F.col("error").isNotNull()).drop("decoded"), number)
         finally:
-            rows.unpersist()
+            decoded.rows.unpersist()
         log.info("batch %d: %d rows, %d decoded, %d dead-lettered", number, counts.rows, counts.decoded, counts.dead)
         if on_batch is not None:
             on_batch(number, counts)
 
     return records.writeStream.foreachBatch(one_batch)
-
-
-def _has_new_ids(rows: DataFrame, follower: Follower) -> bool:
-    """Whether a refreshed plan has ids of the batch that the last plan did not have."""
-    unknown = rows.where(F.col("error.reason").startswith(UNKNOWN)).select("error.id").distinct()
-    ids = {row["id"] for row in unknown.limit(_UNKNOWN_IDS).collect()}
-    return bool(ids) and not ids.isdisjoint(follower.refresh().ids)
 
 
 def _broken(rows: DataFrame) -> Exception:

@@ -1,0 +1,71 @@
+"""What Spark keeps in a checkpoint: the query's id, the offsets of each batch, and the batches that are committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.ports import SourceRange
+
+Offsets = Mapping[str, Mapping[int, int]]
+
+
+class Checkpoint:
+    """A query's checkpoint folder."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self.folder = Folder(spark, path)
+
+    def query_id(self) -> str | None:
+        """The query's id; None before its first start."""
+        text = self.folder.read("metadata")
+        return None if text is None else str(json.loads(text)["id"])
+
+    def last_planned(self) -> int | None:
+        """The number of the last batch whose offsets are written; it may not be finished."""
+        return _last(self.folder.names("offsets"))
+
+    def last_committed(self) -> int | None:
+        """The number of the last batch that is finished."""
+        return _last(self.folder.names("commits"))
+
+    def ends(self, number: int) -> Offsets:
+        """The end offsets of a batch by topic and partition; empty for sources other than Kafka."""
+        return _offsets(self.folder.read(f"offsets/{number}"))
+
+    def starts(self) -> Offsets:
+        """The offsets from which the first batch reads."""
+        return _offsets(self.folder.read("sources/0/0"))
+
+    def ranges(self, number: int) -> tuple[SourceRange, ...]:
+        """The offsets that a batch has."""
+        before = self.starts() if number == 0 else self.ends(number - 1)
+        return tuple(
+            SourceRange(topic, partition, start, end)
+            for topic, partitions in sorted(self.ends(number).items())
+            for partition, end in sorted(partitions.items())
+            if (start := before.get(topic, {}).get(partition, 0)) < end
+        )
+
+
+def _last(names: list[str]) -> int | None:
+    return max((int(name) for name in names if name.isdecimal()), default=None)
+
+
+def _offsets(text: str | None) -> Offsets:
+    """The offsets of Kafka's source in a file of a checkpoint: the last line that is a JSON object of objects."""
+    for line in reversed((text or "").splitlines()):
+        begin = line.find("{")
+        if begin < 0:
+            continue
+        value = json.loads(line[begin:])
+        if value and all(isinstance(partitions, dict) for partitions in value.values()):
+            return {
+                topic: {int(partition): int(offset) for partition, offset in partitions.items()}
+                for topic, partitions in value.items()
+            }
+        return {}
+    return {}

@@ -1,0 +1,163 @@
+"""Topics of Kafka as a source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from pyspark.sql import DataFrame, SparkSession
+
+from magicbyte.kit.kafka import CONSUMER_DEFAULTS, client_config
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.source import KafkaSource
+from spark_avro.pipeline.ports import SourceRange
+from spark_avro.pipeline.sources.plans import plans_for
+from spark_avro.pipeline.sources.position import with_position
+from spark_avro.streams.following import Plans
+
+#: Seconds for a request to the broker.
+_PATIENCE = 30
+
+
+class KafkaRecords:
+    """Topics, read by Spark; the driver asks the broker for partitions and first offsets only."""
+
+    def __init__(self, spark: SparkSession, pipeline: Pipeline, spec: KafkaSource) -> None:
+        self._spark = spark
+        self._spec = spec
+        self._pipeline = pipeline
+        self.refreshes = pipeline.evolve.new_version == "refresh"
+        topic = spec.topics[0] if spec.topics else None
+        self.plans: Mapping[str, Plans] = {"value": plans_for(spec.value, pipeline, topic)}
+        if spec.key is not None:
+            self.plans = {**self.plans, "key": plans_for(spec.key, pipeline, topic, is_key=True)}
+        self._client: Consumer | None = None
+
+    def stream(self) -> DataFrame:
+        """The records as a stream."""
+        options = {**self._options(), **self._start(), "maxOffsetsPerTrigger": str(self._spec.limit.records)}
+        return self._with_position(self._spark.readStream.format("kafka").options(**options).load())
+
+    def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
+        """The records of some offsets, or all records."""
+        options = self._options()
+        if ranges:
+            options.pop("subscribePattern", None)
+            options |= {"assign": _assigned(ranges), "startingOffsets": _offsets(ranges, "start")}
+            options |= {"endingOffsets": _offsets(ranges, "end")}
+            options.pop("subscribe", None)
+        return self._with_position(self._spark.read.format("kafka").options(**options).load())
+
+    def lost(self, ranges: Sequence[SourceRange]) -> int:
+        """How many records of some offsets were deleted before they were read; gaps in between are no loss."""
+        if self._spec.on_data_loss == "fail":
+            return 0
+        gone = 0
+        for part in ranges:
+            low, _ = self._watermarks(part.topic, part.partition)
+            gone += max(0, min(low, part.end) - part.start)
+        return gone
+
+    def offsets_for(self, moment: datetime | None, *, end: bool) -> dict[tuple[str, int], int]:
+        """The offset of each partition at a time; without a time, the first offset, or the log's end."""
+        found: dict[tuple[str, int], int] = {}
+        for topic, partition in self.partitions():
+            low, high = self._watermarks(topic, partition)
+            offset = high if end else low
+            if moment is not None:
+                stamp = TopicPartition(topic, partition, int(moment.timestamp() * 1000))
+                [answer] = self._consumer().offsets_for_times([stamp], timeout=_PATIENCE)
+                offset = answer.offset if answer.offset >= 0 else high
+            found[topic, partition] = offset
+        return found
+
+    def partitions(self) -> list[tuple[str, int]]:
+        """The partitions of all topics.
+
+        Raises:
+            KafkaException: the broker does not answer, or a topic does not exist.
+        """
+        metadata = self._consumer().list_topics(timeout=_PATIENCE)
+        partitions = []
+        for name, topic in sorted(metadata.topics.items()):
+            if self._is_read(name):
+                partitions += [(name, number) for number in sorted(topic.partitions)]
+        return partitions
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _is_read(self, topic: str) -> bool:
+        import re  # noqa: PLC0415 - for patterns alone
+
+        if self._spec.pattern is None:
+            return topic in self._spec.topics
+        return re.fullmatch(self._spec.pattern, topic) is not None
+
+    def _watermarks(self, topic: str, partition: int) -> tuple[int, int]:
+        marks: tuple[int, int] = self._consumer().get_watermark_offsets(
+            TopicPartition(topic, partition), timeout=_PATIENCE
+        )
+        return marks
+
+    def _consumer(self) -> Consumer:
+        if self._client is None:
+            config: dict[str, Any] = {**CONSUMER_DEFAULTS, **client_config(self._pipeline.kafka, role="consumer")}
+            config |= {"group.id": f"magicbyte-pipeline-{self._pipeline.name}", "enable.auto.commit": False}
+            config |= {"isolation.level": self._spec.isolation}
+            self._client = Consumer(config)
+        return self._client
+
+    def _with_position(self, records: DataFrame) -> DataFrame:
+        return with_position(records, by_id=self._spec.value.is_by_id)
+
+    def _options(self) -> dict[str, str]:
+        spec = self._spec
+        chosen = {"subscribe": ",".join(spec.topics)} if spec.topics else {"subscribePattern": str(spec.pattern)}
+        return {
+            **{f"kafka.{name}": value for name, value in self._pipeline.kafka.items()},
+            "kafka.isolation.level": spec.isolation,
+            **chosen,
+            "includeHeaders": "true",
+            "failOnDataLoss": str(spec.on_data_loss == "fail").lower(),
+            **spec.options,
+        }
+
+    def _start(self) -> dict[str, str]:
+        start = self._spec.start
+        if isinstance(start, str):
+            return {"startingOffsets": start}
+        if isinstance(start, datetime):
+            return {
+                "startingTimestamp": str(int(start.timestamp() * 1000)),
+                "startingOffsetsByTimestampStrategy": "latest",
+            }
+        # Spark wants an offset of each partition; -2 is the first one.
+        whole: dict[str, dict[str, int]] = {}
+        for topic, partition in self.partitions():
+            offset = start.get(topic, {}).get(str(partition), -2)
+            whole.setdefault(topic, {})[str(partition)] = offset
+        return {"startingOffsets": json.dumps(whole)}
+
+
+def _assigned(ranges: Sequence[SourceRange]) -> str:
+    partitions: dict[str, list[int]] = {}
+    for part in ranges:
+        partitions.setdefault(part.topic, []).append(part.partition)
+    return json.dumps(partitions)
+
+
+def _offsets(ranges: Sequence[SourceRange], side: str) -> str:
+    offsets: dict[str, dict[str, int]] = {}
+    for part in ranges:
+        offsets.setdefault(part.topic, {})[str(part.partition)] = getattr(part, side)
+    return json.dumps(offsets)
+
+
+__all__ = ["KafkaException", "KafkaRecords"]

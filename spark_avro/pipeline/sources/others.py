@@ -1,0 +1,121 @@
+"""Sources besides Kafka: files, a query in a database, and rows that Spark makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructType
+
+from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource, RateSource, Table
+from spark_avro.pipeline.ports import SourceRange
+from spark_avro.pipeline.sources.position import position
+from spark_avro.streams.following import Plans
+
+
+class Rows:
+    """A source whose records are rows already: nothing is decoded, and there are no offsets."""
+
+    plans: Mapping[str, Plans] = {}
+    refreshes = False
+
+    def lost(self, _ranges: Sequence[SourceRange]) -> int:
+        """Nothing is known to be lost."""
+        return 0
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class FileRows(Rows):
+    """Files in a folder."""
+
+    def __init__(self, spark: SparkSession, spec: FilesSource) -> None:
+        self._spark = spark
+        self._spec = spec
+
+    def stream(self) -> DataFrame:
+        """The rows of files that are not read yet."""
+        schema: StructType | str = self._spec.schema or read_table(self._spark, self._spec).schema
+        reader = self._spark.readStream.format(self._spec.format).options(**self._spec.options).schema(schema)
+        return _of_files(reader.option("maxFilesPerTrigger", str(self._spec.limit)).load(self._spec.path))
+
+    def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
+        """The rows of all files."""
+        del ranges
+        return _of_files(read_table(self._spark, self._spec))
+
+
+class JdbcRows(Rows):
+    """The result of a query."""
+
+    def __init__(self, spark: SparkSession, spec: JdbcSource) -> None:
+        self._spark = spark
+        self._spec = spec
+
+    def stream(self) -> None:
+        """A query is read once."""
+
+    def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
+        """The rows."""
+        del ranges
+        rows = read_table(self._spark, self._spec)
+        return rows.select("*", position({"topic": F.lit("jdbc"), "partition": F.lit(0)}))
+
+
+class RateRows(Rows):
+    """Rows that Spark makes: `value` counts from 0, and `timestamp` is the time of the row."""
+
+    def __init__(self, spark: SparkSession, spec: RateSource, *, bounded: bool) -> None:
+        self._spark = spark
+        self._spec = spec
+        self._bounded = bounded
+
+    def stream(self) -> DataFrame | None:
+        """The rows as they come; None if a number of rows was asked for."""
+        if self._bounded:
+            return None
+        reader = self._spark.readStream.format("rate").option("rowsPerSecond", str(self._spec.rows_per_second))
+        return _of_rate(reader.load())
+
+    def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
+        """The rows that were asked for."""
+        del ranges
+        count = self._spec.rows or self._spec.rows_per_second
+        numbers = self._spark.range(count).withColumnRenamed("id", "value")
+        start = F.timestamp_seconds(F.lit(0))
+        return _of_rate(numbers.select(start.alias("timestamp"), "value"))
+
+
+def read_table(spark: SparkSession, spec: Table) -> DataFrame:
+    """The rows of a table as they are now."""
+    return _READERS[type(spec)](spark, spec)  # type: ignore[index,operator]
+
+
+def _read_files(spark: SparkSession, spec: FilesSource) -> DataFrame:
+    reader = spark.read.format(spec.format).options(**spec.options)
+    if spec.schema is not None:
+        reader = reader.schema(spec.schema)
+    return reader.load(spec.path)
+
+
+def _read_jdbc(spark: SparkSession, spec: JdbcSource) -> DataFrame:
+    options = {**spec.properties, "url": spec.url, "query": spec.query}
+    return spark.read.format("jdbc").options(**options).load()
+
+
+def _read_delta(spark: SparkSession, spec: DeltaTable) -> DataFrame:
+    return spark.read.format("delta").load(spec.path)
+
+
+_READERS = {FilesSource: _read_files, JdbcSource: _read_jdbc, DeltaTable: _read_delta}
+
+
+def _of_files(rows: DataFrame) -> DataFrame:
+    return rows.select("*", position({"topic": F.col("_metadata.file_path"), "partition": F.lit(0)}))
+
+
+def _of_rate(rows: DataFrame) -> DataFrame:
+    parts = {"topic": F.lit("rate"), "partition": F.lit(0), "offset": F.col("value"), "timestamp": F.col("timestamp")}
+    return rows.select("timestamp", "value", position(parts))

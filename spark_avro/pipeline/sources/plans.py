@@ -1,0 +1,94 @@
+"""Where the plans of a record's key and value come from: the registry, or the file for formats without ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+from pyspark.sql.types import _parse_datatype_string
+
+from compat.schema import AVRO, JSON, PROTOBUF
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.policies import Pin
+from spark_avro.pipeline.file.source import Format
+from spark_avro.plan.decoding import MALFORMED, ColumnPlan, Decoded
+from spark_avro.streams.following import AUTO, Follower, Plans
+
+#: Formats with ids -> the type of their schemas.
+SCHEMA_TYPES = {"auto": AUTO, "avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
+_CORRUPT = "corrupt_"
+
+
+@dataclass(frozen=True, slots=True)
+class RawPlan:
+    """A payload as it is, as bytes or text."""
+
+    kind: str
+    ids: Sequence[int] = ()
+    unreadable: Mapping[int, str] = field(default_factory=dict)
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload; each is sound."""
+        return Decoded(payload.cast(self.kind), F.lit(True), F.lit(None).cast("string"), F.lit(None).cast("long"))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainJsonPlan:
+    """A payload that is JSON without a schema id, read as columns that the file names."""
+
+    columns: str
+    ids: Sequence[int] = ()
+    unreadable: Mapping[int, str] = field(default_factory=dict)
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload."""
+        kind = _parse_datatype_string(self.columns)
+        assert isinstance(kind, spark.StructType)
+        around = spark.StructType([*kind.fields, spark.StructField(_CORRUPT, spark.StringType())])
+        options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+        whole = F.from_json(payload.cast("string"), around, options)
+        parsed = whole.isNotNull() & whole[_CORRUPT].isNull()
+        value = F.when(parsed, F.struct(*(whole[name].alias(name) for name in kind.names)))
+        sound = payload.isNull() | F.coalesce(parsed, F.lit(False))
+        why = F.lit(f"{MALFORMED}: this is no JSON object with the columns {self.columns}")
+        return Decoded(value, sound, why, F.lit(None).cast("long"))
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPlan:
+    """One plan for ever."""
+
+    plan: ColumnPlan
+
+    def refresh(self) -> ColumnPlan:
+        """The plan."""
+        return self.plan
+
+    def read(self) -> ColumnPlan:
+        """The plan."""
+        return self.plan
+
+
+def plans_for(spec: Format, pipeline: Pipeline, topic: str | None, *, is_key: bool = False) -> Plans:
+    """Where the plans of a key or value come from."""
+    if spec.format == "json-plain":
+        assert spec.type is not None
+        return FixedPlan(PlainJsonPlan(spec.type))
+    if not spec.is_by_id:
+        return FixedPlan(RawPlan({"string": "string", "bytes": "binary"}[spec.format]))
+    assert pipeline.registry is not None
+    pin = pipeline.evolve.new_version
+    return Follower(
+        pipeline.registry.client_settings,
+        subject=spec.subject,
+        topic=None if spec.subject else topic,
+        fields=spec.fields or None,
+        is_key=is_key,
+        schema_type=SCHEMA_TYPES[spec.format],
+        message=spec.message,
+        validate=spec.validate,
+        reader_version=pin.pin if isinstance(pin, Pin) and not is_key else None,
+    )

@@ -1,0 +1,36 @@
+"""What every source offers: records as a stream or a batch, and rows decoded from them. Both share all code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from pyspark.sql import DataFrame
+
+from spark_avro.pipeline.ports import SourceRange
+from spark_avro.streams.following import Plans
+
+
+class Source(Protocol):
+    """A source.
+
+    Attributes:
+        plans: Where the plans come from that decode the column `value`, and `key` if it is decoded; none if the records
+            are rows already.
+        refreshes: Whether versions registered after the start are read.
+    """
+
+    plans: Mapping[str, Plans]
+    refreshes: bool
+
+    def stream(self) -> DataFrame | None:
+        """The records as a stream, with `_kafka`; None for a source that is read once."""
+
+    def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
+        """The records of some offsets, or all records, with `_kafka`."""
+
+    def lost(self, ranges: Sequence[SourceRange]) -> int:
+        """How many records of some offsets were deleted before they were read."""
+
+    def close(self) -> None:
+        """Close connections."""

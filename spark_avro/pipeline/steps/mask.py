@@ -1,0 +1,73 @@
+"""The step mask: values replaced by NULL, a hash, their last characters, or what a regular expression leaves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import BinaryType, DataType, StringType
+
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.place import error_at
+from spark_avro.pipeline.file.steps import Mask
+from spark_avro.pipeline.steps.fields_at import change, type_at
+from spark_avro.pipeline.steps.step import StepContext
+
+_BLOCK = 64
+
+
+def mask(rows: DataFrame, step: Mask, _context: StepContext) -> DataFrame:
+    """Fields whose values are hidden; NULL stays NULL."""
+    for path, how in step.fields.items():
+        kind = type_at(path, rows.schema)
+        if how is None:
+            rows = change(rows, path, lambda _, field_kind: F.lit(None).cast(field_kind))
+            continue
+        hidden = _hiding(how)
+        if not isinstance(kind, StringType) and (not isinstance(kind, BinaryType) or "sha256" not in how):
+            raise _unfit(path, kind, how)
+        rows = change(rows, path, lambda column, _, hidden=hidden: hidden(column))
+    return rows
+
+
+def _hiding(how: str) -> Callable[[Column], Column]:
+    if how == "sha256":
+        return lambda column: F.sha2(column.cast("binary"), 256)
+    if how.startswith("hmac:"):
+        return _hmac(how.removeprefix("hmac:").encode())
+    if how.startswith("keep-last-"):
+        count = int(how.removeprefix("keep-last-"))
+        return lambda column: _last(column, count)
+    pattern, replacement = _regex(how)
+    return lambda column: F.regexp_replace(column, pattern, replacement)
+
+
+def _hmac(key: bytes) -> Callable[[Column], Column]:
+    """HMAC with SHA-256 by the JVM's hash: hash(outer key, hash(inner key, text))."""
+    whole = (hashlib.sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+    inner, outer = (F.lit(bytearray(byte ^ pad for byte in whole)) for pad in (0x36, 0x5C))
+
+    def hidden(column: Column) -> Column:
+        first = F.unhex(F.sha2(F.concat(inner, column.cast("binary")), 256))
+        return F.sha2(F.concat(outer, first), 256)
+
+    return hidden
+
+
+def _last(column: Column, count: int) -> Column:
+    covered = F.greatest(F.length(column) - F.lit(count), F.lit(0))
+    covered = F.when(F.length(column) <= count, F.length(column)).otherwise(covered)
+    return F.concat(F.repeat(F.lit("*"), covered), F.substring(column, covered + 1, F.lit(count)))
+
+
+def _regex(how: str) -> tuple[str, str]:
+    """The parts of `/REGEX/REPLACEMENT`; a slash in the regular expression is written with a backslash."""
+    end = next(at for at in range(1, len(how)) if how[at] == "/" and how[at - 1] != "\\")
+    return how[1:end].replace("\\/", "/"), how[end + 1 :]
+
+
+def _unfit(path: FieldPath, kind: DataType, how: str) -> Exception:
+    shown = how.partition(":")[0]
+    return error_at(path.place, path.setting, f"{path} is {kind.simpleString()}; {shown} is for texts, so use null")
