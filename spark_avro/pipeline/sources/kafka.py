@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from pyspark.sql import DataFrame, SparkSession
 
-from magicbyte.kit.kafka import CONSUMER_DEFAULTS, client_config
+from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, client_config
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import SourceRange
