@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spark_avro.functions import confluent_schema_id, from_confluent_avro
     from spark_avro.json_schema.functions import confluent_json_udf, from_confluent_json, to_confluent_json
     from spark_avro.modes import KAFKA_POSITION
+    from spark_avro.pipeline.api import pipeline
     from spark_avro.plan.encoding import to_confluent_avro
     from spark_avro.plan.records import from_confluent_avro_records
     from spark_avro.protobuf.functions import confluent_protobuf_udf, from_confluent_protobuf, to_confluent_protobuf
@@ -34,6 +35,7 @@ __all__ = [
     "from_confluent_json",
     "from_confluent_protobuf",
     "packages",
+    "pipeline",
     "session",
     "to_confluent_avro",
     "to_confluent_json",
@@ -62,6 +64,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "pipeline":
+        return import_module(f"{__name__}.pipeline")
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -66,6 +66,14 @@ class Folder:
             stream.close()
         self.rename(temporary, relative)
 
+    def replace(self, relative: str, text: str) -> None:
+        """Write a file in place of the one that is there; where renaming replaces nothing, there is none for a moment."""
+        temporary = f"{relative}.{uuid.uuid4().hex}"
+        self.write(temporary, text)
+        if not self._files.rename(self._at(temporary), self._at(relative)):
+            self.delete(relative)
+            self.rename(temporary, relative)
+
     def names(self, relative: str = "") -> list[str]:
         """The names of the entries of a folder; none if there is no such folder."""
         if not self.exists(relative):

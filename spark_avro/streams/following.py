@@ -206,7 +206,10 @@ def decode_batch(
     return _decode(batch, plans, measures or {})
 
 
-def _decode(batch: DataFrame, plans: Mapping[str, Plans], measures: Mapping[str, Column]) -> DecodedBatch:
+def decoded_rows(batch: DataFrame, plans: Mapping[str, Plans]) -> DataFrame:
+    """A batch decoded with the last plans, not persisted; see `decode_batch`. Without plans, the rows as they are."""
+    if not plans:
+        return batch
     rows = batch
     for number, (column, source) in enumerate(plans.items()):
         names = ("decoded", "error") if number == 0 else (f"decoded_{column}", f"error_{column}")
@@ -221,7 +224,11 @@ def _decode(batch: DataFrame, plans: Mapping[str, Plans], measures: Mapping[str,
         rows = rows.drop(*(error for error, _ in errors[1:]))
     else:
         rows = rows.withColumn("error_column", F.lit(first))
-    rows = rows.persist()
+    return rows
+
+
+def _decode(batch: DataFrame, plans: Mapping[str, Plans], measures: Mapping[str, Column]) -> DecodedBatch:
+    rows = decoded_rows(batch, plans).persist()
     unknown = F.collect_set(F.when(F.col("error.reason").startswith(UNKNOWN), F.col("error.id")))
     standard = {"all_": F.count(F.lit(1)), "dead_": F.count("error"), "unknown_": F.slice(unknown, 1, _UNKNOWN_IDS)}
     aggregates = [measure.alias(name) for name, measure in {**standard, **measures}.items()]

@@ -108,6 +108,8 @@ class Pipeline(Section):
         if len(self.sinks) > 1 and unrepeatable(self.sinks):
             yield "sinks", "a sink among several must write a repeated batch once; jdbc and at-least-once do not"
         yield from self._kafka_problems()
+        if any(check.otherwise == "dead-letter" for check in self.quality) and self.errors.topic is None:
+            yield "quality", "a check with `else: dead-letter` needs errors.topic"
         for step in self.steps:
             if isinstance(step, Join) and step.table not in self.tables:
                 yield "tables", f"has no table {step.table!r}, which {step.origin.setting} joins"
@@ -120,6 +122,8 @@ class Pipeline(Section):
         if (reads_kafka or self._writes_kafka or self.errors.topic) and "bootstrap.servers" not in self.kafka:
             yield "kafka", "bootstrap.servers is missing"
         if not isinstance(self.source, KafkaSource):
+            if self.errors.topic:
+                yield "errors", "a topic of dead letters needs a source of Kafka: other rows are no records"
             return
         formats: list[Format] = [self.source.value, *([self.source.key] if self.source.key else [])]
         if any(item.is_by_id for item in formats) and self.registry is None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import DataFrame, SparkSession
 
 from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, client_config
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import SourceRange
+from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.pipeline.sources.plans import plans_for
 from spark_avro.pipeline.sources.position import with_position
 from spark_avro.streams.following import Plans
 
+#: The columns of Spark's Kafka source that are used.
+_COLUMNS = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
+    " headers array<struct<key: string, value: binary>>"
+)
 #: Seconds for a request to the broker.
 _PATIENCE = 30
 
@@ -39,7 +46,7 @@ class KafkaRecords:
     def stream(self) -> DataFrame:
         """The records as a stream."""
         options = {**self._options(), **self._start(), "maxOffsetsPerTrigger": str(self._spec.limit.records)}
-        return self._with_position(self._spark.readStream.format("kafka").options(**options).load())
+        return self._spark.readStream.format("kafka").options(**options).load()
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
         """The records of some offsets, or all records."""
@@ -49,7 +56,23 @@ class KafkaRecords:
             options |= {"assign": _assigned(ranges), "startingOffsets": _offsets(ranges, "start")}
             options |= {"endingOffsets": _offsets(ranges, "end")}
             options.pop("subscribe", None)
-        return self._with_position(self._spark.read.format("kafka").options(**options).load())
+        return self._spark.read.format("kafka").options(**options).load()
+
+    def empty(self) -> DataFrame:
+        """No records, with the columns of all."""
+        return self._spark.createDataFrame([], _COLUMNS)
+
+    def positioned(self, records: DataFrame) -> DataFrame:
+        """Records as `_kafka`, and as value, key and headers for decoding."""
+        return with_position(records, by_id=self._spec.value.is_by_id)
+
+    def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
+        """How many records of each partition are behind some offsets."""
+        return {
+            (topic, partition): max(0, self._watermarks(topic, partition)[1] - end)
+            for topic, partitions in ends.items()
+            for partition, end in partitions.items()
+        }
 
     def lost(self, ranges: Sequence[SourceRange]) -> int:
         """How many records of some offsets were deleted before they were read; gaps in between are no loss."""
@@ -94,8 +117,6 @@ class KafkaRecords:
             self._client = None
 
     def _is_read(self, topic: str) -> bool:
-        import re  # noqa: PLC0415 - for patterns alone
-
         if self._spec.pattern is None:
             return topic in self._spec.topics
         return re.fullmatch(self._spec.pattern, topic) is not None
@@ -113,9 +134,6 @@ class KafkaRecords:
             config |= {"isolation.level": self._spec.isolation}
             self._client = Consumer(config)
         return self._client
-
-    def _with_position(self, records: DataFrame) -> DataFrame:
-        return with_position(records, by_id=self._spec.value.is_by_id)
 
     def _options(self) -> dict[str, str]:
         spec = self._spec
@@ -158,6 +176,3 @@ def _offsets(ranges: Sequence[SourceRange], side: str) -> str:
     for part in ranges:
         offsets.setdefault(part.topic, {})[str(part.partition)] = getattr(part, side)
     return json.dumps(offsets)
-
-
-__all__ = ["KafkaException", "KafkaRecords"]

@@ -10,6 +10,7 @@ from pyspark.sql.types import StructType
 
 from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource, RateSource, Table
 from spark_avro.pipeline.ports import SourceRange
+from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.pipeline.sources.position import position
 from spark_avro.streams.following import Plans
 
@@ -19,6 +20,22 @@ class Rows:
 
     plans: Mapping[str, Plans] = {}
     refreshes = False
+
+    def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
+        """All rows."""
+        raise NotImplementedError
+
+    def empty(self) -> DataFrame:
+        """No rows, with the columns of all."""
+        return self.batch().limit(0)
+
+    def positioned(self, records: DataFrame) -> DataFrame:
+        """The rows themselves: they have `_kafka`."""
+        return records
+
+    def lag(self, _ends: Offsets) -> Mapping[tuple[str, int], int]:
+        """Nothing is known to be behind."""
+        return {}
 
     def lost(self, _ranges: Sequence[SourceRange]) -> int:
         """Nothing is known to be lost."""

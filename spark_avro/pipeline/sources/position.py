@@ -29,7 +29,7 @@ def position(parts: Mapping[str, Column]) -> Column:
 
 
 def with_position(records: DataFrame, *, by_id: bool) -> DataFrame:
-    """Records of Spark's Kafka source with `_kafka`, `value`, and `key` and `headers` for decoding."""
+    """Records of Spark's Kafka source as `_kafka`, and as `value`, `key` and `headers` for decoding."""
     parts = {name: F.col(name) for name in FIELDS if name in records.columns}
     if by_id:
         parts["schema_id"] = schema_id(F.col("value"))

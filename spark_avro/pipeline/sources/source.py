@@ -8,6 +8,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 
 from spark_avro.pipeline.ports import SourceRange
+from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.streams.following import Plans
 
 
@@ -24,10 +25,19 @@ class Source(Protocol):
     refreshes: bool
 
     def stream(self) -> DataFrame | None:
-        """The records as a stream, with `_kafka`; None for a source that is read once."""
+        """The records as a stream; None for a source that is read once."""
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
-        """The records of some offsets, or all records, with `_kafka`."""
+        """The records of some offsets, or all records."""
+
+    def empty(self) -> DataFrame:
+        """No records, with the columns of all."""
+
+    def positioned(self, records: DataFrame) -> DataFrame:
+        """Records with `_kafka`; the columns `value` and `key` if these are decoded."""
+
+    def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
+        """How many records of each partition are behind some offsets."""
 
     def lost(self, ranges: Sequence[SourceRange]) -> int:
         """How many records of some offsets were deleted before they were read."""

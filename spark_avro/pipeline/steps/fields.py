@@ -69,8 +69,8 @@ def flatten(rows: DataFrame, step: Flatten, _context: StepContext) -> DataFrame:
     for field in rows.schema.fields:
         if field.name in kept:
             continue
-        for parts in _leaves((field.name,), field.dataType, chosen):
-            columns.append(F.col(quoted(parts)).alias(step.separator.join(parts)))
+        leaves = _leaves((field.name,), field.dataType, chosen)
+        columns += [F.col(quoted(parts)).alias(step.separator.join(parts)) for parts in leaves]
     return rows.select(*columns, *kept)
 
 

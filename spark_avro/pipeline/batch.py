@@ -1,0 +1,242 @@
+"""One batch: records are decoded, carried through the steps, checked, written and counted."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from magicbyte.kit.failure import Failure
+from spark_avro.pipeline.counts import BatchCounts, RowsMissing
+from spark_avro.pipeline.letters.isolate import failures
+from spark_avro.pipeline.letters.limit import ErrorLimit
+from spark_avro.pipeline.letters.retry import retried
+from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
+from spark_avro.pipeline.ports import POSITION, BatchIdentity, SinkResult
+from spark_avro.pipeline.prepared import Opened
+from spark_avro.pipeline.refusals import refuse
+from spark_avro.pipeline.stepping import Stepped, Stepping
+from spark_avro.plan.decoding import UNREADABLE
+from spark_avro.streams.dead_letters import Counts
+from spark_avro.streams.following import DecodedBatch, decode_batch
+
+log = logging.getLogger(__name__)
+
+#: The most ids of a pipeline's plan by which records are counted.
+_COUNTED_IDS = 50
+_ROWS, _NEWEST, _UNREADABLE, _ID = "rows_", "newest_", "unreadable_", "id_"
+
+
+class BatchStopped(Failure):
+    """A batch that must not be written: too many errors, or a check of `fail`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """Rows that failed, with stage and reason; `is_of_records` if each is a record, and none is one of several rows."""
+
+    frame: DataFrame
+    rows: int
+    is_of_records: bool = False
+
+
+@dataclass(slots=True)
+class BatchRunner:
+    """Runs batches; a batch is done when `run` returns, and has to be run again if it raises.
+
+    Attributes:
+        opened: The parts of the pipeline.
+        findings: Why the run ends with exit code 100 although its batches are written.
+    """
+
+    opened: Opened
+    findings: list[str] = field(default_factory=list)
+    _limit: ErrorLimit = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._limit = ErrorLimit(self.opened.pipeline.errors.at_most)
+
+    def run(self, records: DataFrame, batch: BatchIdentity, state: Any = None) -> BatchCounts:
+        """Run a batch.
+
+        Args:
+            records: The records of the source.
+            batch: Its identity.
+            state: What steps remember between batches.
+
+        Raises:
+            BrokenRecord: a record cannot be decoded, and errors.tolerance is none.
+            SchemaRefused: `evolve` refuses a record's schema.
+            BatchStopped: too many rows failed, or a check of `fail` did.
+            RegistryUnavailable: the registry does not answer, and the batch needs it.
+            SinkRefused: a target cannot take the rows.
+            RowsMissing: the counts do not add up.
+        """
+        started = time.monotonic()
+        decoded = self._decode(records)
+        try:
+            refuse(decoded, self.opened.pipeline, self.opened.source)
+            context = self.opened.context(records.sparkSession, state)
+            stepping = Stepping(self.opened, context, decoded, batch)
+            counts = self._written(stepping, records, batch, started)
+        finally:
+            decoded.rows.unpersist()
+        if not counts.repeated:
+            counts.check()
+        log.info("%s", counts.line())
+        return counts
+
+    def _decode(self, records: DataFrame) -> DecodedBatch:
+        source, pipeline = self.opened.source, self.opened.pipeline
+        rows = source.positioned(records)
+        measures = {_NEWEST: F.max(F.col(f"{POSITION}.timestamp"))}
+        if not source.plans:
+            rows = rows.persist()
+            columns = {_ROWS: F.count(F.lit(1)), **measures}
+            measured = rows.agg(*(column.alias(name) for name, column in columns.items())).collect()[0].asDict()
+            return DecodedBatch(rows, Counts(measured[_ROWS], measured[_ROWS], 0), frozenset(), measured)
+        measures[_UNREADABLE] = F.count_if(F.col("error.reason").startswith(UNREADABLE))
+        measures |= self._id_counts()
+        patience = {"patience": pipeline.registry.patience} if pipeline.registry else {}
+        return decode_batch(rows, source.plans, refresh=source.refreshes, measures=measures, **patience)
+
+    def _id_counts(self) -> dict[str, Column]:
+        """The counts of records by the ids of the plan as it was at the batch before."""
+        ids = self.opened.source.plans["value"].plan.ids[:_COUNTED_IDS]
+        return {f"{_ID}{number}": F.count_if(F.col(f"{POSITION}.schema_id") == number) for number in ids}
+
+    def _written(self, stepping: Stepping, records: DataFrame, batch: BatchIdentity, started: float) -> BatchCounts:
+        decoded = stepping.decoded
+        stepped = stepping.rows()
+        try:
+            self._stop(stepped, decoded)
+            try:
+                results = self._to_sinks(stepped, batch)
+            except PySparkException as error:
+                if stepped.faults or stepped.verdict is not None:
+                    raise
+                stepped = stepping.rows(stepping.faults(error))
+                self._stop(stepped, decoded)
+                results = self._to_sinks(stepped, batch)
+            failed = self._failures(stepped, decoded, results)
+            for failure in failed:
+                self._send(failure, records, batch)
+        finally:
+            stepped.tagged.unpersist()
+        return self._counts(stepped, decoded, results, sum(failure.rows for failure in failed), batch, started)
+
+    def _stop(self, stepped: Stepped, decoded: DecodedBatch) -> None:
+        """Stop before anything is written if too much failed."""
+        verdict = stepped.verdict
+        if verdict is not None and verdict.stop:
+            raise BatchStopped(verdict.stop)
+        dead = decoded.counts.dead + len(stepped.faults) + (verdict.dead if verdict else 0)
+        problem = self._limit.problem(dead, decoded.counts.rows)
+        if problem is not None:
+            raise BatchStopped(problem)
+
+    def _to_sinks(self, stepped: Stepped, batch: BatchIdentity) -> list[SinkResult]:
+        retry = self.opened.pipeline.errors.retry
+        return [retried(lambda sink=sink: sink.write(stepped.passed, batch), retry) for sink in self.opened.sinks]
+
+    def _failures(self, stepped: Stepped, decoded: DecodedBatch, results: Sequence[SinkResult]) -> list[_Failed]:
+        """The rows that failed, by what refused them.
+
+        Raises:
+            RowsMissing: a sink wrote and rejected another number of rows than it got.
+        """
+        failed: list[_Failed] = []
+        verdict = stepped.verdict
+        if decoded.counts.dead:
+            failed.append(_Failed(_broken(decoded.rows), decoded.counts.dead, is_of_records=True))
+        if stepped.faults:
+            failed.append(_Failed(failures(decoded.rows, stepped.faults), len(stepped.faults), is_of_records=True))
+        if verdict is not None and verdict.dead:
+            assert self.opened.gate is not None
+            failed.append(_Failed(failed_checks(self.opened.gate.dead(stepped.tagged)), verdict.dead))
+        for sink, result in zip(self.opened.sinks, results, strict=True):
+            refused = 0 if result.rejected is None else result.rejected.count()
+            if result.written + refused != stepped.passed_count and not result.repeated:
+                raise RowsMissing(
+                    f"{type(sink).__name__} got {stepped.passed_count:,} rows, wrote {result.written:,} and rejected"
+                    f" {refused:,}; the batch is not committed"
+                )
+            if result.rejected is not None:
+                failed.append(_Failed(rejected(result.rejected, "TASK_PUT"), refused))
+        return failed
+
+    def _send(self, failed: _Failed, records: DataFrame, batch: BatchIdentity) -> None:
+        """Write dead letters, one for each record.
+
+        Raises:
+            BatchStopped: there is no topic for them.
+            RowsMissing: another number of letters was written.
+        """
+        if self.opened.letters is None:
+            first = failed.frame.limit(1).collect()[0]
+            place = f"topic {first['topic']}, partition {first['partition']}, offset {first['offset']}"
+            raise BatchStopped(f"{first['reason']} at {place}; errors.tolerance is none")
+        whole = letters(failed.frame, records).persist()
+        try:
+            self.opened.letters.log_samples(whole)
+            sent = self.opened.letters.write(whole, batch)
+        finally:
+            whole.unpersist()
+        if sent != failed.rows and (failed.is_of_records or not 0 < sent <= failed.rows):
+            raise RowsMissing(f"{failed.rows:,} rows failed, but {sent:,} dead letters were written")
+
+    def _counts(
+        self,
+        stepped: Stepped,
+        decoded: DecodedBatch,
+        results: Sequence[SinkResult],
+        dead: int,
+        batch: BatchIdentity,
+        started: float,
+    ) -> BatchCounts:
+        verdict, source = stepped.verdict, self.opened.source
+        if verdict is not None and verdict.finding:
+            self.findings.append(verdict.finding)
+        into_steps = decoded.counts.decoded - len(stepped.faults)
+        ends: dict[str, dict[int, int]] = {}
+        for part in batch.ranges:
+            ends.setdefault(part.topic, {})[part.partition] = part.end
+        return BatchCounts(
+            number=batch.number,
+            read=decoded.counts.rows,
+            written=min(result.written for result in results),
+            dead=dead,
+            dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
+            made=max(0, stepped.count - into_steps),
+            lost=source.lost(batch.ranges),
+            failed=verdict.failed if verdict else {},
+            ids=_by_id(decoded.measured),
+            seconds=time.monotonic() - started,
+            event_time=decoded.measured[_NEWEST],
+            lag=source.lag(ends),
+            repeated=any(result.repeated for result in results),
+        )
+
+
+def _broken(rows: DataFrame) -> DataFrame:
+    """The records that could not be decoded, with stage and reason."""
+    stage = F.when(F.col("error_column") == "key", F.lit("KEY_CONVERTER")).otherwise(F.lit("VALUE_CONVERTER"))
+    place = [F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset")]
+    failed = rows.where(F.col("error").isNotNull())
+    return failed.select(
+        *place, F.col("error.id").alias("schema_id"), stage.alias("stage"), F.col("error.reason").alias("reason")
+    )
+
+
+def _by_id(measured: Mapping[str, Any]) -> dict[int, int]:
+    return {
+        int(name.removeprefix(_ID)): count
+        for name, count in measured.items()
+        if name.startswith(_ID) and name.removeprefix(_ID).isdecimal() and count
+    }

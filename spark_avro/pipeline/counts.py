@@ -1,0 +1,71 @@
+"""What is counted of a batch, and the equation that must hold: what is read is written, dead or dropped.
+
+The audit's seam: `BatchCounts` is what a later audit reports for each batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from magicbyte.kit.failure import Failure
+
+
+class RowsMissing(Failure):
+    """The rows that were read are not the rows that were written, dead or dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCounts:
+    """The rows of a batch.
+
+    Attributes:
+        number: The number of the batch.
+        read: Records of the source.
+        made: Rows that steps made beyond those that they got, such as those of `explode`.
+        written: Rows that the sinks wrote.
+        dead: Dead letters.
+        dropped: Rows that steps or checks left out.
+        lost: Records that the broker deleted before they were read.
+        failed: Rows that failed by check name.
+        ids: Records by schema id.
+        seconds: How long the batch took.
+        event_time: The time of the newest record.
+        lag: Records behind the batch by topic and partition.
+        repeated: Whether a target had the batch already.
+    """
+
+    number: int
+    read: int
+    written: int
+    dead: int = 0
+    dropped: int = 0
+    made: int = 0
+    lost: int = 0
+    failed: Mapping[str, int] = field(default_factory=dict)
+    ids: Mapping[int, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    event_time: datetime | None = None
+    lag: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    repeated: bool = False
+
+    def check(self) -> None:
+        """Raise RowsMissing unless read + made = written + dead + dropped."""
+        if self.read + self.made != self.written + self.dead + self.dropped:
+            raise RowsMissing(
+                f"batch {self.number}: {self.read:,} rows read and {self.made:,} made are not {self.written:,} written,"
+                f" {self.dead:,} dead and {self.dropped:,} dropped; the batch is not committed"
+            )
+
+    def line(self) -> str:
+        """The log line of the batch."""
+        parts = [f"batch {self.number}: {self.read:,} read", f"{self.written:,} written", f"{self.dead:,} dead"]
+        parts += [f"{self.dropped:,} dropped"]
+        parts += [f"{self.made:,} made"] if self.made else []
+        parts += [f"{self.lost:,} LOST before they were read"] if self.lost else []
+        parts += [f"{name} failed {count:,} times" for name, count in self.failed.items()]
+        parts += ["written before"] if self.repeated else []
+        parts += [f"{self.seconds:.1f} s"]
+        parts += [f"lag {sum(self.lag.values()):,} records"] if self.lag else []
+        return ", ".join(parts)

@@ -1,0 +1,124 @@
+"""The lease of a checkpoint: one driver runs a pipeline, and a second one is refused while the first lives."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any, Self
+
+from magicbyte.kit.failure import Failure
+from spark_avro.pipeline.folder import Folder
+
+log = logging.getLogger(__name__)
+
+FILE = "_magicbyte/owner.json"
+#: Seconds between two heartbeats, and without one after which an owner counts as gone.
+_BEAT, _GONE = 5.0, 30.0
+
+
+class LeaseHeld(Failure):
+    """Another driver runs this pipeline."""
+
+
+class Lease:
+    """The lease, held while the context lasts.
+
+    The owner writes its id and a counter that it raises every five seconds. A driver that finds another owner takes
+    over at once if that was a process of this host that is gone, and else when the counter stands still for 30 seconds.
+
+    Args:
+        folder: The checkpoint.
+        name: The pipeline's name, for messages.
+        beat: Seconds between two heartbeats.
+        gone: Seconds without a heartbeat after which an owner counts as gone.
+    """
+
+    def __init__(self, folder: Folder, name: str, *, beat: float = _BEAT, gone: float = _GONE) -> None:
+        self._folder = folder
+        self._name = name
+        self._beat, self._gone = beat, gone
+        self._id = uuid.uuid4().hex
+        self._beats = 0
+        self._stop = threading.Event()
+        self._lost: str | None = None
+        self._thread = threading.Thread(target=self._keep, name=f"lease of {name}", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._wait_for_owner()
+        self._write()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        if self._lost is None and self._owner().get("id") == self._id:
+            self._folder.delete(FILE)
+
+    def check(self) -> None:
+        """Raise LeaseHeld if another driver took the lease over."""
+        if self._lost is not None:
+            raise LeaseHeld(f"pipeline {self._name}: {self._lost} took over the checkpoint {self._folder.path}")
+
+    def _wait_for_owner(self) -> None:
+        # A file system without atomic replacement shows no owner for a moment.
+        first = self._owner() or (self._stop.wait(self._beat / 10), self._owner())[1]
+        deadline = time.monotonic() + self._gone
+        while first and not _is_gone(first):
+            if time.monotonic() > deadline:
+                log.warning("%s gave no sign for %g s; its lease is taken over", _shown(first), self._gone)
+                return
+            self._stop.wait(self._beat / 5)
+            now = self._owner()
+            if now.get("beats") != first.get("beats") and now.get("id") == first.get("id"):
+                raise LeaseHeld(
+                    f"pipeline {self._name} is run by {_shown(first)}, on the checkpoint {self._folder.path}"
+                )
+            first = now
+
+    def _keep(self) -> None:
+        while not self._stop.wait(self._beat):
+            try:
+                owner = self._owner()
+                if owner.get("id") != self._id:
+                    self._lost = _shown(owner) if owner else "nobody, but the lease was deleted; another driver perhaps"
+                    return
+                self._write()
+            except Exception as error:  # noqa: BLE001 - a file system that fails for a moment; the next beat tries again
+                log.warning("the lease of %s cannot be renewed: %s", self._name, error)
+
+    def _write(self) -> None:
+        self._beats += 1
+        owner = {"id": self._id, "host": socket.gethostname(), "pid": os.getpid(), "beats": self._beats}
+        self._folder.replace(FILE, json.dumps({**owner, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}))
+
+    def _owner(self) -> Mapping[str, Any]:
+        text = self._folder.read(FILE)
+        try:
+            owner = json.loads(text) if text else {}
+        except ValueError:
+            return {}
+        return owner if isinstance(owner, dict) else {}
+
+
+def _is_gone(owner: Mapping[str, Any]) -> bool:
+    """Whether an owner was a process of this host that does not run any more."""
+    if owner.get("host") != socket.gethostname() or owner.get("pid") == os.getpid():
+        return False
+    try:
+        os.kill(int(owner["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, KeyError, ValueError):
+        return False
+    return False
+
+
+def _shown(owner: Mapping[str, Any]) -> str:
+    return f"process {owner.get('pid')} on {owner.get('host')}"

@@ -1,0 +1,92 @@
+"""The metrics of a running pipeline in Prometheus's text format, served over HTTP or written to a file."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server, write_to_textfile
+
+from spark_avro.pipeline.counts import BatchCounts
+
+_PREFIX = "magicbyte_pipeline"
+
+
+class PipelineMetrics:
+    """The metrics of one pipeline.
+
+    Args:
+        pipeline: Its name.
+        target: `:PORT` or `HOST:PORT` to serve them, or a file that is replaced after each batch; None for neither.
+    """
+
+    def __init__(self, pipeline: str, target: str | None = None) -> None:
+        self._registry = CollectorRegistry()
+        self._name = pipeline
+        self._rows = self._counter("rows", "Rows by what became of them.", "outcome")
+        self._seconds = self._gauge("batch_seconds", "How long the last batch took.")
+        self._batch = self._gauge("batch", "The number of the last batch.")
+        self._lag = self._gauge("lag_records", "Records behind the last batch.", "topic", "partition")
+        self._lag_seconds = self._gauge("lag_seconds", "The age of the newest record of the last batch at its end.")
+        self._event_time = self._gauge("event_time_seconds", "The time of the newest record of the last batch.")
+        self._failed = self._counter("quality_failed", "Rows that failed a check.", "check")
+        self._ids = self._counter("schema_id_rows", "Records by schema id.", "id")
+        self._success = self._gauge("last_success_timestamp_seconds", "When the last batch was written.")
+        self._restarts = self._counter("restarts", "Starts from a checkpoint with progress.")
+        self._file: Path | None = None
+        self._server: Any = None
+        self._thread: threading.Thread | None = None
+        host, colon, port = (target or "").rpartition(":")
+        if colon and port.isdecimal():
+            self._server, self._thread = start_http_server(int(port), host or "127.0.0.1", registry=self._registry)
+        elif target:
+            self._file = Path(target)
+
+    @property
+    def port(self) -> int | None:
+        """The port on which they are served."""
+        return None if self._server is None else int(self._server.server_port)
+
+    def restarted(self) -> None:
+        """Count a start from a checkpoint with progress."""
+        self._restarts.labels(self._name).inc()
+        self._publish()
+
+    def add(self, counts: BatchCounts) -> None:
+        """Add a batch."""
+        outcomes = ("read", "written", "dead", "dropped", "made", "lost")
+        for outcome in outcomes:
+            self._rows.labels(self._name, outcome).inc(getattr(counts, outcome))
+        self._seconds.labels(self._name).set(counts.seconds)
+        self._batch.labels(self._name).set(counts.number)
+        for (topic, partition), behind in counts.lag.items():
+            self._lag.labels(self._name, topic, str(partition)).set(behind)
+        if counts.event_time is not None:
+            newest = counts.event_time.timestamp()
+            self._event_time.labels(self._name).set(newest)
+            self._lag_seconds.labels(self._name).set(max(0.0, time.time() - newest))
+        for check, rows in counts.failed.items():
+            self._failed.labels(self._name, check).inc(rows)
+        for schema_id, rows in counts.ids.items():
+            self._ids.labels(self._name, str(schema_id)).inc(rows)
+        self._success.labels(self._name).set(time.time())
+        self._publish()
+
+    def close(self) -> None:
+        """Stop serving."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+
+    def _publish(self) -> None:
+        if self._file is not None:
+            write_to_textfile(str(self._file), self._registry)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"{_PREFIX}_{name}", text, ("pipeline", *labels), registry=self._registry)
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(f"{_PREFIX}_{name}", text, ("pipeline", *labels), registry=self._registry)

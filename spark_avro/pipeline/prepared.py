@@ -1,0 +1,156 @@
+"""The stages of a pipeline before it runs: the file is read, its parts are opened, the columns are worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructType
+
+from spark_avro.pipeline import sinks
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.source import KafkaSource
+from spark_avro.pipeline.letters.topic import LettersTopic
+from spark_avro.pipeline.ports import KEY, POSITION, Sink, SinkContext
+from spark_avro.pipeline.quality.gate import Gate
+from spark_avro.pipeline.sources.opening import open_source
+from spark_avro.pipeline.sources.source import Source
+from spark_avro.pipeline.steps.step import StepContext
+from spark_avro.pipeline.steps.table import apply_steps
+from spark_avro.streams.following import decoded_rows, patiently
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A pipeline whose source, sinks, checks and dead letters are opened; nothing is checked or written yet.
+
+    Attributes:
+        pipeline: The file.
+        spark: The session.
+        source: The source.
+        sinks: The sinks.
+        gate: The checks; None without.
+        letters: The topic of dead letters; None without.
+    """
+
+    pipeline: Pipeline
+    spark: SparkSession
+    source: Source
+    sinks: tuple[Sink, ...]
+    gate: Gate | None
+    letters: LettersTopic | None
+
+    def context(self, spark: SparkSession | None = None, state: Any = None) -> StepContext:
+        """What steps may use."""
+        return StepContext(spark or self.spark, self.pipeline.tables, state)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.source.close()
+        for part in (*self.sinks, self.letters):
+            if part is not None:
+                part.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A pipeline whose columns are known and whose targets are checked.
+
+    Attributes:
+        opened: The parts.
+        decoded: The columns of the decoded records.
+        written: The columns that the sinks get.
+        statements: The DDL that the first batch would make each sink issue.
+    """
+
+    opened: Opened
+    decoded: StructType
+    written: StructType
+    statements: tuple[tuple[str, ...], ...]
+
+
+def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = False) -> Opened:
+    """Open the parts of a pipeline.
+
+    Args:
+        pipeline: The file.
+        spark: The session.
+        adopt: Whether targets that another query has written to are taken over.
+    """
+    context = SinkContext(
+        spark=spark,
+        pipeline=pipeline.name,
+        columns=pipeline.evolve.columns,  # type: ignore[arg-type]
+        kafka=pipeline.kafka,
+        registry=pipeline.registry.client_settings if pipeline.registry else None,
+        adopt=adopt,
+    )
+    errors, source = pipeline.errors, pipeline.source
+    letters = None
+    if errors.topic is not None:
+        topics = source.topics if isinstance(source, KafkaSource) else ()
+        letters = LettersTopic(
+            pipeline.name, errors.topic, pipeline.kafka, topics, errors.headers, errors.mask, errors.log
+        )
+    return Opened(
+        pipeline=pipeline,
+        spark=spark,
+        source=open_source(spark, pipeline),
+        sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks),
+        gate=Gate(pipeline.quality) if pipeline.quality else None,
+        letters=letters,
+    )
+
+
+def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:
+    """Work out the columns with the registry's schemas, and check the targets; writes nothing.
+
+    Args:
+        opened: The parts.
+        check_targets: Whether the sinks look at their targets.
+
+    Raises:
+        PipelineError: a step, check or sink does not fit the columns; names the place in the file.
+        RegistryUnavailable: the registry does not answer.
+        SinkRefused: a target cannot take the rows.
+    """
+    registry = opened.pipeline.registry
+    for plans in opened.source.plans.values():
+        patiently(plans.refresh, registry.patience) if registry else plans.refresh()
+    empty = decoded_rows(opened.source.positioned(opened.source.empty()), opened.source.plans)
+    rows = record_columns(empty)
+    written = passed(opened, tagged(opened, opened.context())(rows))
+    statements: tuple[tuple[str, ...], ...] = ()
+    if check_targets:
+        statements = tuple(sink.prepare(written.schema) for sink in opened.sinks)
+    return Prepared(opened, rows.schema, written.schema, statements)
+
+
+def record_columns(decoded: DataFrame) -> DataFrame:
+    """The columns of decoded records: the fields of the value or `value` itself, `_key` and `_kafka`."""
+    if "decoded" not in decoded.columns:
+        return decoded
+    kept = [POSITION]
+    value = (
+        "decoded.*" if isinstance(decoded.schema["decoded"].dataType, StructType) else F.col("decoded").alias("value")
+    )
+    key = [F.col("decoded_key").alias(KEY)] if "decoded_key" in decoded.columns else []
+    return decoded.select(value, *key, *kept)
+
+
+def tagged(opened: Opened, context: StepContext) -> Callable[[DataFrame], DataFrame]:
+    """The function that carries records through the steps, and tags the rows with the checks that they fail."""
+
+    def apply(rows: DataFrame) -> DataFrame:
+        rows = apply_steps(rows, opened.pipeline.steps, context)
+        return rows if opened.gate is None else opened.gate.tag(rows)
+
+    return apply
+
+
+def passed(opened: Opened, rows: DataFrame) -> DataFrame:
+    """The tagged rows for the sinks."""
+    return rows if opened.gate is None else opened.gate.passed(rows)

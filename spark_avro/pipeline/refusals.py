@@ -1,0 +1,60 @@
+"""When a decoded batch must not go on: broken records without tolerance, and what `evolve` says of schema ids."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from magicbyte.kit.failure import Failure
+from spark_avro.errors import BrokenRecord
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.ports import POSITION
+from spark_avro.pipeline.sources.source import Source
+from spark_avro.plan.decoding import UNREADABLE
+from spark_avro.streams.following import DecodedBatch, Follower, patiently
+
+
+class SchemaRefused(Failure):
+    """A record has a schema that `evolve` does not let in."""
+
+
+def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
+    """Stop a batch with broken records if the file does not tolerate them.
+
+    Raises:
+        BrokenRecord: errors.tolerance is none.
+        SchemaRefused: evolve.new-version or evolve.unreadable is fail, and the batch has such a record.
+        RegistryUnavailable: the registry does not say whether it has an id.
+    """
+    if not decoded.counts.dead:
+        return
+    registered = _registered(decoded, pipeline, source)
+    if registered and pipeline.evolve.new_version == "fail" and not source.refreshes:
+        _raise(decoded.rows, F.col("error.id").isin(*registered), "evolve.new-version is fail")
+    if registered and source.refreshes and pipeline.evolve.unreadable == "fail":
+        _raise(decoded.rows, F.col("error.id").isin(*registered), "it is of another subject; evolve.unreadable is fail")
+    if decoded.measured.get("unreadable_") and pipeline.evolve.unreadable == "fail":
+        _raise(decoded.rows, F.col("error.reason").startswith(UNREADABLE), "evolve.unreadable is fail")
+    if pipeline.errors.tolerance == "none":
+        reason, place = _first(decoded.rows, F.col("error").isNotNull())
+        raise BrokenRecord(reason, place)
+
+
+def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> list[int]:
+    """The ids outside the plan that the registry has; an id that it does not have is the record's fault."""
+    followers = [plans for plans in source.plans.values() if isinstance(plans, Follower)]
+    if not decoded.unknown or not followers or pipeline.registry is None:
+        return []
+    patience = pipeline.registry.patience
+    return [number for number in sorted(decoded.unknown) if patiently(lambda n=number: followers[0].has(n), patience)]
+
+
+def _raise(rows: DataFrame, which: Column, why: str) -> None:
+    reason, place = _first(rows, which)
+    raise SchemaRefused(f"{reason} at {place}: {why}")
+
+
+def _first(rows: DataFrame, which: Column) -> tuple[str, str]:
+    """The reason and place of the first such row."""
+    first = rows.where(which).select("error.reason", f"{POSITION}.*").limit(1).collect()[0]
+    return first["reason"], f"topic {first['topic']}, partition {first['partition']}, offset {first['offset']}"

@@ -1,0 +1,34 @@
+"""The numbers of the batches of a source that is read once: Spark has no checkpoint for it, so this log has them."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+from spark_avro.pipeline.folder import Folder
+
+_FILE = "_magicbyte/runs.json"
+
+
+class RunLog:
+    """The query's id and the number of the last batch that is finished."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        text = folder.read(_FILE)
+        self._log = json.loads(text) if text else {"id": str(uuid.uuid4()), "last": -1}
+        if text is None:
+            self._folder.write(_FILE, json.dumps(self._log))
+
+    def query_id(self) -> str:
+        """The query's id, made at the first start."""
+        return str(self._log["id"])
+
+    def next_number(self) -> int:
+        """The number of the next batch; that of the last one again if it was not finished."""
+        return int(self._log["last"]) + 1
+
+    def commit(self, number: int) -> None:
+        """Write that a batch is finished."""
+        self._log["last"] = number
+        self._folder.replace(_FILE, json.dumps(self._log))

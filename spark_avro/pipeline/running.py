@@ -1,0 +1,200 @@
+"""A running pipeline: the streaming query or the batch job, its lease, and its end after a batch."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_avro.pipeline.batch import BatchRunner
+from spark_avro.pipeline.counts import BatchCounts
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.lease import Lease
+from spark_avro.pipeline.ports import BatchIdentity, SourceRange
+from spark_avro.pipeline.prepared import Opened, open_pipeline, prepare
+from spark_avro.pipeline.run_log import RunLog
+from spark_avro.pipeline.sources.checkpoint import Checkpoint
+from spark_avro.pipeline.state import BatchState
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two looks at a query, and for a finished batch to get into the checkpoint.
+_LOOK, _COMMIT = 0.2, 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did.
+
+    Attributes:
+        batches: The number of batches.
+        read, written, dead, dropped: The rows of all batches.
+        findings: Why it ends with exit code 100 although its batches are written.
+    """
+
+    batches: int = 0
+    read: int = 0
+    written: int = 0
+    dead: int = 0
+    dropped: int = 0
+    findings: tuple[str, ...] = ()
+
+    def plus(self, counts: BatchCounts) -> RunResult:
+        """The result with one more batch."""
+        return RunResult(
+            self.batches + 1,
+            self.read + counts.read,
+            self.written + counts.written,
+            self.dead + counts.dead,
+            self.dropped + counts.dropped,
+            self.findings,
+        )
+
+
+@dataclass(slots=True)
+class Running:
+    """Runs a pipeline until its end, or until `stop` is called, then after the batch that is running.
+
+    Attributes:
+        pipeline: The file.
+        spark: The session.
+        adopt: Whether targets that another query has written to are taken over.
+        until_caught_up: Whether the run ends when all records are read that are there, whatever the trigger says.
+        on_batch: Receives the counts of each batch.
+    """
+
+    pipeline: Pipeline
+    spark: SparkSession
+    adopt: bool = False
+    until_caught_up: bool = False
+    on_batch: Callable[[BatchCounts], None] | None = None
+    on_restart: Callable[[], None] | None = None
+    _stopping: threading.Event = field(default_factory=threading.Event)
+    _batch_runs: threading.Lock = field(default_factory=threading.Lock)
+    _failure: BaseException | None = None
+    _done: int | None = None
+    _result: RunResult = field(default_factory=RunResult)
+
+    def stop(self) -> None:
+        """End the run after the batch that is running."""
+        self._stopping.set()
+
+    def run(self) -> RunResult:
+        """Run the pipeline.
+
+        Raises:
+            PipelineError: the file does not fit the columns or the target.
+            LeaseHeld: another driver runs it.
+            Failure: as `BatchRunner.run`.
+        """
+        if self.pipeline.audit:
+            log.warning("audit: true has no effect in this release")
+        checkpoint = Checkpoint(self.spark, self.pipeline.checkpoint)
+        with Lease(checkpoint.folder, self.pipeline.name) as lease:
+            opened = open_pipeline(self.pipeline, self.spark, adopt=self.adopt)
+            try:
+                prepare(opened)
+                if opened.letters is not None:
+                    opened.letters.prepare()
+                if checkpoint.last_planned() is not None and self.on_restart is not None:
+                    self.on_restart()
+                runner = BatchRunner(opened)
+                stream = opened.source.stream()
+                if stream is None:
+                    self._run_once(opened, runner, checkpoint)
+                else:
+                    self._run_stream(stream, runner, checkpoint, lease)
+                return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
+            finally:
+                opened.close()
+
+    def _run_stream(self, stream: DataFrame, runner: BatchRunner, checkpoint: Checkpoint, lease: Lease) -> None:
+        def one_batch(records: DataFrame, number: int) -> None:
+            with self._batch_runs:
+                if self._stopping.is_set():
+                    raise _Stopped
+                try:
+                    lease.check()
+                    query_id = checkpoint.query_id() or ""
+                    batch = BatchIdentity(self.pipeline.name, query_id, number, checkpoint.ranges(number))
+                    state = BatchState(records.sparkSession, checkpoint.folder, number)
+                    self._add(runner.run(records, batch, state))
+                    self._done = number
+                except BaseException as error:
+                    self._failure = error
+                    raise
+
+        writer = stream.writeStream.foreachBatch(one_batch).queryName(self.pipeline.name)
+        query = writer.option("checkpointLocation", self.pipeline.checkpoint).trigger(**self._trigger()).start()
+        try:
+            while query.isActive and not self._stopping.wait(_LOOK):
+                pass
+            if query.isActive:
+                self._end(query, checkpoint)
+            elif query.exception() is not None:
+                query.awaitTermination()
+        except StreamingQueryException as error:
+            raise self._failure or error from None
+        finally:
+            query.stop()
+
+    def _run_once(self, opened: Opened, runner: BatchRunner, checkpoint: Checkpoint) -> None:
+        """A source that is read once: one batch, whose number and id stand in our own log."""
+        own = RunLog(checkpoint.folder)
+        batch = BatchIdentity(self.pipeline.name, own.query_id(), own.next_number())
+        state = BatchState(self.spark, checkpoint.folder, batch.number)
+        self._add(runner.run(opened.source.batch(), batch, state))
+        own.commit(batch.number)
+
+    def run_range(self, ranges: Sequence[SourceRange], query_id: str) -> RunResult:
+        """Run one batch over some offsets, beside the stream and its checkpoint.
+
+        Args:
+            ranges: The offsets.
+            query_id: The identity of the range, the same at each run.
+        """
+        opened = open_pipeline(self.pipeline, self.spark, adopt=self.adopt)
+        try:
+            prepare(opened)
+            runner = BatchRunner(opened)
+            batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges))
+            self._add(runner.run(opened.source.batch(ranges), batch))
+            return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
+        finally:
+            opened.close()
+
+    def _add(self, counts: BatchCounts) -> None:
+        self._result = self._result.plus(counts)
+        if self.on_batch is not None:
+            self.on_batch(counts)
+
+    def _trigger(self) -> dict[str, Any]:
+        every = self.pipeline.trigger.every
+        if every is None or self.until_caught_up:
+            return {"availableNow": True}
+        return {"processingTime": f"{int(every.total_seconds() * 1000)} milliseconds"}
+
+    def _end(self, query: Any, checkpoint: Checkpoint) -> None:
+        """Stop a query between two batches: wait for the one that runs, and until it is in the checkpoint."""
+        log.info("stopping after the batch")
+        with self._batch_runs:
+            deadline = time.monotonic() + _COMMIT
+            while self._done is not None and (checkpoint.last_committed() or -1) < self._done:
+                if not query.isActive or time.monotonic() > deadline:
+                    break
+                time.sleep(_LOOK)
+            query.stop()
+
+
+class _Stopped(Exception):
+    """A batch that is not begun because the run ends."""
+
+
+def _fields(result: RunResult) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in ("batches", "read", "written", "dead", "dropped")}
