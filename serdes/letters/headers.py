@@ -95,7 +95,7 @@ class DeadLetter:
             is_text = attribute in {"message", "stacktrace"}
             if self.exception is not None if is_text else value is not None:
                 headers.append((name, form.encode(attribute, value)))
-        for attribute, name in _OWN_NAMES.items():
+        for attribute, name in OWN_NAMES.items():
             value = getattr(self, attribute)
             if value is not None and attribute not in form.names:
                 headers.append((OWN + name, str(value).encode()))
@@ -189,7 +189,7 @@ FORMS: Mapping[str, HeaderForm] = {
 }
 
 #: By attribute the name of our header, without OWN, if the form has none.
-_OWN_NAMES = {
+OWN_NAMES = {
     "stage": "stage",
     "connector": "connector",
     "schema_id": "schema.id",
@@ -221,7 +221,7 @@ def read_letter(headers: Iterable[Header]) -> DeadLetter | None:
     form = FORMS[name]
     last = dict(pairs)
     texts = {attribute: form.decode(attribute, last.get(header)) for attribute, header in form.names.items()}
-    for attribute, header in _OWN_NAMES.items():
+    for attribute, header in OWN_NAMES.items():
         if attribute not in form.names and (value := last.get(OWN + header)) is not None:
             texts[attribute] = value.decode("utf-8", "replace")
     if form.key_exception is not None and form.key_exception in last:

@@ -194,6 +194,7 @@ class Verdict:
         dropped: Rows of `drop`.
         dead: Rows of `dead-letter`.
         failed: Rows that failed by check name.
+        breakdown: By check name the failed rows by the values of its `by` columns, such as `carrier=UA`.
         stop: Why the batch must not be written (`else: fail`); None to go on.
         finding: Why the run ends with exit code 100 after the batch is written (`at-most`); None to go on.
     """
@@ -202,6 +203,7 @@ class Verdict:
     dropped: int = 0
     dead: int = 0
     failed: Mapping[str, int] = field(default_factory=dict)
+    breakdown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stop: str | None = None
     finding: str | None = None
 

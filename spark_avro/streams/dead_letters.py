@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from serdes.letters.headers import CONNECT, OWN
 from serdes.message import wire
 from spark_avro.modes import PERMISSIVE, present
 from spark_avro.plan.decoding import MAGIC, ColumnPlan, Decoded
+from spark_avro.streams.header_columns import HEADERS, with_headers
 
 #: Columns of Spark's Kafka source.
 _KAFKA = ("topic", "partition", "offset", "timestamp")
@@ -80,24 +78,19 @@ def to_dead_letters(
         subject: The subject that was decoded, for the header.
     """
     failed = rows.where(F.col("error").isNotNull())
-    texts: Mapping[str, Any] = {
-        **{f"{CONNECT}{part}": F.col(part).cast("string") for part in _KAFKA[:3] if part in rows.columns},
-        f"{CONNECT}connector.name": F.lit(name),
-        f"{CONNECT}task.id": F.spark_partition_id().cast("string"),
-        f"{CONNECT}stage": F.lit(stage),
-        f"{CONNECT}class.name": F.lit("spark_avro.from_confluent_avro"),
-        f"{CONNECT}exception.class.name": F.lit("spark_avro.BrokenRecord"),
-        f"{CONNECT}exception.message": F.col("error.reason"),
-        f"{CONNECT}exception.stacktrace": F.lit(""),
-        f"{OWN}schema.id": F.col("error.id").cast("string"),
-        **({f"{OWN}schema.subject": F.lit(subject)} if subject else {}),
+    failure: dict[str, Column] = {
+        **{part: F.col(part) for part in _KAFKA[:3] if part in rows.columns},
+        "connector": F.lit(name),
+        "task": F.spark_partition_id(),
+        "stage": F.lit(stage),
+        "executing": F.lit("spark_avro.from_confluent_avro"),
+        "exception": F.lit("spark_avro.BrokenRecord"),
+        "message": F.col("error.reason"),
+        "stacktrace": F.lit(""),
+        "schema_id": F.col("error.id"),
+        "subject": F.lit(subject),
+        **({"timestamp": F.unix_millis("timestamp")} if "timestamp" in rows.columns else {}),
     }
-    added = F.array(
-        *(F.struct(F.lit(key).alias("key"), text.cast("binary").alias("value")) for key, text in texts.items())
-    )
-    # A record without a schema id gets no header for it.
-    error_headers = F.filter(added, lambda header: header["value"].isNotNull())
-    original = F.coalesce(F.col("headers"), F.slice(added, 1, 0)) if "headers" in rows.columns else None
-    headers = error_headers if original is None else F.concat(original, error_headers)
+    original = F.col("headers") if "headers" in rows.columns else F.lit(None).cast(HEADERS)
     key = [F.col("key")] if "key" in rows.columns else []
-    return failed.select(*key, F.col("error.raw").alias("value"), headers.alias("headers"))
+    return failed.select(*key, F.col("error.raw").alias("value"), with_headers(original, failure).alias("headers"))

@@ -37,7 +37,7 @@ FENCES = {
         registry/log/reader.py registry/log/topic.py
         rest_proxy/produce/producers.py rest_proxy/consume/consumer.py rest_proxy/consume/stateless.py
         rest_proxy/admin/asker.py rest_proxy/admin/cluster.py rest_proxy/admin/client_check.py rest_proxy/errors.py
-        serdes/console/
+        serdes/console/ spark_avro/pipeline/
     """,
     "sqlalchemy": "registry/log/sql.py spark_avro/",
     "pyspark": "spark_avro/ magicbyte/cli/",

@@ -145,6 +145,10 @@ class SchemaOnly(Section):
     ids: tuple[int, ...] = setting(ListOf(whole(1), least=1, or_one=True), "The schema ids.")
 
 
+#: The least and the greatest value.
+_BOUNDS = 2
+
+
 def _value() -> Scalar:
     return Scalar("a value", lambda value: value, {}, (str, int, float, bool))
 
@@ -188,3 +192,10 @@ class Check(Section):
         chosen = [name for name in kinds if name in self.origin.places]
         if len(chosen) != 1:
             yield chosen[1] if chosen else "", f"must have one of {', '.join(kinds)}"
+        if self.volume is not None and self.otherwise not in {"warn", "fail"}:
+            yield "else", f"must be warn or fail: volume concerns no single row, so none can be {self.otherwise}"
+        for path, bounds in (self.range or {}).items():
+            if len(bounds) != _BOUNDS:
+                yield "range", f"{path} must have two values, the least and the greatest"
+        if self.volume is not None and len(self.volume.between) != _BOUNDS:
+            yield "volume", "between must have two values, the least and the greatest"

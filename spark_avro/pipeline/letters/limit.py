@@ -1,0 +1,50 @@
+"""`errors.at-most`: when so much fails that the pipeline should stop, before the dead letters hold the whole topic."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from spark_avro.pipeline.file.policies import PerHour
+
+_HOUR = 3600.0
+
+
+@dataclass(slots=True)
+class ErrorLimit:
+    """Counts the dead letters of batches against a limit.
+
+    Attributes:
+        at_most: A share of a batch's rows, or a number of rows per hour of this run; None for no limit.
+        clock: The time in seconds.
+    """
+
+    at_most: float | PerHour | None
+    clock: Callable[[], float] = time.monotonic
+    _batches: deque[tuple[float, int]] = field(default_factory=deque, init=False)
+
+    def problem(self, dead: int, rows: int) -> str | None:
+        """Why a batch must not be written; None if its dead letters are within the limit.
+
+        Args:
+            dead: The batch's rows that would become dead letters.
+            rows: All of its rows.
+        """
+        if isinstance(self.at_most, PerHour):
+            now = self.clock()
+            while self._batches and self._batches[0][0] <= now - _HOUR:
+                self._batches.popleft()
+            before = sum(count for _, count in self._batches)
+            if before + dead > self.at_most.rows:
+                return (
+                    f"errors.at-most: {before + dead:,} records failed within an hour, {dead:,} of them in this batch;"
+                    f" at most {self.at_most.rows:,} per hour may"
+                )
+            self._batches.append((now, dead))
+        elif self.at_most is not None and dead > self.at_most * rows:
+            return (
+                f"errors.at-most: {dead:,} of the {rows:,} records of this batch failed; at most {self.at_most:g} may"
+            )
+        return None

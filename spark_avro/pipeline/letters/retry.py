@@ -1,0 +1,86 @@
+"""`errors.retry`: another try of what may pass, such as a time-out or a deadlock, and never of faulty data."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from confluent_kafka import KafkaException
+
+from spark_avro.pipeline.file.policies import Retry
+
+log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
+
+#: Seconds before the second try; later pauses are twice as long each.
+_FIRST_PAUSE = 0.2
+#: The beginnings of SQLSTATEs that may pass: no connection, conflicts and deadlocks, no resources, a server that stops.
+_SQL_STATES = ("08", "40001", "40P01", "53", "55P03", "57P0")
+#: SQLite has no SQLSTATE.
+_SQLITE = ("database is locked", "database table is locked")
+#: Classes of Java's exceptions that may pass.
+_JAVA = (
+    "org.apache.kafka.common.errors.TimeoutException",
+    "org.apache.kafka.common.errors.RetriableException",
+    "org.apache.kafka.common.errors.NotLeaderOrFollowerException",
+    "org.apache.kafka.common.errors.DisconnectException",
+    "java.net.SocketTimeoutException",
+    "java.net.ConnectException",
+    "java.sql.SQLTransientException",
+    "java.sql.SQLRecoverableException",
+)
+
+
+def retried(action: Callable[[], _Result], retry: Retry, sleep: Callable[[float], None] = time.sleep) -> _Result:
+    """The result of an action, tried again with growing pauses while its error may pass.
+
+    Args:
+        action: What is done; it is safe to do it again.
+        retry: How long is tried again.
+        sleep: Waits for a number of seconds.
+
+    Raises:
+        Exception: the action's, if it does not pass or the time is over.
+    """
+    end = time.monotonic() + retry.total.total_seconds()
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return action()
+        except Exception as error:
+            if not may_pass(error) or time.monotonic() + pause > end:
+                raise
+            log.warning("tried again in %.1f s: %s", pause, error)
+        sleep(pause)
+        pause = min(pause * 2, retry.max_delay.total_seconds())
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether an error may be gone at the next try."""
+    return any(_may_pass(cause) for cause in _causes(error))
+
+
+def _may_pass(error: BaseException) -> bool:
+    if isinstance(error, TimeoutError | ConnectionError):
+        return True
+    if isinstance(error, KafkaException):
+        return bool(error.args[0].retriable())
+    state = getattr(error, "sqlstate", None)
+    if isinstance(state, str):
+        return state.startswith(_SQL_STATES)
+    text = str(error)
+    return any(words in text for words in _SQLITE) or any(name in text for name in _JAVA)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error, what it was raised from, and the driver's error within one of SQLAlchemy."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        original = getattr(cause, "orig", None)
+        if isinstance(original, BaseException):
+            yield original
+        cause = cause.__cause__

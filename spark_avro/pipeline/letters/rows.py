@@ -1,0 +1,56 @@
+"""Rows that failed as dead letters: by their positions they get back the records' original bytes."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from spark_avro.pipeline.ports import FAILED, POSITION, REASON
+
+#: What identifies a record.
+PLACE = ["topic", "partition", "offset"]
+#: Columns of the source that a letter keeps.
+_ORIGINAL = ["key", "value", "headers", "timestamp"]
+
+
+def rejected(rows: DataFrame, stage: str, reason: Column | None = None) -> DataFrame:
+    """The positions of rows that failed after decoding, with stage and reason; see `letters`.
+
+    Args:
+        rows: Rows with POSITION.
+        stage: The stage that failed.
+        reason: The reason; by default the column REASON.
+    """
+    position = [F.col(f"{POSITION}.{name}").alias(name) for name in PLACE]
+    # Sinks tell rejected rows by their places alone.
+    has_id = "schema_id" in rows.schema[POSITION].dataType.names
+    schema_id = F.col(f"{POSITION}.schema_id") if has_id else F.lit(None)
+    said = {
+        "schema_id": schema_id.cast("bigint"),
+        "stage": F.lit(stage),
+        "reason": F.col(REASON) if reason is None else reason,
+    }
+    failed = [F.col(FAILED)] if FAILED in rows.columns else []
+    return rows.select(*position, *(column.alias(name) for name, column in said.items()), *failed)
+
+
+def failed_checks(rows: DataFrame) -> DataFrame:
+    """The positions of rows that failed checks, with the checks' names as the reason; see `letters`."""
+    reason = F.concat(F.lit("failed the checks: "), F.array_join(FAILED, "; "))
+    return rejected(rows, "TRANSFORMATION", reason)
+
+
+def letters(failures: DataFrame, records: DataFrame) -> DataFrame:
+    """Dead letters with the original bytes of their records, one for each record.
+
+    A step may have made several rows of a record, and more than one of them may have failed: the first is told.
+
+    Args:
+        failures: Rows of PLACE, stage, reason and schema_id, perhaps with FAILED.
+        records: The records of the batch as the source gave them: key, value, headers, timestamp, and PLACE.
+    """
+    names = [name for name in failures.columns if name not in PLACE]
+    first = failures.groupBy(*PLACE).agg(F.min_by(F.struct(*names), F.coalesce("reason", F.lit(""))).alias("first_"))
+    originals = records.select(*PLACE, *(name for name in _ORIGINAL if name in records.columns))
+    # Failures are few: they are sent to the records, not the records to them.
+    return originals.join(F.broadcast(first), PLACE).select(*originals.columns, "first_.*")

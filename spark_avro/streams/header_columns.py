@@ -1,0 +1,73 @@
+"""The headers of dead letters as a Spark column, in the forms of `serdes.letters.headers`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from serdes.letters.headers import FORMS, MASKED, OWN, OWN_NAMES, REPLAY, HeaderForm
+
+#: The type of a record's headers in Spark.
+HEADERS = "array<struct<key:string,value:binary>>"
+
+#: The class of the failure by its stage: consumers of letters expect an exception.
+_EXCEPTIONS = {
+    "KEY_CONVERTER": "spark_avro.errors.BrokenRecord",
+    "VALUE_CONVERTER": "spark_avro.errors.BrokenRecord",
+    "TRANSFORMATION": "spark_avro.pipeline.StepFailed",
+    "TASK_PUT": "spark_avro.pipeline.RowRejected",
+}
+
+
+def with_headers(
+    original: Column, failure: Mapping[str, Column], form: str = "connect", *, masked: bool = False
+) -> Column:
+    """A record's headers, and behind them those that say why it failed.
+
+    Args:
+        original: The record's headers, an array of structs of key and value; or NULL.
+        failure: By attribute of DeadLetter its value; a value that is NULL makes no header.
+        form: One of FORMS.
+        masked: Whether the letter has neither key, value nor original headers.
+    """
+    chosen = FORMS[form]
+    pairs = [
+        (name, _bytes(chosen, attribute, failure[attribute]))
+        for attribute, name in chosen.names.items()
+        if attribute in failure
+    ]
+    pairs += [
+        (OWN + name, failure[attribute].cast("string").cast("binary"))
+        for attribute, name in OWN_NAMES.items()
+        if attribute in failure and attribute not in chosen.names
+    ]
+    if masked:
+        pairs.append((MASKED, F.lit("true").cast("binary")))
+    added = F.array(*(F.struct(F.lit(name).alias("key"), value.alias("value")) for name, value in pairs))
+    added = F.filter(added, lambda header: header["value"].isNotNull())
+    return added if masked else F.concat(F.coalesce(original, F.slice(added, 1, 0)), added)
+
+
+def exception_of(stage: Column) -> Column:
+    """The class of the failure of a stage."""
+    made = F.lit(None).cast("string")
+    for name, exception in _EXCEPTIONS.items():
+        made = F.when(stage == name, F.lit(exception)).otherwise(made)
+    return made
+
+
+def attempt_of(headers: Column) -> Column:
+    """How many times a record was tried: once, and once more for each replay that its headers name."""
+    replays = F.filter(headers, lambda header: header["key"] == REPLAY)
+    last = F.get(replays, F.size(replays) - 1)["value"]
+    return F.coalesce(last.cast("string").try_cast("int"), F.lit(0)) + 1
+
+
+def _bytes(form: HeaderForm, attribute: str, value: Column) -> Column:
+    size = form.sizes.get(attribute)
+    if size is None:
+        return value.cast("string").cast("binary")
+    digits = F.lpad(F.hex(value.cast("bigint")), 16, "0")
+    return F.unhex(F.right(digits, F.lit(2 * size)))
