@@ -34,12 +34,14 @@ from rest_proxy.http.negotiation import error_response, unnegotiated
 from rest_proxy.http.rows import ROWS
 from rest_proxy.proxy import MakeRegistry, registry_client, running
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.v3.rows import V3_ROWS
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
 
 #: The OpenAPI document of the table of routes.
 CONTRACT = "rest-proxy-v2.yaml"
+_V3_PREFIX = "/kafka"
 
 
 def create_app(
@@ -65,11 +67,11 @@ def create_app(
     api = Api(
         name="rest",
         contract=CONTRACT,
-        rows=ROWS,
+        rows=[row for row in (*ROWS, *V3_ROWS) if settings.serves(row.path)],
         error_response=error_response,
         body_limits={BodyLimit.USUAL: settings.request_max_bytes},
         unrouted_media_types=unnegotiated,
-        locate=_without_slash,
+        locate=_locate,
         on_errors={kind: partial(_translated, translate) for kind, translate in TRANSLATED.items()},
         headers=settings.default_headers,
     )
@@ -93,9 +95,12 @@ def guard_of(settings: RestProxySettings) -> Guard | None:
     return open_guard(settings, realm="KafkaRest", audience=settings.peers)
 
 
-def _without_slash(path: str) -> tuple[str, Mapping[str, str]]:
-    """The path to look up, without a trailing slash."""
-    return (path[:-1] if len(path) > 1 and path.endswith("/") else path), {}
+def _locate(path: str) -> tuple[str, Mapping[str, str]]:
+    """The path to look up: without a trailing slash, and without the prefix that Confluent Server gives to v3."""
+    stripped = path[:-1] if len(path) > 1 and path.endswith("/") else path
+    if stripped.startswith(f"{_V3_PREFIX}/v3/"):
+        return stripped.removeprefix(_V3_PREFIX), {"prefix": _V3_PREFIX}
+    return stripped, {}
 
 
 async def _translated(translate: Callable[[Exception], ApiError], _request: Request, error: Exception) -> Response:

@@ -55,6 +55,14 @@ NO_SIMPLE_CONSUMER = ErrorKind(
 )
 BROKER_UNAVAILABLE = ErrorKind(50302, "{detail}")
 BAD_REQUEST = ErrorKind(400, "Bad Request: {detail}")
+NOT_FOUND = ErrorKind(404, "{detail}")
+#: Ours: a group or partition is in use, so that it cannot be changed now.
+CONFLICT = ErrorKind(409, "{detail}")
+THROTTLED = ErrorKind(42901, "{detail}")
+RATE_EXCEEDED = ErrorKind(429, "Request rate limit exceeded: The rate limit of requests per second has been exceeded.")
+NO_CLUSTER_ID = ErrorKind(
+    502, "Kafka protocol version not supported.: Metadata Response protocol version >= 2 required."
+)
 RECORD_TOO_LARGE = ErrorKind(413, "{detail}")
 #: Ours: another node of this cluster of proxies holds the instance, and cannot be reached.
 PEER_UNREACHABLE = ErrorKind(503, "The node that holds this consumer instance, {url}, cannot be reached.")
@@ -83,6 +91,7 @@ _BY_KAFKA_CODE: dict[int, ErrorKind] = {
             _K.GROUP_AUTHORIZATION_FAILED,
             _K.CLUSTER_AUTHORIZATION_FAILED,
             _K.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            _K.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
         ),
         KAFKA_AUTHORIZATION,
     ),
@@ -99,10 +108,38 @@ _BY_KAFKA_CODE: dict[int, ErrorKind] = {
             _K.INVALID_CONFIG,
             _K.TOPIC_DELETION_DISABLED,
             _K.TOPIC_EXCEPTION,
+            _K.INVALID_REPLICA_ASSIGNMENT,
+            107,  # INELIGIBLE_REPLICA, which the client library does not name
+            _K.INVALID_PRINCIPAL_TYPE,
+            _K.UNACCEPTABLE_CREDENTIAL,
+            _K.FEATURE_UPDATE_FAILED,
+            _K.NO_REASSIGNMENT_IN_PROGRESS,
+            _K.OFFSET_OUT_OF_RANGE,
+            _K.INVALID_GROUP_ID,
+            _K._INVALID_ARG,
         ),
         KAFKA_BAD_REQUEST,
     ),
-    **dict.fromkeys((_K.UNKNOWN_TOPIC_OR_PART, _K._UNKNOWN_TOPIC, _K._UNKNOWN_PARTITION), UNKNOWN_TOPIC_OR_PARTITION),
+    **dict.fromkeys(
+        (
+            _K.UNKNOWN_TOPIC_OR_PART,
+            _K.UNKNOWN_TOPIC_ID,
+            _K._UNKNOWN_TOPIC,
+            _K._UNKNOWN_PARTITION,
+            _K._NOENT,
+        ),
+        UNKNOWN_TOPIC_OR_PARTITION,
+    ),
+    **dict.fromkeys((_K.GROUP_ID_NOT_FOUND, _K.RESOURCE_NOT_FOUND), NOT_FOUND),
+    **dict.fromkeys(
+        (
+            _K.NON_EMPTY_GROUP,
+            _K.GROUP_SUBSCRIBED_TO_TOPIC,
+            _K.REASSIGNMENT_IN_PROGRESS,
+        ),
+        CONFLICT,
+    ),
+    _K.THROTTLING_QUOTA_EXCEEDED: THROTTLED,
     **dict.fromkeys((_K.MSG_SIZE_TOO_LARGE, _K.INVALID_MSG_SIZE), RECORD_TOO_LARGE),
     **dict.fromkeys((_K.BROKER_NOT_AVAILABLE, _K._ALL_BROKERS_DOWN), BROKER_UNAVAILABLE),
 }
@@ -115,6 +152,8 @@ _TEXT = {
     _K.UNKNOWN_TOPIC_OR_PART: "This server does not host this topic-partition.",
     _K._UNKNOWN_TOPIC: "This server does not host this topic-partition.",
     _K._UNKNOWN_PARTITION: "This server does not host this topic-partition.",
+    _K.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
+    _K.TOPIC_EXCEPTION: "The request attempted to perform an operation on an invalid topic.",
 }
 #: A broker as the client library names it, such as `sasl_ssl://b-1.example.com:9096/1` or `ipv4#10.0.0.1:9092`.
 _ADDRESS = re.compile(
@@ -149,6 +188,19 @@ def from_kafka(error: KafkaError) -> ApiError:
         retriable = error.retriable() or error.code() in _RETRIABLE_LOCALLY
         kind = KAFKA_RETRIABLE if retriable else KAFKA_ERROR
     return kind(detail=kafka_text(error)) if "{detail}" in kind.message else kind()
+
+
+def from_broker(code: int, text: str | None, *, is_retriable: bool) -> ApiError:
+    """The API's error for an error code in a broker's response.
+
+    Args:
+        code: The code in Kafka's protocol.
+        text: The broker's text; None for that of the code.
+        is_retriable: Whether the same request may succeed later.
+    """
+    kind = _BY_KAFKA_CODE.get(code) or (KAFKA_RETRIABLE if is_retriable else KAFKA_ERROR)
+    error = kind(detail=text or _TEXT.get(code) or f"{KafkaError(code).str().removeprefix('Broker: ')}.")
+    return error.with_headers(Retry_After="1") if kind is THROTTLED else error
 
 
 def from_kafka_exception(error: Exception) -> ApiError:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
 from rest_proxy.admin.cluster import Cluster
+from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.admin.registry_rules import follow_rules
 from rest_proxy.consume.instances import Instances
 from rest_proxy.consume.peers import Peers
@@ -25,10 +26,12 @@ from rest_proxy.produce.encoding import EncodingThreads
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.request import Producing
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.v3.rate_limit import RateLimit
 from serdes.client.clients import AsyncRegistryClient
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
+    from rest_proxy.admin.client import AdminClient
     from rest_proxy.http.passing_on import PassingOn
 
 log = logging.getLogger("rest_proxy")
@@ -56,6 +59,16 @@ class Proxy:
     peers: Peers | None
     passing_on: PassingOn | None
     blocking: ThreadPoolExecutor
+    admin_clients: LazyAdminClient
+    rate_limit: RateLimit | None
+
+    async def admin(self) -> AdminClient:
+        """The admin client.
+
+        Raises:
+            KafkaSettingsError: Its settings cannot be applied.
+        """
+        return await self.admin_clients()
 
 
 def registry_client(settings: RestProxySettings) -> AsyncRegistryClient | None:
@@ -75,6 +88,7 @@ async def running(
 ) -> AsyncIterator[Proxy]:
     """Start the parts, and stop them in an order that loses no records."""
     cluster = Cluster(settings.admin_config())
+    admin_clients = LazyAdminClient(settings.admin_config())
     producers = Producers(
         settings.producer_config,
         buffer_memory=settings.buffer_memory,
@@ -122,6 +136,8 @@ async def running(
             peers=peers,
             passing_on=passing_on,
             blocking=blocking,
+            admin_clients=admin_clients,
+            rate_limit=_rate_limit(settings),
         )
     finally:
         for task in tasks:
@@ -130,12 +146,24 @@ async def running(
                 await task
         if passing_on is not None:
             await passing_on.close()
+        await admin_clients.close()
         await instances.close()
         await simple.close()
         await producers.close(settings.shutdown_graceful_ms / 1000)
         await schemas.close()
         blocking.shutdown(wait=False)
         encoding_threads.close()
+
+
+def _rate_limit(settings: RestProxySettings) -> RateLimit | None:
+    if not settings.rate_limit_enabled:
+        return None
+    return RateLimit(
+        min(settings.rate_limit_permits, settings.rate_limit_cluster_permits),
+        settings.rate_limit_timeout_ms / 1000,
+        settings.rate_limit_default_cost,
+        settings.rate_limit_costs,
+    )
 
 
 async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:

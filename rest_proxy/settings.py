@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import client_settings as kafka
@@ -22,6 +22,26 @@ _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
 _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
 #: Java's strategies by class name, without the package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
+
+#: The paths of v1 and v2 but for the root, which shows that the proxy is there.
+_PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
+_WITHOUT_EFFECT = {
+    "rate.limit.backend": "there is one implementation of rate limits",
+    "rate.limit.per.cluster.cache.expiry.ms": "a proxy serves one cluster, whose limit is always kept",
+}
+
+
+def _costs(value: Any) -> Mapping[str, int]:
+    """Read `rate.limit.costs`: the names of endpoints and the permits that a request of each takes."""
+    if isinstance(value, Mapping):
+        return value
+    costs: dict[str, int] = {}
+    for entry in filter(None, (part.strip() for part in str(value).split(","))):
+        name, _, cost = entry.partition("=")
+        if not cost.strip().isdigit():
+            raise ValueError(f"{entry} is not a name and a number of permits, such as api.v3.topics.list=5")
+        costs[name.strip()] = int(cost)
+    return costs
 
 
 class RestProxySettings(HttpSettings):
@@ -59,6 +79,21 @@ class RestProxySettings(HttpSettings):
     avro_unions: Literal["tagged", "plain"] = Field("tagged", alias="avro.unions")
     peers: str = Field("", alias="peers")
     peers_self: str = Field("", alias="peers.self")
+
+    v2_enabled: bool = Field(True, alias="api.v2.enable")
+    v3_enabled: bool = Field(True, alias="api.v3.enable")
+    crn_authority: str = Field("", alias="confluent.resource.name.authority")
+    rate_limit_enabled: bool = Field(False, alias="rate.limit.enable")
+    rate_limit_permits: int = Field(50, alias="rate.limit.permits.per.sec", ge=1)
+    rate_limit_cluster_permits: int = Field(50, alias="rate.limit.per.cluster.permits.per.sec", ge=1)
+    rate_limit_timeout_ms: int = Field(0, alias="rate.limit.timeout.ms", ge=0)
+    rate_limit_default_cost: int = Field(1, alias="rate.limit.default.cost", ge=0)
+    rate_limit_costs: Annotated[Mapping[str, int], BeforeValidator(_costs)] = Field({}, alias="rate.limit.costs")
+
+    @classmethod
+    def without_effect(cls) -> Mapping[str, str]:
+        """Properties of kafka-rest that have no effect here -> the reason."""
+        return {**super().without_effect(), **_WITHOUT_EFFECT}
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
@@ -99,6 +134,12 @@ class RestProxySettings(HttpSettings):
                 "magicbyte.inter.instance.secret: nodes that pass requests on to each other need one secret of at least"
                 " 32 characters, to prove who sent a request"
             )
+
+    def serves(self, path: str) -> bool:
+        """Tell whether the version of the API that a path belongs to is enabled."""
+        if path.startswith("/v3/"):
+            return self.v3_enabled
+        return self.v2_enabled or not path.startswith(_PATHS_OF_V2)
 
     def naming(self) -> Naming:
         """The subject name strategies.

@@ -15,12 +15,14 @@ from magicbyte.kit.failure import Failure, say
 #: Extra -> the modules that its code imports. pyproject.toml lists the distributions.
 MODULES: dict[str, tuple[str, ...]] = {
     "server": (
+        "aiokafka",
         "argon2",
         "bcrypt",
         "cryptography",
         "fastapi",
         "jgo",
         "joserfc",
+        "kio",
         "prometheus_client",
         "pydantic",
         "sqlalchemy",

@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
+from rest_proxy.admin.connection_options import connection_options
 from rest_proxy.proxy import registry_client
 from rest_proxy.settings import RestProxySettings
 
@@ -25,7 +26,7 @@ def check_clients(settings: RestProxySettings) -> None:
     checks: tuple[tuple[str, Callable[[], object]], ...] = (
         ("producer.", lambda: _read(Producer, settings.producer_config("all"))),
         ("consumer.", lambda: _read(Consumer, {**settings.consumer_config(), "group.id": "check"})),
-        ("admin.", settings.admin_config),
+        ("admin.", lambda: connection_options(settings.admin_config())),
         ("schema.registry.", lambda: registry_client(settings)),
     )
     for prefix, check in checks:

@@ -29,7 +29,8 @@ HTTP = ("magicbyte.http", "registry.http", "fastapi", "starlette", "httpx")
 FENCES = {
     "fastapi": "magicbyte/http/ registry/app.py rest_proxy/app.py",
     "starlette": """
-        magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py rest_proxy/http/ rest_proxy/app.py
+        magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py rest_proxy/http/ rest_proxy/v3/
+        rest_proxy/app.py
     """,
     "confluent_kafka": """
         magicbyte/kit/kafka/client_settings.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/
@@ -39,6 +40,8 @@ FENCES = {
         rest_proxy/admin/asker.py rest_proxy/admin/cluster.py rest_proxy/admin/client_check.py rest_proxy/errors.py
         serdes/console/ spark_avro/pipeline/
     """,
+    "kio": "rest_proxy/admin/protocol.py rest_proxy/admin/client.py",
+    "aiokafka": "rest_proxy/admin/brokers.py rest_proxy/admin/tokens.py",
     "sqlalchemy": "registry/log/sql.py spark_avro/",
     "pyspark": "spark_avro/ magicbyte/cli/",
 }

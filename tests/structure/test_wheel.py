@@ -19,4 +19,5 @@ def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     assert {name for name in top_level if not name.endswith(".dist-info")} == PACKAGES
     assert "magicbyte/openapi/registry.yaml" in names
     assert "magicbyte/openapi/rest-proxy-v2.yaml" in names
+    assert "magicbyte/openapi/rest-proxy-v3.yaml" in names
     assert "magicbyte/platform/jars/broker-4.3.1.lock" in names

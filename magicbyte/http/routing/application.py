@@ -115,7 +115,9 @@ class Application:
         self._api = api
         self._remembered = api.remembered
         self._headers = {row: _headers_of(row, api.headers) for row in api.rows}
-        self._private = frozenset(row for row in api.rows if api.is_guarded and not row.needs_sign_in_at_most)
+        self._private = frozenset(
+            row for row in api.rows if not row.may_be_stored or (api.is_guarded and not row.needs_sign_in_at_most)
+        )
         self._on_errors: Mapping[type[Exception], OnError] = {
             Exception: _on_anything,
             ClientDisconnect: _on_disconnect,

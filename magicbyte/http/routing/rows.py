@@ -42,6 +42,8 @@ class Row:
         is_quiet: Whether successes are so frequent that they are logged only at level debug or with a request id.
         is_safe: Whether a GET changes nothing.
         page_policy: The Content-Security-Policy of its answers if they are a page.
+        endpoint: The route's name in `api.endpoints.allowlist` and `api.endpoints.blocklist`; "" if it has none.
+        may_be_stored: Whether caches may store its answers if nobody has to sign in.
     """
 
     method: str
@@ -58,6 +60,8 @@ class Row:
     is_quiet: bool = False
     is_safe: bool = True
     page_policy: bytes | None = None
+    endpoint: str = ""
+    may_be_stored: bool = True
 
     @cached_property
     def needs(self) -> tuple[tuple[str, ...], ...]:

@@ -1,0 +1,181 @@
+"""The admin client: requests to the broker that can answer them, and their errors as the API's."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kio.schema.errors import ErrorCode
+
+from magicbyte.kit.errors import ApiError
+from rest_proxy.admin.brokers import Address, Brokers, Node
+from rest_proxy.admin.protocol import ApiRequest
+from rest_proxy.errors import KAFKA_RETRIABLE, from_broker
+
+_NOT_CONTROLLER = 41
+_NOT_LEADER = frozenset((3, 5, 6))
+#: The coordinator is loading, not available, or another one.
+_COORDINATOR_MOVES = frozenset((14, 15, 16))
+_PAUSE_SECONDS = 0.1
+
+
+class Place(NamedTuple):
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
+class AdminClient:
+    """Sends each request to a broker that can answer it: any, the controller, a coordinator, or a named one."""
+
+    def __init__(self, bootstrap: Sequence[Address], options: Mapping[str, Any], *, timeout_seconds: float) -> None:
+        """Prepare; nothing is connected yet. The arguments are those of `Brokers`."""
+        self._brokers = Brokers(bootstrap, options, timeout_seconds)
+        self._controller: int | None = None
+        self._cluster_id: str | None = None
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._brokers.close()
+
+    async def cluster_id(self, *, fresh: bool = False) -> str | None:
+        """The cluster's id, which never changes; None if the brokers are too old to have one."""
+        if self._cluster_id is None or fresh:
+            await self.metadata(())
+        return self._cluster_id
+
+    async def nodes(self) -> Mapping[int, Node]:
+        """The brokers that the cluster has now, by id."""
+        await self.metadata(())
+        return self._brokers.nodes
+
+    async def controller(self) -> int | None:
+        """The id of the controller; with KRaft of a broker that forwards to it; None if there is none."""
+        await self.metadata(())
+        return self._controller
+
+    async def metadata(self, topics: Iterable[str] | None, *, authorized_operations: bool = False) -> Any:
+        """The metadata of some topics, of all with None, or of the brokers alone with ()."""
+        values = {
+            "topics": None if topics is None else [{"name": topic} for topic in topics],
+            "include_topic_authorized_operations": authorized_operations,
+            "allow_auto_topic_creation": False,
+        }
+        response = await self.ask("metadata", values)
+        self._brokers.nodes = {
+            int(broker.node_id): Node(int(broker.node_id), broker.host, broker.port, broker.rack)
+            for broker in response.brokers
+        }
+        self._cluster_id = getattr(response, "cluster_id", None)
+        self._controller = response.controller_id if response.controller_id >= 0 else None
+        return response
+
+    async def ask(
+        self,
+        name: str,
+        values: Mapping[str, Any],
+        *,
+        optional: Collection[str] = (),
+        node: int | None = None,
+        repeatable: bool = True,
+    ) -> Any:
+        """Ask one broker: any, or a named one.
+
+        Args:
+            name: The request's kind by kio's name.
+            values: Its fields.
+            optional: Fields to leave out if the broker's version has none of that name.
+            node: The broker's id, which must be in `nodes`.
+            repeatable: Whether the request may be sent twice.
+
+        Raises:
+            ApiError: The brokers refuse this client, cannot be reached in time, or are too old.
+        """
+        return await self._brokers.ask(ApiRequest(name, values, optional), node, repeatable=repeatable)
+
+    async def ask_controller(self, name: str, values: Mapping[str, Any], *, repeatable: bool = False) -> Any:
+        """Ask the controller, wherever it moves meanwhile. Raises as `ask`."""
+        deadline = time.monotonic() + self._brokers.timeout
+        while True:
+            node = self._controller if self._controller in self._brokers.nodes else await self.controller()
+            response = await self.ask(name, values, node=node, repeatable=repeatable)
+            if _NOT_CONTROLLER not in error_codes(response) or time.monotonic() > deadline:
+                return response
+            self._controller = None
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def ask_coordinator(
+        self, group: str, name: str, values: Mapping[str, Any], *, optional: Collection[str] = ()
+    ) -> Any:
+        """Ask the coordinator of a group, wherever it moves meanwhile. Raises as `ask`."""
+        deadline = time.monotonic() + self._brokers.timeout
+        while True:
+            node = await self.coordinator(group)
+            response = await self.ask(name, values, node=node, optional=optional)
+            if not _COORDINATOR_MOVES & error_codes(response) or time.monotonic() > deadline:
+                return response
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def coordinator(self, group: str) -> int:
+        """The id of a group's coordinator.
+
+        Raises:
+            ApiError: As `ask`; the group may not be described.
+        """
+        deadline = time.monotonic() + self._brokers.timeout
+        values = {"key": group, "key_type": 0, "coordinator_keys": [group]}
+        while True:
+            response = await self.ask("find_coordinator", values, optional=("key", "key_type", "coordinator_keys"))
+            answer = response.coordinators[0] if hasattr(response, "coordinators") else response
+            code = int(answer.error_code)
+            if code == 0:
+                node = int(answer.node_id)
+                if node in self._brokers.nodes or node in await self.nodes():
+                    return node
+            elif code not in _COORDINATOR_MOVES:
+                raise error_of(answer)
+            if time.monotonic() > deadline:
+                raise KAFKA_RETRIABLE(detail="The coordinator is not available.")
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def ask_all(self, name: str, values: Mapping[str, Any], *, optional: Collection[str] = ()) -> list[Any]:
+        """Ask all brokers side by side. Raises as `ask`, if one cannot be asked."""
+        nodes = await self.nodes()
+        return await asyncio.gather(*(self.ask(name, values, node=node, optional=optional) for node in nodes))
+
+
+def error_codes(response: Any) -> set[int]:
+    """All error codes in a response, of itself and of its parts."""
+    return set(_error_codes(response))
+
+
+def _error_codes(entity: Any) -> Iterator[int]:
+    code = getattr(entity, "error_code", 0)
+    if code:
+        yield int(code)
+    for field in dataclasses.fields(entity):
+        value = getattr(entity, field.name)
+        if isinstance(value, tuple):
+            for item in value:
+                if dataclasses.is_dataclass(item):
+                    yield from _error_codes(item)
+
+
+def require(answer: Any) -> None:
+    """Check the error code of a response or of one of its parts.
+
+    Raises:
+        ApiError: The error that it holds.
+    """
+    if answer.error_code:
+        raise error_of(answer)
+
+
+def error_of(answer: Any) -> ApiError:
+    """The error that a response or one of its parts holds."""
+    code = ErrorCode(answer.error_code)
+    return from_broker(int(code), getattr(answer, "error_message", None), is_retriable=code.retriable)

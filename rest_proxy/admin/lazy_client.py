@@ -1,0 +1,50 @@
+"""The admin client, made when it is first needed: its libraries take a while to import."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING
+
+from magicbyte.kit.kafka import Config
+from rest_proxy.admin.connection_options import bootstrap_addresses, connection_options
+
+if TYPE_CHECKING:
+    from rest_proxy.admin.client import AdminClient
+
+#: How long an admin request may take, in seconds, with everything that it takes to find the right broker.
+_SECONDS = 10.0
+
+
+class LazyAdminClient:
+    """Makes the one admin client of a proxy at the first call."""
+
+    def __init__(self, config: Config) -> None:
+        """Keep the settings, in librdkafka's names and values."""
+        self._config = config
+        self._client: AdminClient | None = None
+        self._lock = asyncio.Lock()
+
+    async def __call__(self) -> AdminClient:
+        """Return the client.
+
+        Raises:
+            KafkaSettingsError: The settings cannot be applied.
+        """
+        if self._client is None:
+            async with self._lock:
+                if self._client is None:
+                    self._client = await self._make()
+        return self._client
+
+    async def _make(self) -> AdminClient:
+        module = await asyncio.to_thread(importlib.import_module, "rest_proxy.admin.client")
+        # Files of keys are read, which may be on a slow disk.
+        options = await asyncio.to_thread(connection_options, self._config)
+        client: AdminClient = module.AdminClient(bootstrap_addresses(self._config), options, timeout_seconds=_SECONDS)
+        return client
+
+    async def close(self) -> None:
+        """Close the client, if there is one."""
+        if self._client is not None:
+            await self._client.close()

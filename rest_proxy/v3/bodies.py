@@ -1,0 +1,68 @@
+"""Request bodies of v3: how they are read, and the errors for bodies of another shape."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.kit.errors import ApiError
+from rest_proxy.errors import INVALID_PAYLOAD
+from rest_proxy.http import bodies
+
+S = TypeVar("S")
+#: What follows the first JSON value is ignored, as the reference does.
+_TRAILING = re.compile(r"JSON is malformed: trailing characters \(byte (\d+)\)")
+
+NOTHING_GIVEN = "Null input provided. Data is required."
+
+
+class Text(str):
+    """A string; scalars of other types are converted, as in the reference."""
+
+    __slots__ = ()
+
+
+def _convert(wanted: type, value: Any) -> Any:
+    if wanted is Text:
+        if isinstance(value, str):
+            return Text(value)
+        if isinstance(value, (bool, int, float)):
+            return Text(msgspec.json.encode(value).decode())
+        raise msgspec.ValidationError(f"Expected `str`, got `{_name(value)}`")
+    raise NotImplementedError
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, dict):
+        return "object"
+    return "array" if isinstance(value, list) else "null"
+
+
+def reader_of(shape: type[S]) -> msgspec.json.Decoder[S]:
+    """A decoder of bodies with a shape, for `read`; "5" is accepted as a number, and 5 as a `Text`."""
+    return msgspec.json.Decoder(shape, strict=False, dec_hook=_convert)
+
+
+def read(decoder: msgspec.json.Decoder[S], body: bytes, nothing: str | ApiError = NOTHING_GIVEN) -> S:
+    """Read a required body.
+
+    Args:
+        decoder: Made by `reader_of`.
+        body: The body.
+        nothing: The error for a body that is empty or null; a text is that of INVALID_PAYLOAD.
+
+    Raises:
+        ApiError: `nothing`; 400 if the text is not JSON or has wrong types; 422 if it has an unknown member.
+    """
+    if bodies.is_null(body):
+        raise INVALID_PAYLOAD(detail=nothing) if isinstance(nothing, str) else nothing
+    try:
+        return bodies.read(decoder, body)
+    except ApiError as error:
+        trailing = _TRAILING.fullmatch(error.message) if error.kind is MALFORMED_BODY else None
+        if trailing is None:
+            raise
+        return bodies.read(decoder, body[: int(trailing[1])])

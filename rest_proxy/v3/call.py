@@ -1,0 +1,106 @@
+"""One request of v3: its cluster, its parameters, and how links in its answer begin."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.request import Request
+from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
+from rest_proxy.http.access import rights_of
+from rest_proxy.http.common import proxy_of, segment
+from rest_proxy.http.rights import ProxyRights
+from rest_proxy.http.urls import base_url
+from rest_proxy.proxy import Proxy
+from rest_proxy.v3.links import Links
+
+if TYPE_CHECKING:
+    from rest_proxy.admin.client import AdminClient
+
+_MAX_INT = 2**31 - 1
+
+
+class Call:
+    """What handlers of v3 read from a request.
+
+    Attributes:
+        request: The request.
+        proxy: The running proxy.
+        cluster_id: The cluster's id, as the path names it; "" for paths without one.
+        links: Makes the URLs in the answer.
+    """
+
+    __slots__ = ("cluster_id", "links", "proxy", "request")
+
+    def __init__(self, request: Request, cluster_id: str | None = None) -> None:
+        """Read the request; `cluster_id` is for paths that name no cluster."""
+        self.request = request
+        self.proxy: Proxy = proxy_of(request)
+        parameters = request.found.parameters
+        self.cluster_id = unquote(parameters.get("cluster", "")) if cluster_id is None else cluster_id
+        settings = self.proxy.settings
+        self.links = Links(
+            base_url(request, settings), parameters.get("prefix", ""), self.cluster_id, settings.crn_authority
+        )
+
+    async def admin(self) -> AdminClient:
+        """The admin client."""
+        return await self.proxy.admin()
+
+    def segment(self, parameter: str) -> str:
+        """A path segment, decoded from percent-encoding.
+
+        Raises:
+            ApiError: INVALID_ENTITY for a null character.
+        """
+        return segment(self.request, parameter)
+
+    def integer(self, parameter: str) -> int:
+        """A path segment that is a whole number, such as a partition's.
+
+        Raises:
+            ApiError: NOT_FOUND, as for a path that the API does not have.
+        """
+        text = self.request.found.parameters[parameter]
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or int(digits) > _MAX_INT:
+            raise NOT_FOUND()
+        return int(text)
+
+    def query(self, name: str) -> str | None:
+        """A query parameter; None if it is missing."""
+        return self.request.query_params.get(name) if self.request.scope["query_string"] else None
+
+    def flag(self, *names: str) -> bool:
+        """A query parameter that may be `true`, under any of its names."""
+        return any((self.query(name) or "").lower() == "true" for name in names)
+
+    def choice(self, name: str, enum: str, values: Collection[str]) -> str | None:
+        """A query parameter with one of an enum's values, in any case; None if it is missing.
+
+        Args:
+            name: The parameter.
+            enum: The enum's name in the error.
+            values: The values in upper case.
+
+        Raises:
+            ApiError: NOT_FOUND_BECAUSE, as the reference answers an unknown value.
+        """
+        text = self.query(name)
+        if text is None:
+            return None
+        if text.upper() not in values:
+            raise NOT_FOUND_BECAUSE(detail=f"The valid values for {enum} do not include '{text[:80]}'")
+        return text.upper()
+
+    @property
+    def rights(self) -> ProxyRights | None:
+        """The rights of the sender, for handlers that filter or whose names are in the body; None without rules."""
+        return rights_of(self.request)
+
+    def visible(self, operation: str, resource_type: str, name: str) -> bool:
+        """Tell whether an item belongs into the answer of a handler that filters by rights."""
+        rights = self.rights
+        return rights is None or rights.may(operation, resource_type, name)

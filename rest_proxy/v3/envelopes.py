@@ -1,0 +1,48 @@
+"""The envelopes of v3's answers: items and collections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+from magicbyte.http.routing.response import WholeResponse
+
+JSON = "application/json"
+
+Item = dict[str, Any]
+
+
+def item(kind: str, url: str, crn: str | None, fields: Mapping[str, Any]) -> Item:
+    """An item: its kind, its own URL and resource name, and its members; without a name if `crn` is None."""
+    metadata = {"self": url} if crn is None else {"self": url, "resource_name": crn}
+    return {"kind": kind, "metadata": metadata, **fields}
+
+
+def collection(kind: str, url: str, items: Sequence[Item]) -> Item:
+    """A collection of items of a kind; `next` is always null, because all items are in one answer."""
+    return {"kind": f"{kind}List", "metadata": {"self": url, "next": None}, "data": items}
+
+
+def answer(body: Any, status: int = 200, *, location: str | None = None) -> Response:
+    """The answer with a body.
+
+    Args:
+        body: What the JSON is made of.
+        status: The status.
+        location: The URL for the header Location.
+    """
+    response = WholeResponse(orjson.dumps(body), status, JSON)
+    if location is not None:
+        response.raw_headers.append((b"location", location.encode()))
+    return response
+
+
+def no_content(status: int = 204, *, location: str | None = None) -> Response:
+    """An answer without a body; `location` is the URL for the header Location."""
+    response = Response(status_code=status)
+    if location is not None:
+        response.raw_headers.append((b"location", location.encode()))
+    return response

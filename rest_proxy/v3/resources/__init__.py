@@ -1,0 +1,1 @@
+"""The handlers of version 3, by resource."""
