@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from magicbyte.kit.kafka import Config, KafkaSettingsError
+from magicbyte.kit.kafka.client_settings import Config, KafkaSettingsError
 from magicbyte.security.tls.stores import (
     Identity,
     StoreError,

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 from typing import TYPE_CHECKING
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from rest_proxy.admin.connection_options import bootstrap_addresses, connection_options
 
 if TYPE_CHECKING:

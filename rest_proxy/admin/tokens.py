@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 from aiokafka.abc import AbstractTokenProvider
 
-from magicbyte.kit.kafka import Config, KafkaSettingsError
-from magicbyte.kit.kafka_sasl import TOKEN_ENDPOINT
+from magicbyte.kit.kafka.client_settings import Config, KafkaSettingsError
+from magicbyte.kit.kafka.sasl import TOKEN_ENDPOINT
 
 #: A token is renewed when this part of its lifetime has passed.
 _RENEWED_AT = 0.8

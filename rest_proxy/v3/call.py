@@ -38,7 +38,7 @@ class Call:
         """Read the request; `cluster_id` is for paths that name no cluster."""
         self.request = request
         self.proxy: Proxy = proxy_of(request)
-        parameters = request.found.parameters
+        parameters = request.match.parameters
         self.cluster_id = unquote(parameters.get("cluster", "")) if cluster_id is None else cluster_id
         settings = self.proxy.settings
         self.links = Links(
@@ -63,7 +63,7 @@ class Call:
         Raises:
             ApiError: NOT_FOUND, as for a path that the API does not have.
         """
-        text = self.request.found.parameters[parameter]
+        text = self.request.match.parameters[parameter]
         digits = text.removeprefix("-")
         if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or int(digits) > _MAX_INT:
             raise NOT_FOUND()

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from magicbyte.kit.kafka import client_config
+from magicbyte.kit.kafka.client_settings import client_config
 from spark_avro.pipeline.ports import FAILED, BatchIdentity, SinkRefused
 from spark_avro.streams.header_columns import HEADERS, attempt_of, exception_of, with_headers
 
