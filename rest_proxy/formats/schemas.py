@@ -9,15 +9,16 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from compat.schema import Reference, SchemaText
+from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import (
     INVALID_PAYLOAD,
     INVALID_SCHEMA,
-    KAFKA_AUTHORIZATION,
     SERIALIZATION,
     SERIALIZING_FAILED,
 )
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import DataError, Options
+from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, id_failed, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
 from rest_proxy.http.rights import ProxyRights
 from serdes.client.clients import AsyncRegistryClient, BaseClient
@@ -50,8 +51,6 @@ V = TypeVar("V")
 SchemaId = int | UUID
 #: Turns a message, from the offset of its payload, into JSON text; raises DataError.
 Read = Callable[[bytes, int], bytes]
-#: Raises if a request may not use its schemas under a subject; the subject is None if it is not known yet.
-Require = Callable[[str | None], None]
 
 
 class Source(NamedTuple):
@@ -102,29 +101,46 @@ class Schemas:
             ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses or does not answer, or if the schema
                 has rules that the proxy would have to run; INVALID_PAYLOAD if there is no registry; SERIALIZATION
                 if the subject depends on the schema's name and it has none; KAFKA_AUTHORIZATION if a right is missing.
+                A schema by id that the client may not read looks like a missing one.
         """
-        require = _requirement(source, rights)
+        require = requirement("READ" if source.text is None else "WRITE", source.references, rights)
         key = (form.name, side, source, options)
         cached = _recent(self._writers, key)
-        if cached is not None:
-            require(cached.subject)
-            return cached
         try:
+            if cached is not None:
+                require(cached.subject)
+                return cached
             chosen = await self._chosen(form, side, source, options, require)
         except RulesNotSupported as error:
-            raise SERIALIZING_FAILED(detail=str(error)) from None
+            raise await self._shown(SERIALIZING_FAILED(detail=str(error)), side, source, rights) from None
+        except ApiError as error:
+            raise await self._shown(error, side, source, rights) from None
         writer = writing(chosen, null_is_tombstone=self._null_is_always_tombstone)
         return _keep(self._writers, key, writer)
+
+    async def _shown(self, error: ApiError, side: Side, source: Source, rights: ProxyRights | None) -> ApiError:
+        """Return an error as the client may see it; see `as_if_missing`."""
+        if source.schema_id is None or rights is None:
+            return error
+        subject = self._subject_named(side)
+        if subject is not None and not rights.may("READ", "SUBJECT", subject):
+            # The refusal is by name, and no schema was looked up.
+            return error
+        return await as_if_missing(error, source.schema_id, rights, self._registry())
+
+    def _subject_named(self, side: Side) -> str | None:
+        """The subject of the keys or values of a topic; None if it depends on the schema."""
+        strategy = self._naming.key if side.field == "key" else self._naming.value
+        assert strategy is not None
+        return strategy(SerializationContext(*side), None)
 
     async def _chosen(
         self, form: EmbeddedFormat, side: Side, source: Source, options: Options, require: Require
     ) -> Chosen:
         registry = self._registry()
-        strategy = self._naming.key if side.field == "key" else self._naming.value
-        assert strategy is not None
         assert form.schema_type is not None
         context = SerializationContext(*side)
-        hint = strategy(context, None)
+        hint = self._subject_named(side)
         require(hint)
         schema = await self._schema_of(form, hint, source)
         try:
@@ -141,7 +157,7 @@ class Schemas:
             ) from None
         except SerdesError as error:
             details = f"format = {form.schema_type}, subject = {hint}, schema = {schema.text}"
-            raise _failed(f"Error when registering schema. {details}", error) from None
+            raise failed(f"Error when registering schema. {details}", error) from None
 
     def _settled(
         self,
@@ -166,7 +182,7 @@ class Schemas:
         try:
             info = await self._registry().schema_by_id(source.schema_id, subject)
         except SerdesError as error:
-            raise _failed(f"Error when fetching schema by id. schemaId = {source.schema_id}", error) from None
+            raise id_failed(source.schema_id, error) from None
         if info.schema.schema_type != form.schema_type:
             text = f"Schema {source.schema_id} is of type {info.schema.schema_type}, not {form.schema_type}."
             raise SERIALIZING_FAILED(detail=text)
@@ -252,7 +268,7 @@ class _Serializer(Serializer):
         except RegistryError as missing:
             if self._schema_id is not None:
                 details = f"subject = {subject}, schemaId = {self._schema_id}"
-                raise _failed(f"Error when fetching schema version. {details}", missing) from None
+                raise failed(f"Error when fetching schema version. {details}", missing) from None
         return (yield from endpoints.register(subject, own_schema))
 
     def _refuse_latest_rules(self, subject: str) -> Flow[None]:
@@ -272,26 +288,8 @@ class _Deserializer(Deserializer):
     client_type: type[BaseClient] = AsyncRegistryClient
 
 
-def _requirement(source: Source, rights: ProxyRights | None) -> Require:
-    def require(subject: str | None) -> None:
-        if rights is None:
-            return
-        if subject is not None:
-            rights.require(("READ" if source.text is None else "WRITE",), "SUBJECT", subject)
-        for reference in source.references:
-            rights.require(("READ",), "SUBJECT", reference.subject)
-
-    return require
-
-
 def _text_options(options: Options) -> TextOptions:
     return TextOptions(plain_unions=options.plain_unions, holds_up_others=True)
-
-
-def _failed(text: str, error: SerdesError) -> Exception:
-    if isinstance(error, RegistryError) and error.code == KAFKA_AUTHORIZATION.code:
-        return KAFKA_AUTHORIZATION(detail=error.message)
-    return SERIALIZING_FAILED(detail=f"{text}\n{error}")
 
 
 def _recent(cache: OrderedDict[Hashable, V], key: Hashable) -> V | None:

@@ -1,0 +1,73 @@
+"""A client's rights to the schemas of a produce request, and errors that tell nothing of schemas it may not read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from compat.schema import Reference
+from magicbyte.kit.errors import ApiError
+from rest_proxy.errors import KAFKA_AUTHORIZATION, SERIALIZING_FAILED
+from rest_proxy.http.rights import ProxyRights
+from serdes.client.clients import AsyncRegistryClient
+from serdes.error import RegistryError, SchemaNotFound, SerdesError
+
+#: Raises if a request may not use its schemas under a subject; the subject is None if it is not known yet.
+Require = Callable[[str | None], None]
+
+
+def requirement(operation: str, references: Iterable[Reference], rights: ProxyRights | None) -> Require:
+    """Return the check of the rights to a schema: an operation on its subject, and READ of what it refers to.
+
+    Args:
+        operation: WRITE for a text, READ for an id.
+        references: The references of the request.
+        rights: The rights of the client; None if access is not restricted.
+    """
+
+    def require(subject: str | None) -> None:
+        if rights is None:
+            return
+        if subject is not None:
+            rights.require((operation,), "SUBJECT", subject)
+        for reference in references:
+            rights.require(("READ",), "SUBJECT", reference.subject)
+
+    return require
+
+
+def failed(text: str, error: SerdesError) -> ApiError:
+    """Return the error for a failure of the registry's client; `text` says what was being done."""
+    if isinstance(error, RegistryError) and error.code == KAFKA_AUTHORIZATION.code:
+        return KAFKA_AUTHORIZATION(detail=error.message)
+    return SERIALIZING_FAILED(detail=f"{text}\n{error}")
+
+
+def id_failed(schema_id: int, error: SerdesError) -> ApiError:
+    """Return the error for a schema that could not be fetched by its id."""
+    return failed(f"Error when fetching schema by id. schemaId = {schema_id}", error)
+
+
+async def as_if_missing(
+    error: ApiError, schema_id: int, rights: ProxyRights, registry: AsyncRegistryClient
+) -> ApiError:
+    """Return the error of a request with a schema id; without a right to the schema, the one of an id that is missing.
+
+    The registry shows its schemas to the proxy, so its errors tell of schemas that the client may not read. An id may
+    be read by whoever may READ one of its subjects, deleted ones included.
+
+    Args:
+        error: The error of the request.
+        schema_id: The id.
+        rights: The rights of the client.
+        registry: The client of the registry.
+    """
+    try:
+        subjects = await registry.subjects_of(schema_id, deleted=True)
+    except SchemaNotFound:
+        subjects = []
+    except SerdesError as failure:
+        return id_failed(schema_id, failure)
+    if any(rights.may("READ", "SUBJECT", subject) for subject in subjects):
+        return error
+    # The text is ours, so that it is the same for both whatever the registry's is.
+    return id_failed(schema_id, SchemaNotFound(404, 40403, f"Schema {schema_id} not found"))

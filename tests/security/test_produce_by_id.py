@@ -1,0 +1,146 @@
+"""Producing by schema id: a schema that the client may not read looks like one that does not exist."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+import pytest
+
+from magicbyte.platform.server_process import ServerProcess
+from magicbyte.security.sign_in.password_hash import hash_key
+from magicbyte.testing import running_registry, running_rest_proxy
+
+TOPIC = f"by-id-{uuid.uuid4()}"
+#: The record of the schema under each subject.
+OPEN, SEALED, PROTOBUF = "com.example.Open", "com.example.Sealed", "com.example.Message"
+RULES = f"""
+allow User:writer WRITE TOPIC LITERAL {TOPIC}
+allow User:writer READ SUBJECT LITERAL {OPEN}
+allow User:writer READ SUBJECT LITERAL {TOPIC}-value
+allow User:other WRITE TOPIC LITERAL {TOPIC}
+allow User:reader WRITE TOPIC LITERAL {TOPIC}
+allow User:reader READ SUBJECT PREFIXED elsewhere
+allow User:all ALL TOPIC LITERAL *
+allow User:all ALL SUBJECT LITERAL *
+"""
+UNKNOWN = 12345
+
+
+def record(name: str) -> str:
+    return json.dumps({"type": "record", "name": name, "fields": []})
+
+
+class Proxies:
+    """A proxy for each naming strategy, and the ids of the schemas."""
+
+    def __init__(self, servers: Mapping[str, ServerProcess], ids: Mapping[str, int]) -> None:
+        self._urls = {naming: server.url for naming, server in servers.items()}
+        self.ids = ids
+
+    def produce(self, naming: str, who: str, schema_id: int, form: str = "avro") -> httpx.Response:
+        headers = {"content-type": f"application/vnd.kafka.{form}.v2+json"}
+        body = json.dumps({"value_schema_id": schema_id, "records": [{"value": {}}]})
+        url = f"{self._urls[naming]}/topics/{TOPIC}"
+        return httpx.post(url, content=body, headers=headers, auth=(who, f"mbs_{who}"), timeout=60)
+
+
+@pytest.fixture(scope="module")
+def proxies(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxies]:
+    folder = tmp_path_factory.mktemp("by-id")
+    users, rules = folder / "users", folder / "rules"
+    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in ("writer", "other", "reader", "all")))
+    users.chmod(0o600)
+    rules.write_text(RULES)
+    properties = {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "magicbyte.acl.store": f"file:{rules}",
+    }
+    with ExitStack() as stack:
+        registry = stack.enter_context(running_registry())
+        schemas: dict[str, tuple[str, Any]] = {
+            OPEN: (OPEN, {"schema": record(OPEN)}),
+            SEALED: (SEALED, {"schema": record(SEALED)}),
+            # Of another type than the requests, and with rules that the proxy would have to run.
+            PROTOBUF: (PROTOBUF, {"schema": 'syntax = "proto3"; message M {}', "schemaType": "PROTOBUF"}),
+            "ruled": (
+                "com.example.Ruled",
+                {
+                    "schema": record("com.example.Ruled"),
+                    "ruleSet": {
+                        "domainRules": [
+                            {"name": "r", "kind": "TRANSFORM", "mode": "WRITE", "type": "CEL", "expr": "true"}
+                        ]
+                    },
+                },
+            ),
+            "nameless": ("sealed-nameless", {"schema": '"int"'}),
+            "visible elsewhere": ("elsewhere", {"schema": record("com.example.Elsewhere")}),
+        }
+        ids = {}
+        for name, (subject, body) in schemas.items():
+            answer = httpx.post(f"{registry.url}/subjects/{subject}/versions", json=body, timeout=60)
+            assert answer.status_code == 200, answer.text
+            ids[name] = answer.json()["id"]
+        servers = {
+            naming: stack.enter_context(
+                running_rest_proxy(
+                    kafka,
+                    registry.url,
+                    properties={**properties, "schema.registry.value.subject.name.strategy": naming},
+                )
+            )
+            for naming in ("RecordNameStrategy", "TopicNameStrategy")
+        }
+        yield Proxies(servers, ids)
+
+
+def missing(schema_id: int) -> tuple[int, dict[str, Any]]:
+    text = f"Error when fetching schema by id. schemaId = {schema_id}\nSchema {schema_id} not found"
+    message = f"Error serializing message. {text} (HTTP status code 404, SR code 40403)"
+    return 422, {"error_code": 42207, "message": message}
+
+
+def told(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.parametrize("name", [SEALED, PROTOBUF, "ruled", "nameless"])
+def test_with_record_names_a_forbidden_id_looks_missing(proxies: Proxies, name: str):
+    schema_id = proxies.ids[name]
+    assert told(proxies.produce("RecordNameStrategy", "writer", UNKNOWN)) == missing(UNKNOWN)
+    assert told(proxies.produce("RecordNameStrategy", "writer", schema_id)) == missing(schema_id)
+    # Once the proxy knows the schema, too.
+    proxies.produce("RecordNameStrategy", "all", schema_id)
+    assert told(proxies.produce("RecordNameStrategy", "writer", schema_id)) == missing(schema_id)
+
+
+def test_with_record_names_an_id_needs_the_right_to_its_subject(proxies: Proxies):
+    assert proxies.produce("RecordNameStrategy", "writer", proxies.ids[OPEN]).status_code == 200
+    assert proxies.produce("RecordNameStrategy", "all", proxies.ids[SEALED]).status_code == 200
+
+
+@pytest.mark.parametrize("name", [SEALED, PROTOBUF, "ruled", "nameless"])
+def test_with_topic_names_an_id_of_a_forbidden_subject_looks_missing(proxies: Proxies, name: str):
+    schema_id = proxies.ids[name]
+    assert told(proxies.produce("TopicNameStrategy", "writer", UNKNOWN)) == missing(UNKNOWN)
+    assert told(proxies.produce("TopicNameStrategy", "writer", schema_id)) == missing(schema_id)
+
+
+def test_with_topic_names_the_subject_is_refused_before_any_look_up(proxies: Proxies):
+    answers = [
+        told(proxies.produce("TopicNameStrategy", "other", schema_id)) for schema_id in (UNKNOWN, proxies.ids[SEALED])
+    ]
+    refusal = {"error_code": 40301, "message": f"User is denied operation Read on Subject: {TOPIC}-value"}
+    assert answers == [(403, refusal)] * 2
+
+
+def test_a_schema_that_the_client_may_read_elsewhere_is_no_secret(proxies: Proxies):
+    answer = proxies.produce("RecordNameStrategy", "reader", proxies.ids["visible elsewhere"])
+    denied = "User is denied operation Read on Subject: com.example.Elsewhere"
+    assert told(answer) == (403, {"error_code": 40301, "message": denied})
