@@ -1,1 +1,1 @@
-"""Access rules: Kafka's ACL model, with subjects and the registry beside topics and groups."""
+"""Access rules: Kafka's ACL model, extended by subjects and the registry."""

@@ -1,4 +1,4 @@
-"""Asks the rules that are in force, and counts what they say."""
+"""Decides by the rules in force, and counts the decisions."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from magicbyte.security.rights.rules import Decision, Rules
 
 log = logging.getLogger("magicbyte.security")
 
-#: How often the log says that rules are only tried out.
+#: How often the log repeats that denials are only tried out.
 _WARNING_SECONDS = 60.0
 _DRY_RUN = "magicbyte.authorization.dry.run: %s would be denied %s on %s %s; nothing is denied now"
 
 
 class RuleLog(Protocol):
-    """Keeps the rules, and says when they have changed."""
+    """A log that stores the rules and reports their changes."""
 
     rules_offset: int
 
     def rules(self) -> Iterable[Rule]:
-        """All rules; what they are at an offset is there before the offset says so."""
+        """All rules; the rules up to an offset are available before the offset is reported."""
 
 
 class Authorizer:
-    """The rules in force. They are replaced as a whole, so a decision is by the old ones or by the new ones."""
+    """The rules in force. They are replaced as a whole, so a decision uses either the old or the new ones."""
 
     name = "rules"
 
@@ -45,13 +45,13 @@ class Authorizer:
         *,
         is_dry_run: bool = False,
     ) -> None:
-        """Begin without rules, or with those of a file.
+        """Start without rules, or with those of a file.
 
         Args:
-            super_users: `User:<name>` and `Group:<name>` of those whom no rule binds.
-            file: Holds the rules, one a line.
-            counts: Counts decisions by resource type, operation and outcome, for the metrics.
-            is_dry_run: Count and log denials, but allow what they deny.
+            super_users: The users and groups that may do everything, as `User:<name>` and `Group:<name>`.
+            file: A file with one rule per line.
+            counts: Counts decisions by resource type, operation and outcome, for metrics.
+            is_dry_run: Whether denials are only counted and logged.
 
         Raises:
             RuleFileError: The file cannot be used.
@@ -63,9 +63,9 @@ class Authorizer:
         self._log: RuleLog | None = None
         self._log_offset: int | None = None
         self._catching_up = threading.Lock()
-        #: (resource type, operation, outcome) -> how often.
+        #: (resource type, operation, outcome) -> the number of decisions.
         self.counts: Counter[tuple[str, str, str]] = Counter() if counts is None else counts
-        #: Grows with each change of the rules.
+        #: Increases with each change of the rules.
         self.epoch = 0
         #: The rules in force.
         self.rules = Rules((), super_users, is_dry_run=is_dry_run)
@@ -78,21 +78,21 @@ class Authorizer:
         return [] if self._file is None else [self._file]
 
     def follow(self, rule_log: RuleLog) -> None:
-        """Keep to the rules of a log from now on; `catch_up` takes its later changes."""
+        """Use the rules of a log from now on; `catch_up` applies its later changes."""
         self._log, self._log_offset = rule_log, None
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Put the rules of the log in force if they have changed.
+        """Apply the log's rules if they have changed.
 
-        Compiling thousands of rules takes tens of milliseconds. So the thread that reads the log calls this, and no
-        request does.
+        Compiling thousands of rules takes tens of milliseconds, so the thread that reads the log calls this, never a
+        request.
         """
         rule_log = self._log
         if rule_log is None or rule_log.rules_offset == self._log_offset:
             return
         with self._catching_up:
-            # The offset first: what is read later is at least as new.
+            # Read the offset first, so that the rules are at least as new as it.
             offset = rule_log.rules_offset
             if offset != self._log_offset:
                 self.replace(rule_log.rules())
@@ -102,7 +102,7 @@ class Authorizer:
         """Refuse to start if nobody could do anything.
 
         Args:
-            where: Where the rules are from.
+            where: The source of the rules.
 
         Raises:
             Failure: There is neither a rule nor a super user.
@@ -114,20 +114,20 @@ class Authorizer:
         """Read the file again.
 
         Raises:
-            RuleFileError: A line is wrong, or the file is empty; all rules stay, so that no denial gets lost.
+            RuleFileError: A line is wrong, or the file is empty; the old rules stay in force, so no denial is lost.
         """
         if self._file is not None:
             self.replace(read_rule_file(self._file))
 
     def replace(self, rules: Iterable[Rule]) -> None:
-        """Put other rules in force; may be called from any thread, and takes long for thousands of rules."""
+        """Replace the rules; may be called from any thread, and takes long for thousands of rules."""
         self.rules = Rules(rules, self._super_users, is_dry_run=self._is_dry_run)
         self.epoch += 1
 
     def decide_by(
         self, rules: Rules, principal: Principal, address: str, operation: str, resource_type: str, name: str
     ) -> Decision:
-        """Decide by rules that were in force when a request arrived, and count the decision; see `Rules.decide`."""
+        """Decide by the rules in force when a request arrived, and count the decision; see `Rules.decide`."""
         decision = rules.decide(principal, address, operation, resource_type, name)
         outcome = "dry_run" if decision.is_dry_run else "allowed" if decision.is_allowed else "denied"
         self.counts[resource_type, operation, outcome] += 1

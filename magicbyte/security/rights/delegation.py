@@ -1,4 +1,4 @@
-"""Tells who may give a right: nobody but a super user gives what they do not hold."""
+"""Decides who may grant a right: only super users may grant rights that they do not hold."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from magicbyte.security.rights.rule import ALL, DEFAULT_CONTEXT, EVERYBODY, IMPL
 
 
 class Holdings:
-    """The rules about one principal, as they bind what the principal may give to others."""
+    """The rules about one principal, for deciding which rights the principal may grant."""
 
     def __init__(self, rules: Iterable[Rule], principal: Principal, address: str) -> None:
-        """Pick the rules of a principal.
+        """Select the rules of a principal.
 
         Args:
             rules: All rules.
-            principal: Who would give a right.
-            address: From where; permissions for other addresses do not count, denials for any do.
+            principal: The principal that would grant a right.
+            address: Its address; permissions for other addresses are ignored, denials for any address count.
         """
         names = {principal.name, *principal.groups}
         if principal.name != ANONYMOUS.name:
@@ -33,10 +33,10 @@ class Holdings:
         ]
 
     def lacks(self, rule: Rule) -> str | None:
-        """Return the first operation of a rule that the principal does not hold on all that the rule is about.
+        """Return the first operation of a rule that the principal does not hold on all resources of the rule.
 
         Args:
-            rule: A permission that would be given, or a denial that would be taken away.
+            rule: A permission to be added, or a denial to be removed.
         """
         operations = OPERATIONS[rule.resource_type] if rule.operation == ALL else (rule.operation,)
         return next((operation for operation in operations if not self._holds(operation, rule)), None)
@@ -53,7 +53,7 @@ class Holdings:
 
 
 def _covers(wide: Rule, narrow: Rule) -> bool:
-    """Tell whether all names that one rule matches are matched by another one too."""
+    """Tell whether one rule matches all names that another rule matches."""
     if wide.resource_type != narrow.resource_type:
         return False
     if _is_all(wide):
@@ -83,7 +83,7 @@ def _covers_hosts(wide: Rule, narrow: Rule) -> bool:
         return True
     if narrow.network is None or wide.network.version != narrow.network.version:
         return False
-    # Both are of one version.
+    # Both networks have the same IP version.
     return cast("IPv4Network", narrow.network).subnet_of(cast("IPv4Network", wide.network))
 
 

@@ -1,4 +1,4 @@
-"""One access rule, checked and in its canonical form."""
+"""An access rule, checked and in canonical form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ipaddress import ip_network
 
 from magicbyte.security.principal import Network
 
-#: Resource type -> the operations that mean something on it; ALL stands for all of them.
+#: Resource type -> its operations; ALL stands for all of them.
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "SUBJECT": ("READ", "WRITE", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"),
     "REGISTRY": ("READ", "ALTER", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"),
@@ -29,24 +29,24 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
 ALL = "ALL"
 PATTERN_TYPES = ("LITERAL", "PREFIXED")
 PERMISSIONS = ("ALLOW", "DENY")
-#: Operation -> the operations whose permission includes it; a denial includes nothing, as in Kafka.
+#: Operation -> the operations whose permission includes it; as in Kafka, a denial includes nothing else.
 IMPLIED_BY: dict[str, tuple[str, ...]] = {
     "DESCRIBE": ("READ", "WRITE", "DELETE", "ALTER"),
     "DESCRIBE_CONFIGS": ("ALTER_CONFIGS",),
 }
 EVERYBODY = "User:*"
-#: A prefix that stands for all subjects of the default context, whose names have no context in front.
+#: The prefix for all subjects of the default context, whose names do not begin with a context.
 DEFAULT_CONTEXT = ":.:"
 _MAX_NAME = 1024
 
 
 class RuleError(ValueError):
-    """A rule that cannot be; the text names the part that is wrong."""
+    """An invalid rule; the text names the part that is wrong."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Who may, or may not, do what with which resources from where.
+    """A permission or denial: principal, operation, resources and client addresses.
 
     Attributes:
         principal: `User:<name>`, `Group:<name>`, or `User:*` for everybody who has signed in.
@@ -68,11 +68,11 @@ class Rule:
 
     @cached_property
     def network(self) -> Network | None:
-        """The addresses that the rule is about; None for all."""
+        """The network of client addresses; None for all."""
         return None if self.host == "*" else ip_network(self.host)
 
     def __str__(self) -> str:
-        """The rule without its host, as refusals and `magicbyte acl check` name it."""
+        """The rule without its host, for errors and `magicbyte acl check`."""
         verb = self.permission.lower()
         return f"{verb} {self.principal} {self.operation} {self.resource_type} {self.pattern_type} {self.resource}"
 
@@ -87,10 +87,10 @@ def make_rule(
     permission: str = "ALLOW",
     host: str = "*",
 ) -> Rule:
-    """Check the parts of a rule and put them into their canonical form.
+    """Check the parts of a rule and bring them into canonical form.
 
     Raises:
-        RuleError: A part cannot be; the text names it.
+        RuleError: A part is invalid; the text names it.
     """
     kind, colon, name = principal.partition(":")
     if kind not in ("User", "Group") or not colon or not name or (kind == "Group" and name == "*"):
@@ -120,7 +120,7 @@ def _check_text(what: str, text: str) -> None:
 
 
 def _subject(name: str, *, is_prefix: bool) -> str:
-    """A subject's canonical name: without a context in front if it is in the default one."""
+    """A subject's canonical name: without a context if it is in the default one."""
     if is_prefix and name == DEFAULT_CONTEXT:
         return name
     if name.startswith(DEFAULT_CONTEXT):

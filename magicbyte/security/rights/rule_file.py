@@ -1,4 +1,4 @@
-"""Rules in a file, one a line: `allow User:alice READ,WRITE SUBJECT PREFIXED orders- from 10.0.0.0/8`."""
+"""Rules in a file, one per line: `allow User:alice READ,WRITE SUBJECT PREFIXED orders- from 10.0.0.0/8`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def read_rule_file(path: Path, *, may_be_empty: bool = False) -> frozenset[Rule]
 
     Args:
         path: The file.
-        may_be_empty: Whether a file without a single character is one without rules.
+        may_be_empty: Whether an empty file means no rules, instead of an error.
 
     Raises:
-        RuleFileError: It cannot be read, is empty, or one of its lines is no rule; none of its rules count then.
+        RuleFileError: It cannot be read, is empty, or has a line that is not a rule; then none of its rules is used.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def read_rule_file(path: Path, *, may_be_empty: bool = False) -> frozenset[Rule]
     except UnicodeDecodeError:
         raise RuleFileError(f"{path} is no UTF-8 text") from None
     if not text and not may_be_empty:
-        # More likely cut than meant.
+        # An empty file is more likely truncated than intended.
         raise RuleFileError(f"{path} is empty; if it is to have no rules, write a comment line")
     rules: set[Rule] = set()
     for number, line in enumerate(text.splitlines(), start=1):
@@ -50,10 +50,10 @@ def read_rule_file(path: Path, *, may_be_empty: bool = False) -> frozenset[Rule]
 
 
 def parse_line(line: str) -> set[Rule]:
-    """Read one line; several operations are several rules.
+    """Parse one line; several operations make several rules.
 
     Raises:
-        RuleError: It is no rule.
+        RuleError: The line is not a rule.
     """
     words = [_unquoted(word) for word in _words(line)]
     if words and words[0].lower() == "quota":
@@ -78,14 +78,14 @@ def parse_line(line: str) -> set[Rule]:
 
 
 def format_rule(rule: Rule) -> str:
-    """Return a rule as a line of a file."""
+    """Format a rule as a line of a file."""
     principal, resource = _quoted(rule.principal), _quoted(rule.resource)
     subject = f"{rule.permission.lower()} {principal} {rule.operation} {rule.resource_type}"
     return f"{subject} {rule.pattern_type} {resource}" + ("" if rule.host == "*" else f" from {rule.host}")
 
 
 def format_rules(rules: Iterable[Rule]) -> str:
-    """Return rules as the text of a file, sorted."""
+    """Format rules as the text of a file, sorted."""
     return "".join(f"{line}\n" for line in sorted(map(format_rule, rules)))
 
 

@@ -1,4 +1,4 @@
-"""Access rules as JSON objects: in the API, and in the keys of the registry's log."""
+"""Access rules as JSON objects, in the API and in the keys of the registry's log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from magicbyte.security.rights.rule import Rule, RuleError, make_rule
 
-#: The parts of a rule in the order of the wire, and what stands for a part that is absent.
+#: The members of a rule in wire order, and the default of each.
 _PARTS: dict[str, str | None] = {
     "principal": None,
     "host": "*",
@@ -21,18 +21,18 @@ FIELDS = tuple(_PARTS)
 
 
 def rule_to_json(rule: Rule) -> dict[str, str]:
-    """Return a rule's parts by name."""
+    """Return a rule as a dict of its parts."""
     return {name: getattr(rule, name) for name in FIELDS}
 
 
 def rule_from_json(value: Mapping[str, Any]) -> Rule:
-    """Check a rule's parts and put them into their canonical form; other members are left out.
+    """Check the parts of a rule and bring them into canonical form; other members are ignored.
 
     Args:
-        value: The parts by name; `host` may be absent for `*`, and `pattern_type` for LITERAL.
+        value: The parts by name; `host` defaults to `*`, and `pattern_type` to LITERAL.
 
     Raises:
-        RuleError: A part is missing, is no string, or cannot be; the text names it.
+        RuleError: A part is missing, not a string, or invalid; the text names it.
     """
     parts: dict[str, str] = {}
     for name, default in _PARTS.items():
@@ -49,7 +49,7 @@ def rules_from_json(value: object) -> frozenset[Rule]:
     """Check a list of rules.
 
     Raises:
-        RuleError: It is no list of objects, or one of them is no rule; the text names its index from 0.
+        RuleError: It is not a list of objects, or an item is not a rule; the text names its index from 0.
     """
     if not isinstance(value, list):
         raise RuleError("the rules must be an array")

@@ -1,4 +1,4 @@
-"""Decides by rules: a denial wins over every permission, and what no rule allows is denied."""
+"""Decides by rules: a denial overrides every permission, and operations without a permission are denied."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ipaddress import ip_address
 from magicbyte.security.principal import ANONYMOUS, Principal, lies_in
 from magicbyte.security.rights.rule import ALL, DEFAULT_CONTEXT, EVERYBODY, IMPLIED_BY, Rule
 
-#: How many decisions are remembered; all are forgotten when there are more, or when a rule changes.
+#: The most decisions to remember; all are cleared when there are more, or when a rule changes.
 _MAX_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether something may be done, and by which rule; without a rule a super user may, and nobody else.
+    """The decision on an operation and its rule; without a rule, only super users are allowed.
 
     Attributes:
-        is_allowed: Whether it may be done.
+        is_allowed: Whether the operation is allowed.
         rule: The rule that decides.
-        is_dry_run: Whether it may be done only because denials are tried out.
+        is_dry_run: Whether the operation is allowed only because denials are tried out.
     """
 
     is_allowed: bool
@@ -29,14 +29,14 @@ class Decision:
     is_dry_run: bool = False
 
 
-#: Trying rules out must not let everybody replace them.
+#: Even in a dry run, denials of these operations apply: otherwise everybody could replace the rules.
 _CHANGE_OF_RULES = ("ALTER", "REGISTRY")
 _SUPER_USER, _NO_RULE = Decision(is_allowed=True), Decision(is_allowed=False)
 
 
 @dataclass(slots=True)
 class _Names:
-    """The rules of one principal, permission, operation and resource type, by the names that they match."""
+    """The rules for one principal, permission, operation and resource type, by the names that they match."""
 
     every: list[Rule] = field(default_factory=list)
     default_context: list[Rule] = field(default_factory=list)
@@ -54,14 +54,14 @@ class _Names:
             self.lengths.add(len(rule.resource))
 
     def all(self) -> Iterator[Rule]:
-        """The rules, whatever they match."""
+        """All of these rules."""
         yield from self.every
         yield from self.default_context
         for rules in (*self.literal.values(), *self.prefixed.values()):
             yield from rules
 
     def matching(self, name: str) -> Iterator[Rule]:
-        """The rules that match a name, those for one name first."""
+        """The rules that match a name; rules for exactly that name come first."""
         yield from self.literal.get(name, ())
         for length in self.lengths:
             yield from self.prefixed.get(name[:length], ())
@@ -71,7 +71,7 @@ class _Names:
 
 
 class Rules:
-    """A set of rules, compiled; it never changes."""
+    """An immutable set of rules, compiled for fast decisions."""
 
     def __init__(
         self, rules: Iterable[Rule], super_users: frozenset[str] = frozenset(), *, is_dry_run: bool = False
@@ -80,8 +80,8 @@ class Rules:
 
         Args:
             rules: The rules.
-            super_users: `User:<name>` and `Group:<name>` of those whom no rule binds.
-            is_dry_run: Allow what the rules deny, except for changes of the rules themselves.
+            super_users: The users and groups that may do everything, as `User:<name>` and `Group:<name>`.
+            is_dry_run: Whether to allow what the rules deny, except for changes of the rules themselves.
         """
         self._is_dry_run = is_dry_run
         self.all = frozenset(rules)
@@ -90,19 +90,19 @@ class Rules:
         for rule in sorted(self.all, key=str):
             key = (rule.principal, rule.permission, rule.operation, rule.resource_type)
             self._index.setdefault(key, _Names()).add(rule)
-        #: Whether the answer may depend on where the client is.
+        #: Whether a decision may depend on the client's address.
         self.has_hosts = any(rule.host != "*" for rule in self.all)
         self._remembered: dict[tuple[str, frozenset[str], str, str, str, str], Decision] = {}
 
     def is_super_user(self, principal: Principal) -> bool:
-        """Tell whether no rule binds a principal."""
+        """Tell whether a principal may do everything, whatever the rules say."""
         return bool({principal.name, *principal.groups} & self._super_users)
 
     def decide(self, principal: Principal, address: str, operation: str, resource_type: str, name: str) -> Decision:
-        """Decide whether a principal may do something; takes a microsecond if it was decided before.
+        """Decide whether a principal may perform an operation; takes a microsecond for a repeated decision.
 
         Args:
-            principal: Who asks.
+            principal: The sender.
             address: The client's address.
             operation: One of the resource type's operations.
             resource_type: As in a rule.
@@ -120,10 +120,10 @@ class Rules:
         return decision
 
     def may_some(self, principal: Principal, address: str, operation: str, resource_type: str) -> bool:
-        """Tell whether there may be a resource of a type that a principal may do something with.
+        """Tell whether a principal may perform an operation on some resource of a type.
 
         Args:
-            principal: Who asks.
+            principal: The sender.
             address: The client's address.
             operation: One of the resource type's operations.
             resource_type: As in a rule.
@@ -145,7 +145,7 @@ class Rules:
         resource_type: str,
         chosen: Callable[[_Names], Iterable[Rule]],
     ) -> Iterator[Rule]:
-        """The chosen ones of the rules about a principal and one of some operations."""
+        """The permissions, or the denials, for a principal and one of several operations."""
         everybody = () if principal.name == ANONYMOUS.name else (EVERYBODY,)
         operations = tuple(operations)
         for who in (principal.name, *sorted(principal.groups), *everybody):
@@ -172,7 +172,7 @@ def _is_from(address: str, rule: Rule) -> bool:
     if rule.network is None:
         return True
     if rule.permission == "DENY" and not _is_address(address):
-        # An address that cannot be read must not get round a denial.
+        # An address that cannot be parsed must not evade a denial.
         return True
     return lies_in(address, (rule.network,))
 

@@ -1,1 +1,1 @@
-"""Sign-in: who sends a request, by Basic, bearer token or client certificate."""
+"""Sign-in: identifies the sender of a request by Basic credentials, bearer token or client certificate."""

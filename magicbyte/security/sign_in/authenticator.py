@@ -1,4 +1,4 @@
-"""Decides who sends a request."""
+"""Identifies the sender of a request by its credentials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from magicbyte.security.sign_in.users import User, load_users
 
 log = logging.getLogger("magicbyte.security")
 
-#: How many slow hashes are computed at a time, and how many may wait.
+#: How many slow hashes are computed at the same time, and how many requests may wait for them.
 _HASH_THREADS = 2
 _HASHES_WAITING = 64
 _BUSY = Refusal(503, "Authentication is busy", retry_after=1)
@@ -38,7 +38,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 
 class Authenticator:
-    """Verifies credentials; remembers successes, and bounds failures.
+    """Verifies credentials, remembers successes, and limits failures.
 
     It is used from one event loop; `reload` may be called from any thread.
     """
@@ -49,22 +49,22 @@ class Authenticator:
         """Load users and keys.
 
         Args:
-            settings: The settings, which fit together.
-            realm: The realm, if the settings name none.
-            counts: Counts outcomes by method, for the metrics.
+            settings: The settings, already checked.
+            realm: The realm if the settings name none.
+            counts: Counts outcomes by method, for metrics.
 
         Raises:
             Failure: A file or a key set cannot be used.
         """
         self._settings = settings
         self.realm = settings.realm or realm
-        #: (method, outcome) -> how often.
+        #: (method, outcome) -> the number of such outcomes.
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
         self._remembered = Remembered(settings.cache_seconds)
         self._failures = FailureLimit(settings.failures_per_minute)
         self._dummy = dummy_hash()
         self._hashing = ThreadPoolExecutor(_HASH_THREADS, thread_name_prefix="password-hash")
-        #: Digest of the header -> its verification under way.
+        #: Digest of the header -> its verification in progress.
         self._under_way: dict[bytes, asyncio.Future[bool]] = {}
         self._subjects: dict[bytes, str | None] = {}
         self._users: dict[str, User] = {}
@@ -101,10 +101,10 @@ class Authenticator:
         return files
 
     def reload(self) -> None:
-        """Load the users again; a change makes all that is remembered void.
+        """Load the users again; a change clears the remembered credentials.
 
         Raises:
-            Failure: A file cannot be used; the users stay as they are.
+            Failure: A file cannot be used; the users remain unchanged.
         """
         settings = self._settings
         users = load_users([Path(file) for file in settings.users_files])
@@ -116,11 +116,11 @@ class Authenticator:
         self._remembered.clear()
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._hashing.shutdown(wait=False, cancel_futures=True)
 
     def recall(self, headers: Headers, peer: Peer) -> Principal | None:
-        """Return the principal of credentials that were verified lately; takes a microsecond."""
+        """Return the principal of recently verified credentials; takes a microsecond."""
         credentials: bytes | None = None
         for name, value in headers:
             if name == b"authorization":
@@ -137,27 +137,27 @@ class Authenticator:
         return verified.principal if isinstance(self._with_role(verified.principal), Principal) else None
 
     async def is_still_good(self, principal: Principal, headers: Headers, peer: Peer) -> bool:
-        """Tell whether credentials that were good when an answer began are good now; takes a microsecond mostly.
+        """Tell whether credentials that were valid when an answer began are still valid; usually takes a microsecond.
 
         Args:
-            principal: Who it is.
+            principal: The sender.
             headers: The headers of the request.
             peer: The other end of the connection.
         """
         if principal.expires is not None and time.time() >= principal.expires:
             return False
         if not any(name == b"authorization" for name, _ in headers):
-            # A certificate, or nothing: the connection's end and the time are all that they depend on.
+            # Without a header, the identity depends only on the connection and the time.
             return True
         if self.recall(headers, peer) == principal:
             return True
         return await self.authenticate(headers, peer) == principal
 
     async def authenticate(self, headers: Headers, peer: Peer) -> Principal | Refusal:
-        """Return who sends a request with these headers, or why it is refused.
+        """Return the sender of a request, or the reason to refuse it.
 
         Args:
-            headers: Names in lower case.
+            headers: The request's headers; names in lower case.
             peer: The other end of the connection.
         """
         values = [value for name, value in headers if name == b"authorization"]
@@ -185,7 +185,7 @@ class Authenticator:
         came = time.monotonic()
         scheme, _, rest = header.partition(b" ")
         method = {b"basic": "BASIC", b"bearer": "BEARER"}.get(scheme.lower(), "")
-        # Another address may be one from which the same credentials are good.
+        # The same credentials may be valid from another address.
         failed = self._remembered.digest(header + b"\0" + peer.address.encode())
         refusal = self._remembered.failure(failed)
         if refusal is None:
@@ -209,7 +209,7 @@ class Authenticator:
             if epoch == self._epoch:
                 self._remembered.add(failed, refusal)
         self.counts[method or "OTHER", "failure"] += 1
-        # Neither the name nor the kind of its hash shows in the time to the answer.
+        # The response time reveals neither whether the name exists nor the kind of its hash.
         await asyncio.sleep(max(0.0, came + self._settings.failure_ms / 1000 - time.monotonic()))
         return refusal
 
@@ -235,7 +235,7 @@ class Authenticator:
         return Verified(principal, user.networks)
 
     async def _slowly(self, digest: bytes, verifier: PasswordHash, secret: bytes) -> bool | Refusal:
-        """Verify in a thread, once for equal headers that come at the same time."""
+        """Verify in a thread; concurrent requests with equal headers share one verification."""
         job = self._under_way.get(digest)
         if job is None:
             if len(self._under_way) >= _HASH_THREADS + _HASHES_WAITING:
@@ -266,7 +266,7 @@ class Authenticator:
             return _KEYS_TOO_OLD
 
     def _fetch(self) -> asyncio.Task[None]:
-        """Fetch the keys beside the event loop; one fetch at a time."""
+        """Fetch the keys in the background; only one fetch runs at a time."""
         if self._fetching is None:
             self._fetching = asyncio.get_running_loop().create_task(self._fetch_keys())
         return self._fetching
@@ -305,7 +305,7 @@ class Authenticator:
         return Refusal(403, "!role")
 
     def unauthorized(self, *, invalid_token: bool = False) -> Refusal:
-        """Return the refusal of credentials that are not good, with a challenge for each method."""
+        """Return the refusal of invalid credentials, with a challenge for each method."""
         challenges = []
         if "BASIC" in self._settings.methods:
             challenges.append(f'Basic realm="{self.realm}", charset="UTF-8"')
@@ -315,7 +315,7 @@ class Authenticator:
         return Refusal(401, "Unauthorized", tuple(challenges))
 
     def client_of(self, headers: Headers, address: str) -> str:
-        """Return the client's address: the TCP peer, or what trusted proxies say of it, from the right."""
+        """Return the client's address: the TCP peer's, or behind trusted proxies the address that they report."""
         proxies = self._settings.trusted_proxies
         if not proxies or not lies_in(address, proxies):
             return address

@@ -9,10 +9,10 @@ _MAX_BYTES = 1024
 
 
 def parse_basic(value: bytes) -> tuple[str, bytes] | None:
-    """Return name and secret, or None if the value is malformed.
+    """Return the name and the secret, or None if the value is malformed.
 
     Args:
-        value: What follows `Basic ` in the header.
+        value: The part of the header after `Basic `.
     """
     if len(value) > _MAX_BYTES:
         return None

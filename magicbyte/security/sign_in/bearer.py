@@ -22,21 +22,21 @@ _MAX_NAME = 255
 
 
 class InvalidToken(Exception):
-    """A token that is not accepted; the text is for the log at most, and never for the client."""
+    """A token that is not accepted; the text is only for the log, never for the client."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """What is asked of a token.
+    """The requirements for tokens.
 
     Attributes:
-        issuer: Its `iss`, exactly.
-        audience: Its `aud`, or one of them, exactly.
-        algorithms: The signature algorithms that are accepted.
+        issuer: The required `iss`.
+        audience: The required `aud`, or one of its values.
+        algorithms: The accepted signature algorithms.
         name_claim: The claim with the principal's name.
-        groups_claim: The claim with the list of groups; dots go into objects.
-        skew_seconds: By how much clocks may differ.
-        max_lifetime_seconds: How far ahead `exp` may be.
+        groups_claim: The claim with the list of groups; a dot leads into an object.
+        skew_seconds: The greatest accepted difference between clocks.
+        max_lifetime_seconds: The greatest accepted time until `exp`.
     """
 
     issuer: str
@@ -50,7 +50,7 @@ class TokenRules:
 
 @dataclass(frozen=True, slots=True)
 class TokenHeader:
-    """What a token says of its own signature."""
+    """The header of a token: the algorithm and key of its signature."""
 
     algorithm: str
     kid: str | None
@@ -77,18 +77,18 @@ def read_header(token: bytes, rules: TokenRules) -> TokenHeader:
 
 
 def verify(token: bytes, header: TokenHeader, key: SigningKey, rules: TokenRules) -> Principal:
-    """Verify a token and return whom it names.
+    """Verify a token and return its principal.
 
     Args:
         token: The token.
-        header: Its header.
-        key: The key that its header leads to.
-        rules: What is asked of it.
+        header: The token's header.
+        key: The key that the header names.
+        rules: The requirements for tokens.
 
     Raises:
-        InvalidToken: Its signature or a claim is wrong.
+        InvalidToken: The signature or a claim is wrong.
     """
-    from joserfc import jws  # noqa: PLC0415  only where tokens are accepted
+    from joserfc import jws  # noqa: PLC0415  only if tokens are accepted
     from joserfc.errors import JoseError  # noqa: PLC0415
 
     try:
@@ -102,10 +102,10 @@ def verify(token: bytes, header: TokenHeader, key: SigningKey, rules: TokenRules
 
 
 def principal_of(claims: Mapping[str, Any], rules: TokenRules, now: Callable[[], float] = time.time) -> Principal:
-    """Check the claims of a token whose signature is right, and return whom it names.
+    """Check the claims of a token with a valid signature, and return its principal.
 
     Raises:
-        InvalidToken: One is missing or wrong.
+        InvalidToken: A claim is missing or wrong.
     """
     expires = _time(claims, "exp", now() + rules.max_lifetime_seconds)
     if "exp" not in claims or expires + rules.skew_seconds <= now():

@@ -1,4 +1,4 @@
-"""Principals of client certificates: the subject as Java writes it, and the rules that shorten it."""
+"""Principals of client certificates: the subject in Java's form, and the rules that shorten it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cryptography.x509 import Name, NameAttribute
 
 _MAX_BYTES = 1024
-#: The attribute types that RFC 2253 has names for.
+#: The attribute types with a name in RFC 2253.
 _KEYWORDS = {
     "2.5.4.3": "CN",
     "2.5.4.6": "C",
@@ -24,7 +24,7 @@ _KEYWORDS = {
     "0.9.2342.19200300.100.1.25": "DC",
     "0.9.2342.19200300.100.1.1": "UID",
 }
-#: ASN.1 types that are written as text: UTF8String, PrintableString, T61String, IA5String, GeneralString, BMPString.
+#: The ASN.1 types of text: UTF8String, PrintableString, T61String, IA5String, GeneralString, BMPString.
 _TEXT_TAGS = frozenset((12, 19, 20, 22, 27, 30))
 _ENCODINGS = {20: "latin-1", 28: "utf-32-be", 30: "utf-16-be"}
 _ESCAPED = frozenset(',=+<>#;"\\')
@@ -61,7 +61,7 @@ def _attribute(attribute: NameAttribute[str | bytes]) -> str:
         width = (len(content).bit_length() + 7) // 8
         size = bytes((len(content),)) if len(content) < 128 else bytes((128 | width,)) + len(content).to_bytes(width)
         return f"{keyword or oid}=#{(bytes((tag,)) + size + content).hex()}"
-    # Java takes the bytes of every kind of text for UTF-8.
+    # Java decodes the bytes of every type of text as UTF-8.
     return f"{keyword}={_escaped(content.decode(errors='replace'))}"
 
 
@@ -75,7 +75,7 @@ def _escaped(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MappingRule:
-    """One rule: a pattern for the whole subject, and what it becomes; without a pattern the subject stays as it is."""
+    """A rule: a pattern for the whole subject, and its replacement; without a pattern the subject stays unchanged."""
 
     pattern: re.Pattern[str] | None
     replacement: str = ""
@@ -97,10 +97,10 @@ class MappingRule:
 
 
 def parse_mapping_rules(text: str) -> tuple[MappingRule, ...]:
-    """Read Kafka's `ssl.principal.mapping.rules`; without any, the subject is the name.
+    """Parse Kafka's `ssl.principal.mapping.rules`; without rules, the subject is the name.
 
     Raises:
-        ValueError: A rule is malformed, its pattern is none of Python's, or it names a group that the pattern lacks.
+        ValueError: A rule is malformed, its pattern is not valid in Python, or it uses a group that the pattern lacks.
     """
     rules: list[MappingRule] = []
     position, text = 0, text.strip()
@@ -125,7 +125,7 @@ def _rule(pattern: str, replacement: str, case: str) -> MappingRule:
 
 
 def name_of(subject: str, rules: tuple[MappingRule, ...]) -> str | None:
-    """Return the name of a subject by the first rule that matches; None if there is none that can be one."""
+    """Return the name of a subject by the first matching rule; None if no rule yields a valid name."""
     for rule in rules:
         name = rule.apply(subject)
         if name is not None:

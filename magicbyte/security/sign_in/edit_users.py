@@ -1,4 +1,4 @@
-"""Changes a users file: one change at a time, and never a half-written file."""
+"""Edits a users file: changes are made one at a time, and never leave a half-written file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from magicbyte.security.sign_in.users import check_name, parse_options, parse_us
 
 @dataclass
 class Line:
-    """One user's line, taken apart."""
+    """The parts of a user's line."""
 
     name: str
     hash: str
@@ -28,21 +28,21 @@ class Line:
 
 
 class UsersFile:
-    """The lines of a users file while it is being changed; comments stay where they are."""
+    """The lines of a users file during a change; comments keep their places."""
 
     def __init__(self, path: Path, lines: list[str]) -> None:
         self.path = path
         self._lines = lines
 
     def users(self) -> list[Line]:
-        """The users, in the file's order."""
+        """The users, in the order of the file."""
         return [self._parse(line) for line in self._lines if _is_user(line)]
 
     def user(self, name: str) -> Line:
         """Return one user.
 
         Raises:
-            Failure: There is none of that name.
+            Failure: There is no such user.
         """
         for line in self.users():
             if line.name == name:
@@ -53,14 +53,14 @@ class UsersFile:
         """Add a user.
 
         Raises:
-            Failure: There is one of that name, or a part of the line cannot be.
+            Failure: The user exists already, or a part of the line is invalid.
         """
         if any(user.name == line.name for user in self.users()):
             raise Failure(f"{self.path} has a user {line.name} already")
         self._lines.append(_checked(line))
 
     def replace(self, line: Line) -> None:
-        """Put a changed user in place of the one of that name."""
+        """Replace the user of that name by a changed one."""
         self._lines = [
             _checked(line) if _is_user(old) and self._parse(old).name == line.name else old for old in self._lines
         ]
@@ -69,14 +69,14 @@ class UsersFile:
         """Remove a user.
 
         Raises:
-            Failure: There is none of that name.
+            Failure: There is no such user.
         """
         self.user(name)
         self._lines = [line for line in self._lines if not (_is_user(line) and self._parse(line).name == name)]
 
     @property
     def text(self) -> str:
-        """The file's new text."""
+        """The new text of the file."""
         return "".join(f"{line}\n" for line in self._lines)
 
     def _parse(self, line: str) -> Line:
@@ -89,7 +89,7 @@ class UsersFile:
 
 
 def open_users(path: Path) -> UsersFile:
-    """Open a users file to look at it.
+    """Open a users file for reading.
 
     Raises:
         Failure: It cannot be read.
@@ -99,10 +99,10 @@ def open_users(path: Path) -> UsersFile:
 
 @contextmanager
 def changing(path: Path) -> Iterator[UsersFile]:
-    """Open a users file for a change, which is written when the block ends without an error.
+    """Open a users file for a change, which is written if the block ends without an error.
 
-    Another command that changes a file of the same folder waits. The new file is 0600 and takes the place of the old
-    one in one step.
+    Other commands that change a file in the same folder wait. The new file has mode 0600 and replaces the old one
+    in one step.
 
     Raises:
         Failure: The file cannot be read or written.
@@ -122,7 +122,7 @@ def changing(path: Path) -> Iterator[UsersFile]:
 
 def _write(path: Path, text: str) -> None:
     try:
-        # It is made with mode 0600.
+        # The file is created with mode 0600.
         descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise Failure(f"{path} cannot be written: {error.strerror}") from None

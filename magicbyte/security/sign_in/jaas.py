@@ -1,4 +1,4 @@
-"""Confluent's users: a JAAS login configuration that names Jetty's property file."""
+"""Confluent's users: a JAAS login configuration that names a Jetty property file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPTION = re.compile(r'([\w.-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s";]+))')
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Plain:
-    """A password, or its MD5, as the property file has it."""
+    """A password, or its MD5, from the property file."""
 
     text: bytes
     is_md5: bool
@@ -39,10 +39,10 @@ class _Plain:
 
 
 def users_file_of(config: Path, realm: str) -> Path:
-    """Return the property file that a login configuration names in the section of a realm.
+    """Return the property file that a login configuration names for a realm.
 
     Raises:
-        UsersFileError: There is no such section, or it has another module than Jetty's for property files.
+        UsersFileError: There is no such section, or its module is not Jetty's for property files.
     """
     try:
         text = _COMMENTS.sub("", config.read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ def load_property_users(path: Path) -> dict[str, User]:
     """Read Jetty's `user: password,role,..`; roles become groups.
 
     Raises:
-        UsersFileError: The file cannot be read, or a password is of a kind that is not supported.
+        UsersFileError: The file cannot be read, or the kind of a password is not supported.
     """
     try:
         properties = read_properties_file(path)
@@ -90,7 +90,7 @@ def load_property_users(path: Path) -> dict[str, User]:
 
 
 def plain_password(text: str) -> str | None:
-    """Return the password that a property file holds; None if it holds only an MD5.
+    """Return a password from a property file as plain text; None if the file has only its MD5.
 
     Raises:
         ValueError: The kind is not supported.
@@ -110,7 +110,7 @@ def _password(text: str) -> _Plain:
 
 
 def _deobfuscated(text: str) -> str:
-    """Undo Jetty's obfuscation, which hides a password from a glance only."""
+    """Undo Jetty's obfuscation, which is no encryption."""
     plain, index = bytearray(), 0
     try:
         while index < len(text):

@@ -35,11 +35,11 @@ ALGORITHMS: Mapping[str, tuple[str, str | None]] = {
 
 
 class KeySetError(Failure):
-    """A key set that cannot be fetched or read; the text names the place."""
+    """A key set that cannot be fetched or read; the text names the URL."""
 
 
 class KeysUnavailable(Exception):
-    """The last key set that could be fetched is too old to be trusted."""
+    """The last key set is too old to be trusted, and no newer one could be fetched."""
 
 
 class _Set(msgspec.Struct):
@@ -63,10 +63,10 @@ class SigningKey:
 
 
 class KeySet:
-    """The keys of one issuer.
+    """The keys of an issuer.
 
-    Fetches run in threads of the caller's choice and one at a time. `refresh` replaces the keys only by a set that
-    could be read; until then the last one serves, for as long as `max_stale_seconds` allows.
+    The caller's threads fetch the keys, one fetch at a time. `refresh` replaces the keys only by a set that could be
+    read; until then the last one is used, at most for `max_stale_seconds`.
     """
 
     def __init__(
@@ -78,17 +78,17 @@ class KeySet:
         max_stale_seconds: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin without keys; call `refresh` before the first `find`.
+        """Create an empty set; call `refresh` before the first `find`.
 
         Args:
-            url: https://, http:// on the loopback, or file:///; empty to ask the issuer's discovery document.
-            issuer: The expected issuer, which a discovery document must name.
+            url: https://, http:// on the loopback, or file:///; if empty, the issuer's discovery document names it.
+            issuer: The expected issuer; a discovery document must name it.
             refresh_seconds: The age at which keys are fetched again.
-            max_stale_seconds: The age at which keys are not trusted any more.
-            clock: Seconds that never jump.
+            max_stale_seconds: The age from which keys are not trusted.
+            clock: A monotonic clock, in seconds.
 
         Raises:
-            KeySetError: The URL is none of these.
+            KeySetError: The URL has another scheme.
         """
         self._url, self._issuer = url, issuer
         self._refresh_seconds, self._max_stale_seconds = refresh_seconds, max_stale_seconds
@@ -111,13 +111,13 @@ class KeySet:
         """Read the file again.
 
         Raises:
-            KeySetError: It cannot be read; the keys stay as they are.
+            KeySetError: The file cannot be read; the keys remain unchanged.
         """
         self.refresh()
 
     @property
     def is_due(self) -> bool:
-        """Whether the keys are old enough to be fetched again."""
+        """Whether the keys are so old that they must be fetched again."""
         now = self._clock()
         return now - self._fetched >= self._refresh_seconds and now - self._tried >= min(
             _UNKNOWN_KEY_SECONDS, self._refresh_seconds
@@ -125,11 +125,11 @@ class KeySet:
 
     @property
     def may_ask_for_unknown(self) -> bool:
-        """Whether enough time has passed to fetch because of a key that is not in the set."""
+        """Whether enough time has passed to fetch again because of an unknown key id."""
         return self._clock() - self._tried >= _UNKNOWN_KEY_SECONDS
 
     def find(self, kid: str | None, algorithm: str) -> SigningKey | None:
-        """Return the key of a token; without a key id, the only key that fits.
+        """Return the key for a token; without a key id, the only key that fits.
 
         Raises:
             KeysUnavailable: The keys are too old.
@@ -140,13 +140,13 @@ class KeySet:
         return fitting[0] if len(fitting) == 1 else None
 
     def refresh(self) -> bool:
-        """Fetch the keys, which blocks for up to 5 s; a fetch of another thread counts as this one.
+        """Fetch the keys; blocks for up to 5 s, and shares a fetch that runs in another thread.
 
         Returns:
             Whether the keys changed.
 
         Raises:
-            KeySetError: They cannot be fetched or read; the keys stay as they are.
+            KeySetError: They cannot be fetched or read; the keys remain unchanged.
         """
         asked = self._clock()
         with self._fetching:
@@ -161,12 +161,12 @@ class KeySet:
 
 
 def parse_key_set(data: bytes, url: str) -> tuple[SigningKey, ...]:
-    """Read a JWK set; keys that sign nothing that is accepted here are left out.
+    """Parse a JWK set; keys that cannot verify accepted algorithms are skipped.
 
     Raises:
-        KeySetError: It is no JWK set, has too many keys, or none that can be used.
+        KeySetError: It is not a JWK set, has too many keys, or has no usable key.
     """
-    from joserfc.errors import JoseError  # noqa: PLC0415  only where tokens are accepted
+    from joserfc.errors import JoseError  # noqa: PLC0415  only if tokens are accepted
     from joserfc.jwk import import_key  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""Hashes of passwords and of random secrets, as they stand in a users file."""
+"""Hashes of passwords and of random secrets, as in a users file."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import hmac
 import re
 from typing import Protocol
 
-#: What `magicbyte user` writes: OWASP's choice of 19 MiB, two passes, one lane.
+#: The parameters that `magicbyte user` uses: OWASP's choice of 19 MiB, two passes, one lane.
 _MEMORY_KIB, _PASSES, _LANES = 19_456, 2, 1
-#: What is read: anything costlier would let one file keep the server busy.
+#: The highest accepted parameters: a costlier hash in a file could keep the server busy.
 _MAX_MEMORY_KIB, _MAX_PASSES, _MAX_BCRYPT_COST = 65_536, 10, 14
 _BCRYPT_BYTES = 72
 _ARGON2 = re.compile(r"\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+")
 _BCRYPT = re.compile(r"\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}")
 _KEY = re.compile(r"\$mb-key\$v=1\$([A-Za-z0-9_-]{43})")
-#: Somebody's hash whose password nobody knows: unknown names are verified against it, so that time does not tell them.
+#: A hash whose password nobody knows; unknown names are verified against it, so that the time does not reveal them.
 _DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGtub3dzIA$2BkVQJ1vCJRyOZkZrlmf9MnXcSFoDE5j1wRJXPIuZfk"
 
 
 class PasswordHash(Protocol):
-    """A hash that a secret can be verified against."""
+    """A hash against which secrets can be verified."""
 
     @property
     def is_slow(self) -> bool:
-        """Whether verifying takes milliseconds, and so belongs into a thread."""
+        """Whether verifying takes milliseconds, so that it must run in a thread."""
 
     def verify(self, secret: bytes) -> bool:
-        """Tell whether the hash was made of this secret."""
+        """Tell whether this is the hash of a secret."""
 
 
 class _Argon2:
@@ -38,7 +38,7 @@ class _Argon2:
         self._text = text
 
     def verify(self, secret: bytes) -> bool:
-        from argon2.exceptions import Argon2Error, InvalidHashError  # noqa: PLC0415  only where users sign in
+        from argon2.exceptions import Argon2Error, InvalidHashError  # noqa: PLC0415  only if users sign in
         from argon2.low_level import Type, verify_secret  # noqa: PLC0415
 
         try:
@@ -55,9 +55,9 @@ class _Bcrypt:
         self._text = ("$2b" + text[3:]).encode()
 
     def verify(self, secret: bytes) -> bool:
-        import bcrypt  # noqa: PLC0415  only where users sign in
+        import bcrypt  # noqa: PLC0415  only if users sign in
 
-        # bcrypt would compare the first 72 bytes only, and some libraries stop at a zero.
+        # bcrypt would compare only the first 72 bytes, and some libraries stop at a zero byte.
         usable = len(secret) <= _BCRYPT_BYTES and b"\0" not in secret
         matches = bcrypt.checkpw(secret if usable else b"", self._text)
         return usable and matches
@@ -74,10 +74,10 @@ class _Key:
 
 
 def parse_hash(text: str) -> PasswordHash:
-    """Read a hash of a users file.
+    """Parse a hash from a users file.
 
     Raises:
-        ValueError: It is of no kind that is read, or costs more than is allowed; the text does not quote it.
+        ValueError: Its kind is not supported, or its parameters exceed the limits; the text does not quote it.
     """
     if argon2 := _ARGON2.fullmatch(text):
         memory, passes, lanes = map(int, argon2.groups())

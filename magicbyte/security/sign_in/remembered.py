@@ -1,4 +1,4 @@
-"""Credentials that were verified lately, by a keyed digest: no secret is kept."""
+"""Remembers recently verified credentials by a keyed digest, so that no secret is kept."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FAILURE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The outcome of a verification that succeeded.
+    """A successful verification.
 
     Attributes:
-        principal: Who it is.
-        networks: Where the principal may come from; empty for anywhere.
+        principal: The sender.
+        networks: The networks from which the principal may connect; empty for all.
     """
 
     principal: Principal
@@ -30,14 +30,14 @@ class Verified:
 
 
 class Remembered:
-    """Outcomes by the digest of the header; forgotten after a time, and all at once when users or keys change."""
+    """Outcomes by the digest of the header; they expire, and all are cleared when users or keys change."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with nothing.
+        """Create an empty memory.
 
         Args:
             seconds: How long a success is remembered.
-            clock: Seconds that never jump.
+            clock: A monotonic clock, in seconds.
         """
         self._seconds = seconds
         self._clock = clock
@@ -46,11 +46,11 @@ class Remembered:
         self._failures: OrderedDict[bytes, tuple[float, Refusal]] = OrderedDict()
 
     def digest(self, header: bytes) -> bytes:
-        """Return what stands for a header's value in this process."""
+        """Return the digest of a header's value; it is valid only in this process."""
         return hashlib.blake2b(header, digest_size=16, key=self._key).digest()
 
     def verified(self, digest: bytes) -> Verified | None:
-        """Return the success that is remembered, unless its time or that of the credentials is over."""
+        """Return a remembered success, unless it or the credentials have expired."""
         entries = self._verified
         entry = entries.get(digest)
         if entry is None:
@@ -64,12 +64,12 @@ class Remembered:
         return verified
 
     def failure(self, digest: bytes) -> Refusal | None:
-        """Return the failure that is remembered."""
+        """Return a remembered failure."""
         entry = self._failures.get(digest)
         return None if entry is None or self._clock() >= entry[0] else entry[1]
 
     def add(self, digest: bytes, outcome: Verified | Refusal) -> None:
-        """Remember an outcome; the one used longest ago makes room."""
+        """Remember an outcome; if the memory is full, the least recently used one is dropped."""
         if isinstance(outcome, Refusal):
             self._failures[digest] = (self._clock() + _FAILURE_SECONDS, outcome)
             if len(self._failures) > _MAX_FAILURES:
@@ -82,5 +82,5 @@ class Remembered:
 
     def clear(self) -> None:
         """Forget everything; may be called from any thread."""
-        # A look-up that has begun goes on with the dict that it began with.
+        # A look-up in progress continues with the old dict.
         self._verified, self._failures = OrderedDict(), OrderedDict()

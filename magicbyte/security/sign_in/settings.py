@@ -1,4 +1,4 @@
-"""The servers' sign-in settings, by Confluent's property names."""
+"""The servers' sign-in settings, under Confluent's property names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapp
 from magicbyte.security.sign_in.key_set import ALGORITHMS
 
 METHODS = ("BASIC", "BEARER", "SSL")
-#: Paths that may be left without sign-in; there is no pattern among them.
+#: Paths that may be open to clients without sign-in; patterns are not allowed.
 SKIPPABLE = frozenset(
     (
         "/",
@@ -34,7 +34,7 @@ SKIPPABLE = frozenset(
 )
 _HANDLER = re.compile(r"(?:[\w$]+\.)*AuthenticationHandler")
 _MECHANISMS = {"SSL": "SSL", "JETTY_AUTH": "BASIC"}
-#: Confluent's plug-ins have these names for rules that are ours under a shorter one.
+#: Confluent's plug-in names for settings that have a shorter name here.
 _OLD_RULES = (
     "confluent.schema.registry.auth.ssl.principal.mapping.rules",
     "confluent.rest.auth.ssl.principal.mapping.rules",
@@ -77,13 +77,13 @@ def _skipped(value: Any) -> tuple[str, ...]:
 
 
 class SignInSettings(ServerSettings):
-    """Which credentials are accepted, and where they are verified."""
+    """The accepted kinds of credentials, and how they are verified."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     methods: Annotated[tuple[str, ...], BeforeValidator(_methods)] = Field((), alias="authentication.method")
     realm: str = Field("", alias="authentication.realm")
-    #: `**` any user, `*` any group, else one of the groups.
+    #: `**` for any user, `*` for any group, otherwise one of the groups.
     roles: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(("**",), alias="authentication.roles")
     skip_paths: Annotated[tuple[str, ...], BeforeValidator(_skipped)] = Field((), alias="authentication.skip.paths")
     users_files: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field((), alias="magicbyte.users.file")
@@ -115,18 +115,18 @@ class SignInSettings(ServerSettings):
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has to sign in."""
+        """Whether no sign-in is required."""
         return not self.methods
 
     def check_sign_in(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> None:
-        """Check that the sign-in settings fit together and fit the listeners.
+        """Check that the sign-in settings are consistent with each other and with the listeners.
 
         Args:
-            listeners: Scheme of each kind of listener there is -> whether one of it can be reached from elsewhere.
+            listeners: The scheme of each kind of listener -> whether one of them can be reached from other machines.
             asks_for_certificates: Whether clients are asked for a certificate.
 
         Raises:
-            SettingsError: They do not; the text names a property and says what to do.
+            SettingsError: They are not; the text names a property and the remedy.
         """
         if "BASIC" in self.methods and not (self.users_files or self.login_config):
             raise SettingsError("magicbyte.users.file: BASIC needs users; make a file with `magicbyte user add`")
@@ -150,10 +150,10 @@ class SignInSettings(ServerSettings):
 
 
 def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:
-    """Translate the names under which Confluent's servers and plug-ins know the same settings.
+    """Translate the names that Confluent's servers and plug-ins use for the same settings.
 
     Raises:
-        SettingsError: A plug-in or a method is named that is not kept here.
+        SettingsError: A plug-in or method is not supported.
     """
     translated = dict(properties)
     for old in _OLD_RULES:

@@ -1,4 +1,4 @@
-"""The users file: names, hashes, and what belongs to them."""
+"""The users file: names, hashes and options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_NAME = 255
 
 
 class UsersFileError(Failure):
-    """A users file that cannot be used; the text names file and line, and quotes no hash."""
+    """A users file that cannot be used; the text names file and line, and does not quote a hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class User:
     """One line of a users file.
 
     Attributes:
-        name: What is presented as the Basic user name.
+        name: The user name in Basic credentials.
         principal: `User:<name>`.
         groups: `Group:<name>` of each group.
-        hash: What the secret is verified against.
-        expires: Seconds since 1970, or None.
-        networks: Where the user may come from; empty for anywhere.
-        is_disabled: Whether nobody can sign in under this name.
+        hash: The hash of the secret.
+        expires: The expiry in seconds since 1970, or None.
+        networks: The networks from which the user may connect; empty for all.
+        is_disabled: Whether sign-in under this name is disabled.
     """
 
     name: str
@@ -51,13 +51,13 @@ def load_users(paths: Sequence[Path]) -> dict[str, User]:
     """Read users files.
 
     Raises:
-        UsersFileError: A file cannot be read, is empty, may be written by others, or has a line that is wrong.
+        UsersFileError: A file cannot be read, is empty, is writable by others, or has a malformed line.
     """
     users: dict[str, User] = {}
     for path in paths:
         lines = read_lines(path)
         if not lines:
-            # More likely cut than meant: nobody could sign in.
+            # An empty file is more likely truncated than intended: nobody could sign in.
             raise UsersFileError(f"{path} is empty; if it is to have no users, write a comment line")
         for number, line in enumerate(lines, start=1):
             if not line.strip() or line.startswith("#"):
@@ -73,10 +73,10 @@ def load_users(paths: Sequence[Path]) -> dict[str, User]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read a file that only its owner may write.
+    """Read the lines of a file that only its owner may write.
 
     Raises:
-        UsersFileError: It cannot be read, or its group or everybody may write it.
+        UsersFileError: It cannot be read, or its group or others may write it.
     """
     try:
         mode = path.stat().st_mode
@@ -93,10 +93,10 @@ def read_lines(path: Path) -> list[str]:
 
 
 def parse_user(line: str) -> User:
-    """Read `name:hash[:key=value;key=value]`.
+    """Parse `name:hash[:key=value;key=value]`.
 
     Raises:
-        ValueError: It is no such line; the text does not quote the hash.
+        ValueError: The line is malformed; the text does not quote the hash.
     """
     name, colon, rest = line.strip().partition(":")
     if not colon:
@@ -111,10 +111,10 @@ def parse_user(line: str) -> User:
 
 
 def parse_options(name: str, text: str) -> dict[str, str]:
-    """Read `key=value;key=value`.
+    """Parse `key=value;key=value`.
 
     Raises:
-        ValueError: A key is unknown or stands twice.
+        ValueError: A key is unknown or repeated.
     """
     options: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
@@ -156,10 +156,10 @@ def _user(name: str, password_hash: PasswordHash, options: Mapping[str, str]) ->
 
 
 def parse_expiry(name: str, text: str) -> float:
-    """Return seconds since 1970 of a time as in RFC 3339, which names its zone.
+    """Parse an RFC 3339 time with a zone; returns seconds since 1970.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The text is not such a time.
     """
     try:
         time = datetime.fromisoformat(text)

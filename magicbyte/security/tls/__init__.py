@@ -1,1 +1,1 @@
-"""TLS of the servers: keys and certificates from settings, contexts made of them, and their replacement."""
+"""TLS of the servers: keys and certificates from settings, the SSL contexts for them, and their replacement."""

@@ -1,4 +1,4 @@
-"""A certificate authority of one's own, for first tries and for tests."""
+"""A private certificate authority, for first tries and tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate, CertificateRevocationList
 
 _LIFETIME = timedelta(days=825)
-#: Clocks of other machines may be behind.
+#: How far certificates are dated back, because clocks of other machines may be behind.
 _BACKDATED = timedelta(minutes=5)
 
 
@@ -54,7 +54,7 @@ class Authority:
     """A root certificate with its key."""
 
     def __init__(self, name: str = "Magicbyte test authority") -> None:
-        """Make a new root.
+        """Create a new root certificate.
 
         Args:
             name: The common name of the root certificate.
@@ -87,7 +87,7 @@ class Authority:
         return self._issue(subject, (), (ExtendedKeyUsageOID.CLIENT_AUTH,), lifetime)
 
     def revocation_list(self, *revoked: Issued, lifetime: timedelta = _LIFETIME) -> CertificateRevocationList:
-        """Make the list of revoked certificates; with a negative lifetime it is out of date."""
+        """Create the list of revoked certificates; with a negative lifetime, the list is out of date."""
         now = datetime.now(UTC)
         builder = x509.CertificateRevocationListBuilder().issuer_name(self.root.certificate.subject)
         builder = builder.last_update(min(now, now + 2 * lifetime) - _BACKDATED).next_update(now + lifetime)

@@ -1,4 +1,4 @@
-"""The cipher suites that the servers accept, by their IANA names."""
+"""The cipher suites that the servers accept, under their IANA names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 
 log = logging.getLogger("magicbyte.security")
 
-#: Suites of TLS 1.2 with forward secrecy and authenticated encryption -> OpenSSL's names, strongest first.
+#: TLS 1.2 suites with forward secrecy and authenticated encryption -> their OpenSSL names, strongest first.
 _TLS_1_2 = {
     "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": "ECDHE-ECDSA-AES256-GCM-SHA384",
     "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384": "ECDHE-RSA-AES256-GCM-SHA384",
@@ -15,12 +15,12 @@ _TLS_1_2 = {
     "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": "ECDHE-ECDSA-AES128-GCM-SHA256",
     "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
 }
-#: Those of TLS 1.3; Python cannot choose among them, and all of them are sound.
+#: The TLS 1.3 suites; Python cannot select among them, and all are secure.
 _TLS_1_3 = ("TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256")
 
 
 def openssl_ciphers(names: tuple[str, ...]) -> str:
-    """Return OpenSSL's cipher list for IANA names; without names, for all suites that are allowed.
+    """Return OpenSSL's cipher list for IANA names; without names, for all allowed suites.
 
     Raises:
         ValueError: A name is unknown, or its suite lacks forward secrecy or authenticated encryption.

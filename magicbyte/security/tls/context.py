@@ -1,4 +1,4 @@
-"""SSL contexts made of keys and certificates."""
+"""SSL contexts for keys and certificates."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _VERIFY_MODES = {"NONE": ssl.CERT_NONE, "REQUESTED": ssl.CERT_OPTIONAL, "REQUIRE
 
 
 def server_context(material: Material, settings: TlsSettings) -> ssl.SSLContext:
-    """Make a context for accepting connections; sessions of any other context cannot be resumed with it.
+    """Create a context for accepting connections; it cannot resume sessions of other contexts.
 
     Raises:
-        SettingsError: OpenSSL does not take the key or a certificate, such as an RSA key under 2048 bits.
+        SettingsError: OpenSSL rejects the key or a certificate, such as an RSA key under 2048 bits.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _set_versions(context, settings)
@@ -27,11 +27,11 @@ def server_context(material: Material, settings: TlsSettings) -> ssl.SSLContext:
     context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
     context.verify_mode = _VERIFY_MODES[settings.demanded_certificates]
     if context.verify_mode != ssl.CERT_NONE:
-        # A resumed session would bring its old identity back; each connection shows its certificate.
+        # A resumed session would keep its old identity; without resumption, each connection presents its certificate.
         context.options |= ssl.OP_NO_TICKET
         context.num_tickets = 0
         context.load_verify_locations(cadata=pem_of(material.trusted))
-        # As in Java, each certificate of the trust store is trusted by itself.
+        # As in Java, each certificate of the trust store is trusted by itself, even without its issuer.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     _load(context, material.identity)
     if material.crls:
@@ -44,7 +44,7 @@ def server_context(material: Material, settings: TlsSettings) -> ssl.SSLContext:
 
 
 def outgoing_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Make a context for connections to other nodes; without TLS settings it trusts the system's authorities.
+    """Create a context for connections to other nodes; without TLS settings, it trusts the system's authorities.
 
     Raises:
         SettingsError: As `client_context`.
@@ -55,10 +55,10 @@ def outgoing_context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def client_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Make a context for connections to other nodes: it trusts the trust store, or the system's without one.
+    """Create a context for connections to other nodes; without a trust store, it trusts the system's authorities.
 
     Raises:
-        SettingsError: A file cannot be read, or OpenSSL does not take what is in it.
+        SettingsError: A file cannot be read, or OpenSSL rejects its content.
     """
     trusted = read_trusted(settings)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

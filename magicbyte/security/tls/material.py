@@ -1,4 +1,4 @@
-"""What a server's TLS contexts are made of, read from the places that the settings name."""
+"""The keys and certificates for a server's TLS contexts, read from the files in the settings."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Material:
-    """Keys and certificates that fit together.
+    """Keys and certificates that belong together.
 
     Attributes:
         identity: The server's key and certificate chain.
-        trusted: The certificates of the authorities whose clients are accepted.
-        crls: Certificate revocation lists as PEM, or nothing.
-        trust_digest: Changes when `trusted` or `crls` change.
+        trusted: The trusted certificate authorities of clients.
+        crls: Certificate revocation lists as PEM; empty if there are none.
+        trust_digest: A digest of `trusted` and `crls`.
     """
 
     identity: Identity
@@ -50,12 +50,12 @@ class Material:
 
     @property
     def expires(self) -> datetime:
-        """When the first certificate of the chain expires."""
+        """The expiry of the first certificate of the chain."""
         return min(certificate.not_valid_after_utc for certificate in self.identity.chain)
 
 
 def watched_paths(settings: TlsSettings) -> list[Path]:
-    """The files whose change means that the material is to be read again."""
+    """The files to watch; a change means that the material must be read again."""
     locations = (
         settings.keystore_location,
         settings.certificate_location,
@@ -69,10 +69,10 @@ def watched_paths(settings: TlsSettings) -> list[Path]:
 
 
 def read_material(settings: TlsSettings) -> Material:
-    """Read the server's key, its certificates, and what it trusts.
+    """Read the server's key, its certificates, and the trusted certificates.
 
     Raises:
-        SettingsError: A file cannot be read, or the parts do not fit together; names the property.
+        SettingsError: A file cannot be read, or the parts do not belong together; names the property.
     """
     identity = read_identity(settings)
     assert identity is not None
@@ -103,7 +103,7 @@ def read_identity(settings: TlsSettings) -> Identity | None:
         kind = _named(name, lambda: store_type(data, settings.keystore_type, location))
         if kind == "PEM":
             return _named(name, lambda: identity_from_pem(data, data, key_password))
-        # A PKCS#12 store has one password for all that it holds.
+        # A PKCS#12 store has a single password for its whole content.
         return _named(name, lambda: identity_from_pkcs12(data, store_password or key_password))
     if settings.keystore_key and settings.keystore_chain:
         key, chain = settings.keystore_key.reveal().encode(), settings.keystore_chain.encode()
@@ -116,7 +116,7 @@ def read_identity(settings: TlsSettings) -> Identity | None:
 
 
 def read_trusted(settings: TlsSettings) -> list[Certificate]:
-    """Read the trusted certificates; none if none are configured.
+    """Read the trusted certificates; returns none if none are configured.
 
     Raises:
         SettingsError: As `read_material`.

@@ -1,4 +1,4 @@
-"""The TLS of a running server: the context of new connections, replaced when files change."""
+"""The TLS context of a running server, replaced when files change."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from magicbyte.security.tls.settings import TlsSettings
 
 
 class ServerTls:
-    """Holds the context for new connections.
+    """Provides the context for new connections.
 
-    Each reload makes a fresh context. Sessions belong to their context, so a client whose certificate is no longer
-    trusted cannot resume one; swapping certificates inside a context would let it.
+    Each reload creates a new context. Sessions belong to their context, so a client whose certificate is no longer
+    trusted cannot resume one; if certificates were replaced inside a context, it could.
 
     Attributes:
-        context: For the next connection.
-        trust_generation: Grows when the trusted certificates or the revocation lists change. Connections whose client
-            showed a certificate to an earlier generation close after their next answer.
+        context: The context for the next connection.
+        trust_generation: Increases when the trusted certificates or the revocation lists change. Connections with a
+            client certificate from an earlier generation close after their next answer.
     """
 
     name = "tls"
@@ -30,7 +30,7 @@ class ServerTls:
         """Read keys and certificates.
 
         Raises:
-            SettingsError: They cannot be read or do not fit together; names the property.
+            SettingsError: They cannot be read or do not belong together; names the property.
         """
         self._settings = settings
         self.trust_generation = 0
@@ -49,7 +49,7 @@ class ServerTls:
         return self._settings.demanded_certificates != "NONE"
 
     def reload(self) -> None:
-        """Read all files again; if they do not fit together, nothing changes.
+        """Read all files again; if they do not belong together, nothing changes.
 
         Raises:
             SettingsError: As at the start.

@@ -1,4 +1,4 @@
-"""The servers' TLS settings, by Confluent's property names."""
+"""The servers' TLS settings, under Confluent's property names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ OptionalSecret = Annotated[Secret | None, BeforeValidator(_secret)]
 
 
 class TlsSettings(ServerSettings):
-    """Where keys, certificates and trusted certificates come from, and what clients must present."""
+    """The sources of keys and certificates, and the certificates that clients must present."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -81,17 +81,17 @@ class TlsSettings(ServerSettings):
     ciphers: Annotated[str, BeforeValidator(_suites)] = Field(openssl_ciphers(()), alias="ssl.cipher.suites")
     keystore_reload: bool = Field(True, alias="ssl.keystore.reload")
     watch_location: str | None = Field(None, alias="ssl.keystore.watch.location")
-    #: Of outgoing connections to other nodes; empty switches the check of the host name off.
+    #: For outgoing connections to other nodes; an empty value disables the check of the host name.
     endpoint_identification: str = Field("https", alias="ssl.endpoint.identification.algorithm")
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
-        """Java's TLS properties that change nothing here, and why."""
+        """Java's TLS properties that have no effect here, each with the reason."""
         return {**super().without_effect(), **_WITHOUT_EFFECT}
 
     @property
     def demanded_certificates(self) -> Literal["NONE", "REQUESTED", "REQUIRED"]:
-        """What clients must present: `ssl.client.authentication`, or REQUIRED for the older `ssl.client.auth=true`."""
+        """The requirement for client certificates; the older `ssl.client.auth=true` means REQUIRED."""
         return self.client_authentication or ("REQUIRED" if self.client_auth else "NONE")
 
     @property
@@ -105,13 +105,13 @@ class TlsSettings(ServerSettings):
         return bool(self.truststore_location or self.truststore_certificates or self.ca_location)
 
     def check_tls(self, schemes: set[str]) -> None:
-        """Check that the TLS settings fit together and fit the listeners.
+        """Check that the TLS settings are consistent with each other and with the listeners.
 
         Args:
-            schemes: Those of the listeners.
+            schemes: The schemes of the listeners.
 
         Raises:
-            SettingsError: They do not; the text names a property and says what to do.
+            SettingsError: They are not; the text names a property and the remedy.
         """
         self._check_sources()
         demands = self.demanded_certificates != "NONE"
@@ -137,9 +137,9 @@ class TlsSettings(ServerSettings):
             "ssl.keystore.key": self.keystore_key,
             "ssl.certificate.location": self.certificate_location,
         }
-        given_keys_trusts = [name for name, value in keys.items() if value]
-        if len(given_keys_trusts) > 1:
-            raise SettingsError(f"{given_keys_trusts[1]}: {given_keys_trusts[0]} names a key too; keep one of them")
+        given_keys = [name for name, value in keys.items() if value]
+        if len(given_keys) > 1:
+            raise SettingsError(f"{given_keys[1]}: {given_keys[0]} names a key too; keep one of them")
         if bool(self.certificate_location) != bool(self.key_location):
             raise SettingsError("ssl.key.location: set it together with ssl.certificate.location")
         if bool(self.keystore_key) != bool(self.keystore_chain):
@@ -149,8 +149,8 @@ class TlsSettings(ServerSettings):
             "ssl.truststore.certificates": self.truststore_certificates,
             "ssl.ca.location": self.ca_location,
         }
-        given_keys_trusts = [name for name, value in trusts.items() if value]
-        if len(given_keys_trusts) > 1:
+        given_trusts = [name for name, value in trusts.items() if value]
+        if len(given_trusts) > 1:
             raise SettingsError(
-                f"{given_keys_trusts[1]}: {given_keys_trusts[0]} names trusted certificates too; keep one of them"
+                f"{given_trusts[1]}: {given_trusts[0]} names trusted certificates too; keep one of them"
             )

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 _PEM_BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 _JAVA_MAGIC = {b"\xfe\xed\xfe\xed": "JKS", b"\xce\xce\xce\xce": "JCEKS"}
-#: What a DER SEQUENCE, such as a PKCS#12 store, begins with.
+#: The first bytes of a DER SEQUENCE, such as a PKCS#12 store.
 _DER_SEQUENCE = b"\x30"
 _TYPES = ("PEM", "PKCS12")
 
 
 class StoreError(ValueError):
-    """A store that cannot be read or used; the text says why and never quotes its content."""
+    """A store that cannot be read or used; the text gives the reason and never quotes the content."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Identity:
-    """A private key and the certificates that speak for it.
+    """A private key with its certificates.
 
     Attributes:
         key: A private key of `cryptography`.
-        chain: The key's certificate first, each next one the issuer of the one before.
+        chain: The key's certificate first, then the issuer of each certificate before.
     """
 
     key: Any
@@ -44,10 +44,10 @@ class Identity:
 
 
 def store_type(data: bytes, stated: str | None, path: str) -> str:
-    """Return PEM or PKCS12: the stated type, else what the content shows.
+    """Return PEM or PKCS12: the stated type, or otherwise the type of the content.
 
     Raises:
-        StoreError: The store is of another type; for Java's own types the text tells the line that converts it.
+        StoreError: The store is of another type; for Java's own types, the text has the command that converts it.
     """
     java = _JAVA_MAGIC.get(data[:4]) or (stated.upper() if stated and stated.upper() in _JAVA_MAGIC.values() else None)
     if java is not None:
@@ -67,10 +67,10 @@ def store_type(data: bytes, stated: str | None, path: str) -> str:
 
 
 def identity_from_pem(key: bytes, certificates: bytes, password: str | None) -> Identity:
-    """Return the first private key of one text with the certificates of another, which may be the same text.
+    """Return the first private key of one text with the certificates of another text, which may be the same.
 
     Raises:
-        StoreError: There is no key or no certificate, the password is wrong, or they do not belong together.
+        StoreError: There is no key or no certificate, the password is wrong, or key and certificate do not match.
     """
     from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415  slow to import
 
@@ -93,7 +93,7 @@ def identity_from_pkcs12(data: bytes, password: str | None) -> Identity:
     """Return the key of a PKCS#12 store with its certificates.
 
     Raises:
-        StoreError: The password is wrong, or there is no key, or no certificate of it.
+        StoreError: The password is wrong, or the store has no key, or no certificate for the key.
     """
     store = _load_pkcs12(data, password)
     if store.key is None or store.cert is None:
@@ -106,7 +106,7 @@ def certificates_from_pem(data: bytes) -> list[Certificate]:
     """Return the certificates of a PEM text.
 
     Raises:
-        StoreError: There is none, or one is malformed.
+        StoreError: There is no certificate, or one is malformed.
     """
     from cryptography.x509 import load_pem_x509_certificate  # noqa: PLC0415  slow to import
 
@@ -134,17 +134,17 @@ def certificates_from_pkcs12(data: bytes, password: str | None) -> list[Certific
 
 
 def pem_of(certificates: Iterable[Certificate]) -> str:
-    """Return certificates as one PEM text."""
+    """Join certificates to one PEM text."""
     from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415  slow to import
 
     return "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in certificates)
 
 
 def load_identity(context: ssl.SSLContext, identity: Identity) -> None:
-    """Hand a key to OpenSSL, which reads files only: encrypted, so that no key lies readable on a disk.
+    """Load a key into OpenSSL, which reads only files: the file is encrypted, so that no readable key is on a disk.
 
     Raises:
-        StoreError: OpenSSL does not take the key or a certificate, such as an RSA key under 2048 bits.
+        StoreError: OpenSSL rejects the key or a certificate, such as an RSA key under 2048 bits.
     """
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  slow to import
 
@@ -164,10 +164,10 @@ def load_identity(context: ssl.SSLContext, identity: Identity) -> None:
 
 
 def check_crls(data: bytes) -> None:
-    """Check that a PEM text holds at least one certificate revocation list.
+    """Check that a PEM text contains at least one certificate revocation list.
 
     Raises:
-        StoreError: It holds none, or one is malformed.
+        StoreError: There is none, or one is malformed.
     """
     from cryptography.x509 import load_pem_x509_crl  # noqa: PLC0415  slow to import
 
@@ -182,10 +182,10 @@ def check_crls(data: bytes) -> None:
 
 
 def _identity(key: Any, certificates: Sequence[Certificate]) -> Identity:
-    """Find the key's certificate and put its issuers behind it.
+    """Find the key's certificate and append its issuers.
 
     Raises:
-        StoreError: No certificate has this key, or one is left that no certificate before it was issued by.
+        StoreError: No certificate has this key, or a certificate is not part of the chain.
     """
     leaf = next((certificate for certificate in certificates if certificate.public_key() == key.public_key()), None)
     if leaf is None:
@@ -221,7 +221,7 @@ def _load_pkcs12(data: bytes, password: str | None) -> Any:
 
 
 def pem_blocks(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The label and text of each PEM block; a block in one line, as in a properties file, is wrapped."""
+    """The label and text of each PEM block; a block on a single line, as in a properties file, is wrapped."""
     for match in _PEM_BLOCK.finditer(data):
         label, body = match[1], match[2]
         if b":" not in body:
