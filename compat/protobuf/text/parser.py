@@ -9,29 +9,22 @@ from typing import Any, NamedTuple
 from compat.protobuf.text.cursor import Cursor
 from compat.protobuf.text.nodes import (
     IMPORT_KINDS,
-    MAX_ENUM_NUMBER,
-    MAX_FIELD_NUMBER,
     SCALAR_TYPES,
-    Constant,
-    Enum,
     Extend,
-    Extensions,
     Field,
     File,
     Group,
     Import,
     MapType,
     Message,
-    Method,
     Oneof,
     Option,
-    Range,
-    Reserved,
-    Service,
     StringLiteral,
     Value,
     by_kind,
 )
+from compat.protobuf.text.numbers import read_enum, read_extensions, read_reserved
+from compat.protobuf.text.services import read_service
 from compat.protobuf.text.values import bracketed_options, option_statement
 
 #: How deeply messages may nest, as in protoc.
@@ -100,9 +93,6 @@ class _Parser:
             cursor.fail("the name of a package does not begin with a dot", at + 1)
         cursor.expect(";")
         return name, at
-
-    def option(self) -> Option:
-        return option_statement(self.cursor)
 
     def syntax_statement(self) -> str:
         cursor = self.cursor
@@ -295,151 +285,6 @@ class _Parser:
         cursor.i += 1
         return Extend(extendee, tuple(fields), tuple(groups), at)
 
-    def enum(self) -> Enum:
-        cursor = self.cursor
-        tokens = cursor.tokens
-        at = cursor.i
-        cursor.i += 1
-        name = cursor.name("the name of the enum")
-        cursor.expect("{")
-        constants: list[Constant] = []
-        reserved: list[Reserved] = []
-        options: list[Option] = []
-        while (lexeme := tokens[cursor.i]) != "}":
-            match lexeme:
-                case "option":
-                    options.append(option_statement(cursor))
-                case "reserved":
-                    reserved.append(self.reserved(MAX_ENUM_NUMBER, signed=True))
-                case ";":
-                    cursor.i += 1
-                case _:
-                    constants.append(self.constant())
-        cursor.i += 1
-        return Enum(name, tuple(constants), tuple(reserved), tuple(options), at)
-
-    def constant(self) -> Constant:
-        cursor = self.cursor
-        at = cursor.i
-        name = cursor.name("the name of an enum value")
-        cursor.expect("=")
-        number = self.signed("the number of the enum value")
-        options = bracketed_options(cursor)
-        cursor.expect(";")
-        return Constant(name, number, options, at)
-
-    def signed(self, noun: str) -> int:
-        """Read a 32-bit integer that may have a minus sign."""
-        cursor = self.cursor
-        at = cursor.i
-        sign = -1 if cursor.take("-") else 1
-        value = sign * cursor.integer(noun)
-        if not -MAX_ENUM_NUMBER - 1 <= value <= MAX_ENUM_NUMBER:
-            cursor.fail(f"{noun} is out of the range of 32 bits", at)
-        return value
-
-    def reserved(self, maximum: int = MAX_FIELD_NUMBER, *, signed: bool = False) -> Reserved:
-        cursor = self.cursor
-        at = cursor.i
-        cursor.i += 1
-        first = cursor.tokens[cursor.i]
-        values: list[int | Range | str] = []
-        if first[:1] in {'"', "'"}:
-            if self.syntax == "editions":
-                cursor.fail("in editions reserved names are identifiers, not strings")
-            values.append(cursor.text_string("a name as a string"))
-            while cursor.take(","):
-                values.append(cursor.text_string("a name as a string"))
-        elif first.isidentifier():
-            if self.syntax != "editions":
-                cursor.fail("reserved names are strings before editions")
-            values.append(cursor.name("a name"))
-            while cursor.take(","):
-                values.append(cursor.name("a name"))
-        else:
-            values.extend(self.ranges(maximum, signed=signed))
-        cursor.expect(";")
-        return Reserved(tuple(values), at, quoted=self.syntax != "editions")
-
-    def ranges(self, maximum: int, *, signed: bool) -> list[int | Range]:
-        """Read numbers and ranges of numbers, separated by commas."""
-        cursor = self.cursor
-        values: list[int | Range] = []
-        while True:
-            start = self.signed("a number") if signed else cursor.integer("a number")
-            if cursor.take("to"):
-                if cursor.take("max"):
-                    end = maximum
-                else:
-                    end = self.signed("a number or max") if signed else cursor.integer("a number or max")
-                values.append(Range(start, end))
-            else:
-                values.append(start)
-            if not cursor.take(","):
-                return values
-
-    def extensions(self) -> Extensions:
-        cursor = self.cursor
-        at = cursor.i
-        cursor.i += 1
-        if self.syntax == "proto3":
-            cursor.fail("extension ranges do not exist in proto3", at)
-        ranges = self.ranges(MAX_FIELD_NUMBER, signed=False)
-        options = bracketed_options(cursor)
-        cursor.expect(";")
-        return Extensions(tuple(ranges), options, at)
-
-    def service(self) -> Service:
-        cursor = self.cursor
-        at = cursor.i
-        cursor.i += 1
-        name = cursor.name("the name of the service")
-        cursor.expect("{")
-        methods: list[Method] = []
-        options: list[Option] = []
-        while (lexeme := cursor.tokens[cursor.i]) != "}":
-            match lexeme:
-                case "rpc":
-                    methods.append(self.method())
-                case "option":
-                    options.append(option_statement(cursor))
-                case ";":
-                    cursor.i += 1
-                case _:
-                    cursor.expected('"rpc", "option" or "}"')
-        cursor.i += 1
-        return Service(name, tuple(methods), tuple(options), at)
-
-    def method(self) -> Method:
-        cursor = self.cursor
-        at = cursor.i
-        cursor.i += 1
-        name = cursor.name("the name of the method")
-        client_streaming, input_ = self.method_type("the request type")
-        cursor.expect("returns")
-        server_streaming, output = self.method_type("the response type")
-        options: list[Option] = []
-        if cursor.take("{"):
-            while not cursor.take("}"):
-                if cursor.tokens[cursor.i] == "option":
-                    options.append(option_statement(cursor))
-                elif not cursor.take(";"):
-                    cursor.expected('"option" or "}"')
-        else:
-            cursor.expect(";")
-        return Method(name, input_, output, client_streaming, server_streaming, tuple(options), at)
-
-    def method_type(self, noun: str) -> tuple[bool, str]:
-        cursor = self.cursor
-        cursor.expect("(")
-        streaming = cursor.take("stream")
-        name = cursor.dotted(noun)
-        if not streaming and name.startswith("stream."):
-            # like protoc, read the word as the keyword and continue at the dot
-            streaming, name = True, name.removeprefix("stream")
-        cursor.expect(")")
-        return streaming, name
-
 
 class _Statement(NamedTuple):
     """A kind of statement: the field of the enclosing node that takes it, and its parser."""
@@ -450,19 +295,19 @@ class _Statement(NamedTuple):
 
 _MESSAGE_STATEMENTS = {
     "message": _Statement("messages", _Parser.message),
-    "enum": _Statement("enums", _Parser.enum),
+    "enum": _Statement("enums", lambda parser: read_enum(parser.cursor, parser.syntax)),
     "extend": _Statement("extends", _Parser.extend),
-    "option": _Statement("options", _Parser.option),
+    "option": _Statement("options", lambda parser: option_statement(parser.cursor)),
     "oneof": _Statement("oneofs", _Parser.oneof),
-    "reserved": _Statement("reserved", _Parser.reserved),
-    "extensions": _Statement("extensions", _Parser.extensions),
+    "reserved": _Statement("reserved", lambda parser: read_reserved(parser.cursor, parser.syntax)),
+    "extensions": _Statement("extensions", lambda parser: read_extensions(parser.cursor, parser.syntax)),
 }
 _FILE_STATEMENTS = {
     "message": _Statement("messages", _Parser.message),
-    "enum": _Statement("enums", _Parser.enum),
+    "enum": _Statement("enums", lambda parser: read_enum(parser.cursor, parser.syntax)),
     "extend": _Statement("extends", _Parser.extend),
-    "option": _Statement("options", _Parser.option),
+    "option": _Statement("options", lambda parser: option_statement(parser.cursor)),
     "import": _Statement("imports", _Parser.import_),
     "package": _Statement("package", _Parser.package),
-    "service": _Statement("services", _Parser.service),
+    "service": _Statement("services", lambda parser: read_service(parser.cursor)),
 }
