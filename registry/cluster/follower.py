@@ -1,0 +1,103 @@
+"""Follows the topic in a thread of its own, and looks for records of other programs while this node leads."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from registry.cluster.leader import Leader
+from registry.cluster.leadership import Leadership, Role
+from registry.cluster.node import request_stop
+from registry.log.kafka import KafkaLog
+from registry.log.port import LogError, LogReplaced
+from registry.log.topic_watch import TopicWatch
+from registry.state.view import View
+
+log = logging.getLogger("magicbyte.registry.node")
+
+_FOLLOW_SECONDS = 0.2
+#: How long to wait for the end of another program's transaction, in seconds.
+SYNC_SECONDS = 5.0
+
+
+class Follower:
+    """The thread that reads the log. While the node leads, the committer changes the view instead."""
+
+    def __init__(self, leader: Leader, store: KafkaLog, view: View, leadership: Leadership, watch: TopicWatch) -> None:
+        """Make a follower; `start` begins to read.
+
+        Args:
+            leader: The node's leader, which changes the view while it leads.
+            store: The topic.
+            view: The view to change.
+            leadership: The node's role.
+            watch: Checks that the topic was not replaced.
+        """
+        self._leader = leader
+        self._log = store
+        self._view = view
+        self._leadership = leadership
+        self._topic = watch
+        self._thread = threading.Thread(target=self._keep_up, name="log-follower", daemon=True)
+        self._stopping = threading.Event()
+        self._ending = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the thread, if it runs."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def read_beside_writer(self) -> None:
+        """Apply the records of other programs, if any remain once the open transaction has ended."""
+        with self._log.between_transactions(SYNC_SECONDS):
+            if not self._log.written_up_to(self._log.end_position(committed=False)):
+                self._leader.committer.catch_up()
+
+    def _keep_up(self) -> None:
+        while not self._stopping.is_set():
+            self._topic.look()
+            role = self._leadership.standing.role
+            if self._topic.problem:
+                self._leader.step_down()
+                if self._topic.failure and not self._ending:
+                    self._ending = True
+                    request_stop()
+                self._stopping.wait(_FOLLOW_SECONDS)
+            elif role is Role.FOLLOWING:
+                self._attempt(self._follow)
+            else:
+                self._stopping.wait(_FOLLOW_SECONDS)
+                self._attempt(self._look_for_foreign_records)
+            self._leader.progress.tell()
+
+    def _attempt(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+            self._leader.progress.problem = ""
+        except LogReplaced as error:
+            self._leader.fail(str(error))
+        except LogError as error:
+            self._leader.progress.problem = str(error)
+            log.warning("the log can't be followed: %s", error)
+            self._stopping.wait(_FOLLOW_SECONDS)
+
+    def _follow(self) -> None:
+        with self._leader.committer.applying:
+            for entry in self._log.follow(self._view.offset, _FOLLOW_SECONDS):
+                self._view.apply(entry)
+            self._leader.progress.position = self._log.position
+
+    def _look_for_foreign_records(self) -> None:
+        if self._leadership.leads and not self._log.written_up_to(self._log.end_position(committed=False)):
+            self.read_beside_writer()
