@@ -106,7 +106,7 @@ class Row:
     group: str
     name: str
     call: Callable[[], object]
-    #: The goal: at most this many times the group's first row; None where there is none.
+    #: The goal: at most this many times the group's first row; None if there is none.
     limit: float | None = None
     rounds: list[float] = field(default_factory=list)
 
@@ -236,7 +236,7 @@ def show(rows: list[Row]) -> bool:
 
 
 def main() -> int:
-    """Measures all rows; answers 1 where a goal is missed and `--strict` is given."""
+    """Measures all rows; returns 1 if a goal is missed and `--strict` is given."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("--seconds", type=float, default=0.02, help="per row and round")

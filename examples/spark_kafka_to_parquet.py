@@ -2,7 +2,7 @@
 
     python examples/spark_kafka_to_parquet.py localhost:9092 http://localhost:8081 flights /data/flights
 
-Run it again and it goes on where it stopped. Every version of the subject `flights-value` is decoded and presented as
+Run it again and it continues from its checkpoint. Every version of the subject `flights-value` is decoded and presented as
 its latest; a record that is broken stops the query with an error that names its topic, partition, offset and schema id.
 """
 

@@ -46,7 +46,7 @@ def media_type(form: str) -> str:
 
 
 def produce_body(form: str, records: int, schema_id: int | None) -> bytes:
-    """A produce request; an Avro schema goes by its id, or by text where there is none yet."""
+    """A produce request; an Avro schema goes by its id, or by text if there is none yet."""
     values = {"json": VALUE, "binary": base64.b64encode(json.dumps(VALUE).encode()).decode(), "avro": AVRO_VALUE}
     schema = {"value_schema": json.dumps(SCHEMA)} if schema_id is None else {"value_schema_id": schema_id}
     return json.dumps({**(schema if form == "avro" else {}), "records": [{"value": values[form]}] * records}).encode()
@@ -60,7 +60,7 @@ def produced(url: str, topic: str, form: str, body: bytes) -> httpx.Response:
 
 @contextmanager
 def surroundings(options: argparse.Namespace) -> Iterator[tuple[str, Any, list[Target]]]:
-    """A broker's address, the broker where it is ours, and the proxies before it, ours first."""
+    """A broker's address, the broker if it is ours, and the proxies before it, ours first."""
     with ExitStack() as stack:
         broker = None if options.bootstrap_servers else stack.enter_context(temporary_broker())
         bootstrap = options.bootstrap_servers or broker.bootstrap_servers

@@ -127,7 +127,7 @@ def _read(name: str, location: str) -> bytes:
 
 def _wrapped(name: str, text: str) -> str:
     """A PEM text in the form that OpenSSL reads; a text on a single line is split into lines."""
-    from magicbyte.security.tls.stores import pem_blocks  # noqa: PLC0415  only where a value has a PEM text
+    from magicbyte.security.tls.stores import pem_blocks  # noqa: PLC0415  only if a value has a PEM text
 
     blocks = [block.decode() for label, block in pem_blocks(str(text).encode()) if label == "CERTIFICATE"]
     if not blocks:

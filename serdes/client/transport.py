@@ -57,7 +57,7 @@ class Tls:
         Raises:
             ConfigError: a file cannot be read, or contains no certificate or key.
         """
-        import ssl  # noqa: PLC0415  # only where TLS is used
+        import ssl  # noqa: PLC0415  # only if TLS is used
         from pathlib import Path  # noqa: PLC0415
 
         if (self.key or self.key_password) and not self.certificate:

@@ -23,7 +23,7 @@ _TEXT = spark.StringType()
 
 
 def json_type(schema: SentSchema) -> spark.DataType:
-    """The Spark type of the values that a JSON Schema accepts; text where it accepts values of several types."""
+    """The Spark type of the values that a JSON Schema accepts; text if it accepts values of several types."""
     documents = {dependency.name: orjson.loads(dependency.text) for dependency in schema.dependencies}
     root = orjson.loads(schema.schema.text)
     return _type(root, _Scope(root, documents), ())

@@ -34,7 +34,7 @@ def decoded_by(batch: Batch, payload: Column, kind: spark.DataType) -> Decoded:
 
 def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
     """Wrap a decoder for Spark's Arrow interface: `arrow_udf` in Spark 4.1 or newer, pandas in older versions."""
-    from spark_avro.workers.arrow_type import arrow_type  # noqa: PLC0415 - only where a UDF is made
+    from spark_avro.workers.arrow_type import arrow_type  # noqa: PLC0415 - only if a UDF is made
 
     kind = arrow_type(returns[_VALUE].dataType)
     arrow_udf = getattr(F, "arrow_udf", None)
@@ -61,7 +61,7 @@ def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
 
 def _typed(function: Any, result: str) -> Any:
     """Replace the function's type hints by objects: pyspark reads them, and `annotations` turned them into texts."""
-    import pandas as pd  # noqa: PLC0415 - only where a UDF is made
+    import pandas as pd  # noqa: PLC0415 - only if a UDF is made
     import pyarrow as pa  # noqa: PLC0415
 
     named = {"pa.Array": (pa.Array, pa.Array), "pd.DataFrame": (pd.Series, pd.DataFrame)}

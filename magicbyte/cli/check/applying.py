@@ -107,7 +107,7 @@ class _Session:
 
 
 def _fit(text: str, edits: Sequence[TextEdit]) -> bool:
-    """Whether the edits can be applied together: no edit overlaps another or begins where another begins."""
+    """Whether the edits can be applied together: no edit overlaps another or begins at the same position."""
     if len({edit.offset for edit in edits}) < len(edits):
         return False
     try:

@@ -82,7 +82,7 @@ def _field_cases(subject: Subject) -> tuple[str, ...]:
 
 def _avro_types(schema: Any) -> Iterator[tuple[Pointer, Any]]:
     """The named types that the text itself defines."""
-    from compat.avro.nodes import NAMED, children  # noqa: PLC0415 - only where there is Avro
+    from compat.avro.nodes import NAMED, children  # noqa: PLC0415 - only if there is Avro
 
     seen: set[int] = set()
     todo: list[tuple[Pointer, Any]] = [((), schema.root)]
@@ -209,7 +209,7 @@ def _proto_reserved(subject: Subject) -> Iterator[Remark]:
     """Removed fields and enum values that are not reserved: reusing their numbers would make old data misread."""
     if subject.previous is None:
         return
-    from compat.protobuf.reserving import numbered  # noqa: PLC0415 - only where there is Protobuf
+    from compat.protobuf.reserving import numbered  # noqa: PLC0415 - only if there is Protobuf
 
     now = dict(numbered(subject.schema.tree))
     for pointer, before in numbered(subject.previous.tree):

@@ -24,7 +24,7 @@ def parse_config(source: TomlFile, root: Path) -> Config:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Takes values of the expected types out of the table, and says where one is not."""
+    """Takes values of the expected types out of the table, and reports the ones that are not."""
 
     source: TomlFile
     where: str = ""

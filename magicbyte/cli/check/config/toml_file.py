@@ -46,7 +46,7 @@ class TomlFile:
 
 
 def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> TomlFile | None:
-    """Read a text; None where it has no table at the path.
+    """Read a text; None if it has no table at the path.
 
     Raises:
         Failure: it is not TOML.

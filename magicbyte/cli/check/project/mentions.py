@@ -146,7 +146,7 @@ def _addresses(value: Any, base: str, at: Pointer) -> Iterator[tuple[str, str, P
 
 
 def _join(base: str, address: str) -> str:
-    from urllib.parse import urljoin  # noqa: PLC0415 - only where there is JSON Schema
+    from urllib.parse import urljoin  # noqa: PLC0415 - only if there is JSON Schema
 
     try:
         return urljoin(base, address).partition("#")[0]
