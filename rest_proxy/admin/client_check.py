@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
-from magicbyte.kit.kafka.client_settings import client_settings as kafka
+from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
 from rest_proxy.admin.connection_options import connection_options
 from rest_proxy.proxy import registry_client

@@ -14,7 +14,7 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCol
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.kafka.client_settings import client_settings as kafka
+from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import (
     INVALID_ENTITY,
     PARTITION_NOT_FOUND,

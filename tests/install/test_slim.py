@@ -116,7 +116,7 @@ def test_serializers_need_none(run_slim: Run, registry_url: str, schema_type: st
 @pytest.mark.parametrize(
     ("lines", "user", "extra"),
     [
-        (["import spark_avro"], "spark_avro", "spark"),
+        (["from spark_avro import from_confluent_avro"], "spark_avro", "spark"),
         (
             ["from serdes.client.clients import RegistryClient", "RegistryClient('mock://a').subjects()"],
             "a mock:// registry",

@@ -165,7 +165,7 @@ def test_forged_identities_are_counted_and_logged_once_in_a_while(tmp_path: Path
         metrics = httpx.get(f"{server.url}/metrics", auth=CREDENTIALS, timeout=30).text
         assert 'magicbyte_authentication_total{method="FORWARDED",outcome="failure"} 40.0' in metrics
         lines = [json.loads(line) for line in server.log.read_text().splitlines() if "a forwarded identity" in line]
-    text = "a forwarded identity from 127.0.0.1 is refused: its signature is none of this group's"
+    text = "a forwarded identity from 127.0.0.1 is refused: it is not signed with this group's secret"
     assert [(line["msg"], line["level"], line["address"]) for line in lines] == [(text, "WARNING", "127.0.0.1")]
 
 
