@@ -1,0 +1,39 @@
+"""`lint` and `schema`: what needs neither Spark nor a network."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from magicbyte.kit.extras import require
+
+
+def lint(options: argparse.Namespace) -> int:
+    """Check files; all findings are written, one for each line."""
+    require("spark", user="`magicbyte pipeline`", modules=("yaml",))
+    from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
+
+    findings = []
+    names = []
+    for file in (options.file, *options.files):
+        try:
+            pipelines = read_pipelines(file, overrides=options.overrides, lenient=True)
+            names += [pipeline.name for pipeline in pipelines]
+        except PipelineError as error:
+            findings += error.findings
+    for finding in findings:
+        sys.stderr.write(f"{finding}\n")
+    if not findings:
+        sys.stdout.write(f"{', '.join(names) or options.file}: no findings\n")
+    return 2 if findings else 0
+
+
+def schema(_options: argparse.Namespace) -> int:
+    """Write the JSON Schema of pipeline files."""
+    require("spark", user="`magicbyte pipeline`", modules=("yaml",))
+    from spark_avro.pipeline.file.json_schema import file_schema  # noqa: PLC0415 - after the check for YAML
+
+    sys.stdout.write(json.dumps(file_schema(), indent=2) + "\n")
+    return 0

@@ -1,0 +1,76 @@
+"""`magicbyte pipeline`: Spark jobs from a YAML file.
+
+Exit codes: 0, 1 if it failed, 2 for a wrong call or file, 3 if a broker, registry or target cannot be reached, 100 if a
+check or test found something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Sequence
+
+from magicbyte.cli.pipeline.options import (
+    add_file,
+    add_overrides,
+    backfill_options,
+    compact_options,
+    connect_options,
+    dry_run_options,
+    explain_options,
+    lint_options,
+    offsets_options,
+    run_options,
+    schema_options,
+    status_options,
+    submit_options,
+    test_options,
+)
+from magicbyte.cli.pipeline.outcome import PROGRAM, pipeline_outcome
+
+#: Command -> its help, its options, and its module and function.
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
+    "run": ("run it; a stop signal ends it after the batch", run_options, "running:run"),
+    "lint": ("check the file alone, without Spark and network", lint_options, "checking:lint"),
+    "schema": ("write the JSON Schema of pipeline files, for editors", schema_options, "checking:schema"),
+    "dry-run": ("run it on some real records, and write nothing", dry_run_options, "looking:dry_run"),
+    "explain": ("tell sources, schemas, columns and guarantees", explain_options, "looking:explain"),
+    "test": ("compare the results of given records with expected ones", test_options, "testing:test"),
+    "status": ("show the last batch, and how far it is behind", status_options, "progress:status"),
+    "offsets": ("show the offsets, or write them to a consumer group", offsets_options, "progress:offsets"),
+    "backfill": ("run it over a range of the past", backfill_options, "upkeep:backfill"),
+    "compact": ("rewrite small files of closed hours as large ones", compact_options, "upkeep:compact"),
+    "submit": ("print the spark-submit line", submit_options, "submitting:submit"),
+    "from-connect": ("make a file of a Kafka Connect sink's configuration", connect_options, "connect.main:convert"),
+}
+
+#: Commands whose argument is no pipeline file.
+_WITHOUT_FILE = ("schema", "from-connect")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command on a pipeline file; returns the exit code."""
+    return pipeline_outcome(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    module, _, function = COMMANDS[options.command][2].partition(":")
+    run: Callable[[argparse.Namespace], int] = getattr(
+        importlib.import_module(f"magicbyte.cli.pipeline.{module}"), function
+    )
+    return run(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (text, add_options, _) in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        if name not in _WITHOUT_FILE:
+            add_file(command)
+            add_overrides(command)
+        add_options(command)
+    return parser

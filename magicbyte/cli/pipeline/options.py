@@ -1,0 +1,108 @@
+"""The options of the commands of pipelines."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_file(parser: argparse.ArgumentParser) -> None:
+    """Add the pipeline file."""
+    parser.add_argument("file", metavar="FILE", help="the pipeline file")
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """Add settings over the file's, and the choice of one of several pipelines."""
+    add = parser.add_argument
+    add(
+        "--set", dest="overrides", action="append", default=[], metavar="NAME=VALUE", help="such as source.start=latest"
+    )
+    add("--name", metavar="NAME", help="the pipeline, if the file has several")
+
+
+def _add_master(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--master", default="local[*]", metavar="URL", help="where Spark runs (default local[*])")
+
+
+def run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `run`."""
+    add = parser.add_argument
+    _add_master(parser)
+    add("--until-caught-up", action="store_true", help="end when all records are read that are there")
+    add("--from", dest="since", metavar="TIME", help="one batch over the records since a time, beside the checkpoint")
+    add("--to", dest="until", metavar="TIME", help="with --from: the records before a time (default: the end)")
+    add("--instance", metavar="N", help="run it under the name NAME-N, on a checkpoint of its own")
+    add("--adopt", action="store_true", help="take over a target that another checkpoint has written to")
+    add("--metrics", metavar="[HOST]:PORT|FILE", help="serve Prometheus metrics, or write them to a file")
+
+
+def lint_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `lint`."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="more pipeline files")
+
+
+def schema_options(_parser: argparse.ArgumentParser) -> None:
+    """`schema` has no options."""
+
+
+def dry_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `dry-run`."""
+    _add_master(parser)
+    parser.add_argument("--rows", type=int, default=100, metavar="N", help="how many records to read (default 100)")
+
+
+def explain_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `explain`."""
+    _add_master(parser)
+
+
+def test_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `test`."""
+    _add_master(parser)
+    add = parser.add_argument
+    add("--cases", type=Path, required=True, metavar="DIR", help="a folder for each case; see docs/pipelines.md")
+    add("--update", action="store_true", help="write the results as the expected ones")
+
+
+def status_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `status`."""
+    parser.add_argument("--output", choices=("table", "json"), default="table", help="(default table)")
+    _add_master(parser)
+
+
+def offsets_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `offsets`."""
+    parser.add_argument("--group", metavar="GROUP", help="write the offsets to this consumer group")
+    _add_master(parser)
+
+
+def backfill_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `backfill`."""
+    add = parser.add_argument
+    add("--from", dest="since", metavar="TIME", help="the records since a time")
+    add("--to", dest="until", metavar="TIME", help="the records before a time")
+    add("--offsets", action="append", default=[], metavar="[TOPIC:]P:N-P:M", help="offsets N to M of partition P")
+    add("--replace", action="store_true", help="first remove what the stream wrote for these offsets")
+    _add_master(parser)
+
+
+def compact_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `compact`."""
+    add = parser.add_argument
+    add("--older-than", required=True, metavar="TIME", help="only hours that are closed for so long, such as 2h")
+    add("--target", default="128MB", metavar="SIZE", help="the size of a file (default 128MB)")
+    add("--grace", default="1h", metavar="TIME", help="how long replaced files stay (default 1h)")
+    _add_master(parser)
+
+
+def submit_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `submit`."""
+    add = parser.add_argument
+    _add_master(parser)
+    add("--deploy-mode", choices=("client", "cluster"), default="client", help="where the driver runs (default client)")
+    add("--exec", dest="execute", action="store_true", help="run the line instead of printing it")
+
+
+def connect_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `from-connect`."""
+    parser.add_argument("config", metavar="CONFIG.json", help="the configuration of a sink connector")

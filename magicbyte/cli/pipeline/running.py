@@ -1,0 +1,69 @@
+"""`run`: a pipeline until its end, or until a stop signal, then after the batch."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+from magicbyte.cli.pipeline.outcome import FINDINGS, PROGRAM
+from magicbyte.cli.pipeline.session import pipeline_session, read_file, time_of
+from magicbyte.kit.stop_signals import handle_stop_signals
+from serdes.console.outcome import tell
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the pipeline; returns the exit code."""
+    pipeline = read_file(options)
+    if options.instance:
+        name = f"{pipeline.name}-{options.instance}"
+        pipeline = replace(pipeline, name=name, checkpoint=f"{pipeline.checkpoint}-{options.instance}")
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    from spark_avro.pipeline.metrics import PipelineMetrics  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.running import Running  # noqa: PLC0415
+
+    metrics = PipelineMetrics(pipeline.name, options.metrics)
+    with pipeline_session(pipeline, options.master) as spark:
+        running = Running(
+            pipeline,
+            spark,
+            adopt=options.adopt,
+            until_caught_up=options.until_caught_up,
+            on_batch=metrics.add,
+            on_restart=metrics.restarted,
+        )
+        received: list[int] = []
+
+        def stop(number: int, _frame: FrameType | None) -> Any:
+            received.append(number)
+            running.stop()
+
+        handle_stop_signals(stop)
+        try:
+            result = _over_range(running, options) if options.since or options.until else running.run()
+        finally:
+            metrics.close()
+    sys.stdout.write(
+        f"{pipeline.name}: {result.batches} batches, {result.read:,} read, {result.written:,} written,"
+        f" {result.dead:,} dead, {result.dropped:,} dropped\n"
+    )
+    for finding in result.findings:
+        tell(PROGRAM, finding)
+    if result.findings:
+        return FINDINGS
+    return 130 if received and received[0] == _SIGINT else 0
+
+
+_SIGINT = 2
+
+
+def _over_range(running: Any, options: argparse.Namespace) -> Any:
+    """One batch over the records between two times, beside the checkpoint."""
+    from spark_avro.pipeline.ranges import range_id, ranges_between  # noqa: PLC0415 - with Spark
+
+    ranges = ranges_between(running.spark, running.pipeline, time_of(options.since), time_of(options.until))
+    return running.run_range(ranges, range_id(ranges))

@@ -1,0 +1,60 @@
+"""The Spark session of a command, and the pipeline of its file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from magicbyte.kit.extras import require
+from serdes.console.outcome import BAD_USAGE, Ended
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from spark_avro.pipeline.file.pipeline import Pipeline
+
+
+def read_file(options: argparse.Namespace) -> Pipeline:
+    """The pipeline of a command's file.
+
+    Raises:
+        PipelineError: the file is wrong.
+    """
+    require("spark", user="`magicbyte pipeline`", modules=("yaml", "pyspark"))
+    from spark_avro.pipeline.file.reading import read_pipeline  # noqa: PLC0415 - after the check for YAML
+
+    return read_pipeline(options.file, name=options.name, overrides=options.overrides)
+
+
+@contextmanager
+def pipeline_session(pipeline: Pipeline, master: str) -> Iterator[SparkSession]:
+    """A session with the modules that the pipeline names, stopped at the end."""
+    from spark_avro import session  # noqa: PLC0415 - starts slowly
+    from spark_avro.pipeline.formats import table_formats  # noqa: PLC0415
+
+    settings = {"spark.log.level": "ERROR", **pipeline.spark}
+    spark = session(pipeline.name, master=master, settings=settings, formats=table_formats(pipeline))
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def time_of(text: str | None) -> datetime | None:
+    """The time of an option in ISO 8601 or milliseconds since 1970; UTC if it names no zone.
+
+    Raises:
+        Ended: it is no time.
+    """
+    if text is None:
+        return None
+    try:
+        if text.isdecimal():
+            return datetime.fromtimestamp(int(text) / 1000, UTC)
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise Ended(BAD_USAGE, f"{text!r} is no time; write 2026-01-01T00:00:00Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
