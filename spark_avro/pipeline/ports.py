@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql import types as spark
 
+    from spark_avro.pipeline.steps.remembered import State
     from spark_avro.registry import Registry
 
 #: The struct column with a row's position: topic, partition, offset, timestamp, headers, key, schema_id.
@@ -211,8 +212,13 @@ class Verdict:
 class QualityGate(Protocol):
     """The checks of a pipeline. The runner caches the tagged rows and computes all measures in one aggregate."""
 
-    def tag(self, rows: DataFrame) -> DataFrame:
-        """Add FAILED: an array of the names of the checks that a row fails, empty if it passes."""
+    def tag(self, rows: DataFrame, state: State | None = None) -> DataFrame:
+        """Add FAILED: an array of the names of the checks that a row fails, empty if it passes.
+
+        Args:
+            rows: The rows after the steps.
+            state: Keeps rows between batches; None while only columns are worked out.
+        """
 
     def measures(self) -> Mapping[str, Column]:
         """The aggregates over tagged rows, by name."""

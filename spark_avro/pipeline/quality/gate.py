@@ -14,7 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.ports import FAILED, POSITION, BatchIdentity, Verdict
 from spark_avro.pipeline.quality.conditions import columns, condition
+from spark_avro.pipeline.quality.remembered import mark_repeats
 from spark_avro.pipeline.quality.volume import VolumeCount
+from spark_avro.pipeline.steps.remembered import State
 
 WARN, DROP, DEAD_LETTER, FAIL = "warn", "drop", "dead-letter", "fail"
 
@@ -43,15 +45,31 @@ class Gate:
     def __post_init__(self) -> None:
         self._volumes = {check.name: VolumeCount(check.volume) for check in self.checks if check.volume is not None}
 
-    def tag(self, rows: DataFrame) -> DataFrame:
-        """The rows with FAILED: the names of the checks that a row fails, in their order."""
-        for check in self.checks:
+    def tag(self, rows: DataFrame, state: State | None = None) -> DataFrame:
+        """The rows with FAILED: the names of the checks that a row fails, in their order.
+
+        Args:
+            rows: The rows after the steps.
+            state: Keeps keys between batches; None while only columns are worked out.
+
+        Raises:
+            PipelineError: a check does not fit the columns; names the place in the file.
+        """
+        names: list[Column] = []
+        marks: list[str] = []
+        for number, check in enumerate(self.checks):
             columns(check.by, rows)  # a path that is not there is told with its place
-        conditions = {check.name: made for check in self.checks if (made := condition(check, rows)) is not None}
-        if not conditions:
+            passes = condition(check, rows)
+            if passes is None:
+                continue
+            if state is not None and check.unique is not None and check.unique.within is not None:
+                marks.append(f"repeat{number}_")
+                rows = mark_repeats(rows, check, state, marks[-1])
+                passes &= ~F.col(marks[-1])
+            names.append(F.when(~passes, F.lit(check.name)))
+        if not names:
             return rows.withColumn(FAILED, F.array().cast("array<string>"))
-        names = [F.when(~passes, F.lit(name)) for name, passes in conditions.items()]
-        return rows.withColumn(FAILED, F.filter(F.array(*names), lambda name: name.isNotNull()))
+        return rows.withColumn(FAILED, F.filter(F.array(*names), lambda name: name.isNotNull())).drop(*marks)
 
     def measures(self) -> Mapping[str, Column]:
         """The aggregates over tagged rows, by name."""

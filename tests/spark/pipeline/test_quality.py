@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.policies import Check, Fresh, SchemaOnly, Unique, Volume
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import FAILED, BatchIdentity, Verdict
@@ -137,3 +138,46 @@ def test_the_volume_of_batches_and_hours(rows: DataFrame) -> None:
     assert count.problem(4) == "106 rows in the last hour, expected 0 to 100"
     now[0] = 3600
     assert count.problem(5) == "9 rows in the last hour, expected 10 to 100"
+
+
+def test_a_key_of_an_earlier_batch_is_no_longer_unique(rows: DataFrame) -> None:
+    class Kept:
+        """The state of a checkpoint; a batch that is repeated finds the state of the one before."""
+
+        rows: DataFrame | None = None
+
+        def before(self, step: str) -> DataFrame | None:
+            assert step == "the key"
+            return self.rows
+
+        def leave(self, step: str, rows: DataFrame) -> None:
+            assert step == "the key"
+            self.left = rows.localCheckpoint()
+
+    state = Kept()
+    unique = Unique(key=(path("id"),), within=timedelta(hours=1))
+    gate = Gate((Check(name="the key", unique=unique, otherwise="dead-letter"),))
+    position = F.col("_kafka").withField("timestamp", F.lit(NOW))
+    first = rows.where("id < 3").withColumn("_kafka", position)
+    assert offsets(gate.dead(gate.tag(first, state))) == []
+    assert offsets(gate.dead(gate.tag(first, state))) == []
+    state.rows = state.left
+    late = rows.where("id > 1").withColumn(
+        "_kafka", position.withField("timestamp", F.lit(NOW + timedelta(minutes=59)))
+    )
+    # Offset 1 has a key of the batch before, 3 the key of 2.
+    assert offsets(gate.dead(gate.tag(late, state))) == [1, 3]
+    later = rows.where("id = 1").withColumn(
+        "_kafka", position.withField("timestamp", F.lit(NOW + timedelta(minutes=61)))
+    )
+    assert offsets(gate.dead(gate.tag(later, state))) == []
+
+
+def test_a_check_that_does_not_fit_the_columns_names_the_field(rows: DataFrame) -> None:
+    for check in (
+        Check(name="a", not_null=(path("delayy"),)),
+        Check(name="a", expect=Sql("delayy > 0")),
+        Check(name="a", expect=Sql("delay > 0"), by=(path("delayy"),)),
+    ):
+        with pytest.raises(PipelineError, match="delayy"):
+            Gate((check,)).tag(rows)
