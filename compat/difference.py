@@ -43,7 +43,7 @@ class Witness:
     """A datum that shows a difference, as tried with a library that does not share our rules; or proof of its absence.
 
     Attributes:
-        effect: One sentence: what the reader makes of the datum, or why no data can break.
+        effect: One sentence: how the reader reads the datum, or why no data can break.
         example: The datum as JSON text, in the type's own JSON encoding; None if no data can break.
         data: The datum in the type's binary encoding, written with the writer's schema; None if the type has none.
     """

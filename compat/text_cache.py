@@ -1,4 +1,4 @@
-"""Remembers what was read from referenced texts: a chain of n schemas has n texts, and n squared uses of them."""
+"""Caches the results of parsing referenced texts: a chain of n schemas has n texts, and n squared uses of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TextCache(Generic[_Value]):
     """Values that depend on a name and a text alone, the most recently used ones up to a bound.
 
     Args:
-        make: Makes the value of a name and a text; what it raises is not remembered. The value must not change.
+        make: Returns the value of a name and a text; errors are not cached. The value must be immutable.
         characters: How many characters all remembered texts have together at most.
     """
 

@@ -2,8 +2,8 @@
 
     python examples/spark_kafka_to_parquet.py localhost:9092 http://localhost:8081 flights /data/flights
 
-Run it again and it continues from its checkpoint. Every version of the subject `flights-value` is decoded and presented as
-its latest; a record that is broken stops the query with an error that names its topic, partition, offset and schema id.
+Run it again and it continues from its checkpoint. Every version of the subject `flights-value` is decoded and resolved
+to its latest; a broken record stops the query with an error that names its topic, partition, offset and schema id.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class WriteTexts:
         failed: The text of 50001; `{store}` is replaced by the name of the storage.
         forwarded: The name of the operation in the text of 50003.
         no_leader: The text of 50004.
-        is_repeatable: Whether sending a request again, which may have taken effect already, gives the same answer.
+        is_repeatable: Whether a repeated request returns the same answer, even if the first one took effect.
     """
 
     timed_out: str

@@ -166,7 +166,7 @@ _ADDRESS = re.compile(
 def refuses(error: KafkaError) -> bool:
     """Tell whether an error says that this client's credentials, or the broker's certificate, are not accepted.
 
-    A disconnect during a TLS handshake has the same code but is no refusal.
+    A disconnect during a TLS handshake has the same code but is not a refusal.
     """
     return error.code() == _K._AUTHENTICATION or (error.code() == _K._SSL and "Disconnected" not in error.str())
 

@@ -21,7 +21,7 @@ SerdesError
     ├── DatumMismatch            a datum does not fit its schema
     │   └── DatumRefused         a JSON Schema refuses the datum
     ├── PayloadError             the payload is not what its schema says
-    ├── IncompatibleReader       the registry's schema cannot read what the serializer's own schema writes
+    ├── IncompatibleReader       the registry's schema cannot read data of the serializer's own schema
     ├── RulesNotSupported        the schema has rules for clients
     └── WrongSchemaType          the id belongs to a schema of another type
 """

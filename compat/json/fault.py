@@ -14,7 +14,7 @@ _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|n
 
 
 class Fault(NamedTuple):
-    """What is wrong with a text, and the offset of the offending character."""
+    """The fault in a text, and the offset of the offending character."""
 
     detail: str
     offset: int
@@ -78,7 +78,7 @@ def _scan(text: str) -> None:
 
 
 def _blanks(text: str, at: int) -> int:
-    """The offset behind the blanks; the functions below also return the offset behind what they read."""
+    """The offset after the blanks; the functions below also return the offset after the part that they read."""
     match = _BLANKS.match(text, at)
     return at if match is None else match.end()
 

@@ -316,7 +316,7 @@ def lexemes(text: str) -> Iterator[tuple[int, str]]:
 
 
 def unquoted(literal: str) -> str:
-    """The text that a string literal stands for."""
+    """The value of a string literal."""
     try:
         return str(json.loads(literal)) if "\\" in literal else literal[1:-1]
     except ValueError:

@@ -26,7 +26,7 @@ class JsonSchema:
         source: The text as it came.
         raw: The schema as JSON.
         dialect: The draft it is written in.
-        model: What is compared.
+        model: The model for comparisons.
         dependencies: The schemas it refers to by name.
     """
 
@@ -58,7 +58,7 @@ class JsonSchema:
 
     @cached_property
     def top_level_fields(self) -> tuple[str, ...]:
-        """Names of the properties at the top, those of combined schemas' members included."""
+        """Names of the top-level properties, including those in members of combined schemas."""
         names: dict[str, None] = {}
         seen: set[int] = set()
         todo = [self.model]

@@ -148,7 +148,7 @@ def _witness(finding: Finding, budget: Budget) -> Witness | None:
     reader, writer = (finding.new, finding.old) if reader_is_new else (finding.old, finding.new)
     witness = None if budget.is_spent else schema_format.witness(finding.difference, reader, writer, budget)
     if witness is None:
-        # Nothing is said of data: there may be some that break, and all may be read.
+        # Without a witness, the explanation does not mention data: some may break, or none.
         return Witness(NOT_TRIED if budget.is_spent else NOT_FOUND)
     return witness
 

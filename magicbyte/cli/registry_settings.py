@@ -9,15 +9,15 @@ from magicbyte.kit.environment import properties_from_environment
 from serdes.client.config import PREFIX
 from serdes.console.properties import is_of_client, parse_pairs, read_file
 
-#: Variable prefix -> what stands before the property's name. `MAGICBYTE_BASIC_AUTH_USER_INFO` is the same as
+#: Variable prefix -> the prefix of the property's name. `MAGICBYTE_BASIC_AUTH_USER_INFO` is the same as
 #: `MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO`, which goes over it.
 _ENVIRONMENT = {"MAGICBYTE_": "", "MAGICBYTE_SCHEMA_REGISTRY_": PREFIX}
-#: What a command says that has no registry.
+#: The error of a command without a registry.
 NO_REGISTRY = "name the registry: --registry URL, schema.registry.url, or `registry` in magicbyte.toml"
 
 
 def gather_settings(pairs: Sequence[str], files: Sequence[str | Path], *, url: str | None = None) -> dict[str, str]:
-    """Return the settings: those of the files, over them the environment's, over them the command line's.
+    """Return the settings of the command line, which override the environment's, which override the files'.
 
     Placeholders such as `${file:/path:key}` stay as they are: the client resolves them.
 
@@ -45,7 +45,7 @@ def with_url(settings: Mapping[str, str], named: str | None, usual: str | None) 
     Args:
         settings: The settings, which may have a URL.
         named: A URL that goes over theirs.
-        usual: The URL if there is no other.
+        usual: The default URL.
     """
     url = named or settings.get(f"{PREFIX}url") or usual
     return None if url is None else {**settings, f"{PREFIX}url": url}

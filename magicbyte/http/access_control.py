@@ -147,7 +147,7 @@ def is_foreign(scope: Scope) -> bool:
 
 
 def _authority(url: str) -> str:
-    """Return host and port of a URL; an empty string if the text is no URL, such as the Origin `null`."""
+    """Return host and port of a URL; an empty string if the text is not a URL, such as the Origin `null`."""
     scheme, _, rest = url.lower().partition("://")
     return rest.removesuffix(_DEFAULT_PORTS.get(scheme, "\0"))
 

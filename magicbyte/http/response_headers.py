@@ -21,11 +21,11 @@ _OURS = frozenset(("connection", "content-length", "transfer-encoding"))
 Header = tuple[bytes, bytes]
 NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 NO_REFERRER: Header = (b"referrer-policy", b"no-referrer")
-#: Data is no page: if a browser is made to show it, it loads nothing and stands in no frame.
+#: The headers of data: if a browser shows it as a page, it loads nothing and cannot be framed.
 NO_PAGE: Header = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 #: Neither a browser nor a proxy keeps what one principal may see and the next may not.
 NO_STORE: Header = (b"cache-control", b"no-store")
-#: What a node adds to the answers of other nodes that it passes on, which have them too.
+#: The headers that a node does not copy from forwarded answers, because it adds its own.
 NAMES_OF_OURS = frozenset(name for name, _ in (NOSNIFF, NO_REFERRER, NO_PAGE, NO_STORE))
 
 

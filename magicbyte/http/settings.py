@@ -56,7 +56,7 @@ class HttpSettings(SecuritySettings):
         (), alias="access.control.allow.headers"
     )
     reject_options: bool = Field(False, alias="reject.options.request")
-    #: None: the answers of routes have it; True: those to what is no request have it as well.
+    #: None: only answers of routes have the header; True: answers to malformed requests have it, too.
     nosniff: bool | None = Field(None, alias="nosniff.prevention.enable")
     response_headers: Annotated[ResponseHeaders, BeforeValidator(parse_response_headers)] = Field(
         ResponseHeaders(), alias="response.http.headers.config"

@@ -18,7 +18,7 @@ _INJECTED = re.compile(r"SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_\w+")
 def properties_from_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> dict[str, str]:
     """Return the properties set by variables with a prefix, by the rules of Confluent's images.
 
-    `_` stands for `.`, `__` for `-` and `___` for `_`; `NAME_FILE` gives the path of a file that holds the value.
+    `_` means `.`, `__` means `-` and `___` means `_`; `NAME_FILE` gives the path of a file that holds the value.
     Variables that Kubernetes injects for a Service of the same name are skipped.
     """
     properties: dict[str, str] = {}

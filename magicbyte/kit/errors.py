@@ -62,7 +62,7 @@ class ApiError(Exception):
         return {"error_code": self.code, "message": self.message, **self.extra}
 
     def with_headers(self, **headers: str) -> ApiError:
-        """Return the same error with more headers; `_` in a name stands for `-`."""
+        """Return the same error with more headers; `_` in a name means `-`."""
         hyphenated = ((name.replace("_", "-"), value) for name, value in headers.items())
         return ApiError(self.kind, self.fields, self.extra, (*self.headers, *hyphenated))
 

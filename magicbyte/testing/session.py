@@ -71,7 +71,7 @@ def _open(registry_url: str) -> _Settings:
 
 
 def _secured(folder: Path, registry_port: int, rest_port: int) -> _Settings:
-    """What `magicbyte secure` writes, with the values that its placeholders stand for."""
+    """The files of `magicbyte secure`, with their placeholders resolved."""
     from magicbyte.kit.placeholders import resolve  # noqa: PLC0415 - few runs are secured
     from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415
     from magicbyte.security.first_try import secure  # noqa: PLC0415

@@ -151,7 +151,7 @@ class Committer:
         self.applying.on_change = action
 
     def catch_up(self) -> None:
-        """Apply what others have appended to the log.
+        """Apply the records that others have appended to the log.
 
         Raises:
             LogError: The log can't be read.

@@ -138,7 +138,7 @@ class Forwarder:
 
 
 def _may_repeat(request: Request) -> bool:
-    """Whether sending a request again, which may have taken effect already, gives the same answer."""
+    """Whether a repeated request returns the same answer, even if the first one took effect."""
     return write_of(request).is_repeatable and "if-match" not in request.headers
 
 

@@ -34,7 +34,7 @@ class Status:
         leader_url: The URL that takes writes; None if it is not known.
         offset: The offset of the last entry in the view.
         lag: How many entries of the log the view lacks; None if the log can't be read.
-        problem: What is wrong, in one line; empty if nothing is.
+        problem: The fault, in one line; empty if there is none.
         foreign_records: How many records other programs wrote to the log while this node led.
     """
 
@@ -68,7 +68,7 @@ class Node(Protocol):
         """The URL that takes writes now; None if it is not known."""
 
     def sync(self) -> None:
-        """Read to the log's current end: what the view lacks then does not exist.
+        """Read to the log's current end; everything that was committed before is then in the view.
 
         Raises:
             LogError: The log can't be read in time.

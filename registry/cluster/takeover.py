@@ -46,7 +46,7 @@ def amends(view: View, aborted: Iterable[LogEntry], now: int) -> list[Record]:
     for raw, key in keys.items():
         corrections.append(Record(raw, committed_value(view, key), now))
         if key.keytype == records.DELETE_SUBJECT and key.subject is not None:
-            # A reader that applied the aborted deletion takes the subject's live versions for deleted.
+            # A reader that applied the aborted deletion regards the subject's live versions as deleted.
             for version in view.live_versions(key.subject):
                 raw_key = view.key_bytes(Key(records.SCHEMA, version.subject, version.number))
                 corrections.append(Record(raw_key, records.encode_version(version), now))

@@ -19,7 +19,7 @@ from registry.state.view import View
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who changes the rules.
+    """The author of a change of the rules.
 
     Attributes:
         principal: Their name and groups.
@@ -34,7 +34,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """What a command comes to.
+    """The result of a command.
 
     Attributes:
         added: The rules that were not there before.
@@ -46,7 +46,7 @@ class RuleChange:
 
 
 def decide_add_rules(view: View, now: int, *, rules: frozenset[Rule], author: Author) -> Decision[RuleChange]:
-    """Add rules; those that are there already stay as they are.
+    """Add rules; existing ones remain unchanged.
 
     Raises:
         ApiError: 40301.
@@ -55,7 +55,7 @@ def decide_add_rules(view: View, now: int, *, rules: frozenset[Rule], author: Au
 
 
 def decide_remove_rules(view: View, now: int, *, rules: frozenset[Rule], author: Author) -> Decision[RuleChange]:
-    """Remove rules; those that are not there are left out of the answer.
+    """Remove rules; the result omits those that do not exist.
 
     Raises:
         ApiError: 40301, 42212.
@@ -94,7 +94,7 @@ def _decide(
 
 
 def _require_held(view: View, added: Collection[Rule], removed: Collection[Rule], author: Author) -> None:
-    """Refuse to give what the author does not hold, by a new permission or by the end of a denial.
+    """Refuse a new permission, or the removal of a denial, that grants rights which the author does not hold.
 
     Raises:
         ApiError: 40301.

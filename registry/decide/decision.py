@@ -36,7 +36,7 @@ class Decision(Struct, Generic[T_co], frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Input of decisions besides the view: the server's settings, and answers to questions asked before."""
+    """The further input of decisions: the server's settings, and answers to earlier questions."""
 
     parse: Parser = field(default_factory=Parser)
     default_level: str = "BACKWARD"

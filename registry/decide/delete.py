@@ -90,7 +90,7 @@ def _require_unreferenced(
     permanent: bool,
     besides: str | None = None,
 ) -> None:
-    """Check that nothing refers to the versions but the subject `besides` and, for a soft delete, deleted versions."""
+    """Check that only the subject `besides` refers to the versions; for a soft delete, deleted versions may too."""
     for version in versions:
         for referrer in view.referrers(version.subject, version.number):
             if referrer.subject != besides and (permanent or not referrer.deleted):

@@ -94,7 +94,7 @@ class Question(Struct, frozen=True):
         return self._job(view, self.source.text(view), latest, MAX_STEPS, MOST_DEPENDENCIES)
 
     def little_job(self, view: View, most_steps: int) -> Job | None:
-        """The job if it takes little work, else None; a job with explanations never takes little.
+        """The job if it takes little work, otherwise None; a job with explanations always takes more.
 
         Args:
             view: The view that resolves references.

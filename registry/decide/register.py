@@ -49,7 +49,7 @@ log = logging.getLogger("magicbyte.registry.decide")
 def decide_register(
     view: View, now: int, *, request: Registration, terms: Terms, anew: bool = False
 ) -> Decision[Version]:
-    """Register a schema: returns a stored version, or a new version with a known or a new id.
+    """Register a schema; returns the stored version, or a new version with the schema's id or a new id.
 
     Args:
         view: The state to decide on.
@@ -156,7 +156,7 @@ def judge(
         config: The config in effect for the subject.
         terms: The server's terms.
         versions: The versions to compare with, by number; None for all live ones.
-        explain: Explain what is incompatible.
+        explain: Whether to explain incompatibilities.
 
     Raises:
         ApiError: The comparison takes too much work.
@@ -244,7 +244,7 @@ def _write(
 
 
 def _choose_id(view: View, request: Registration, content: Content) -> int:
-    """The id for a content: the one that an import asks for, the one that the content has, or the next."""
+    """The id for a content: the id in an import, the content's existing id, or the next id."""
     context = context_of(request.subject)
     if request.schema_id >= 0:
         holder = view.content_with_id(context, request.schema_id)

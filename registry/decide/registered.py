@@ -15,7 +15,7 @@ from registry.state.view import View
 
 
 def look_up(view: View, request: Registration, terms: Terms, *, include_deleted: bool) -> Version | None:
-    """Look up a schema as it was sent, then parsed, then with what it would inherit if it were registered.
+    """Look up a schema as sent, then as parsed, then with the metadata and rules that a registration would inherit.
 
     Raises:
         ApiError: 42201.

@@ -34,7 +34,7 @@ def changes_since(view: View, offset: int, prefix: str = "") -> list[Change]:
     """The changes after an offset to subjects with a prefix; `:*:` and the empty prefix mean all.
 
     Raises:
-        TooOld: Entries after the offset are no longer available; an export has the state that they led to.
+        TooOld: Entries after the offset are no longer available; an export contains the resulting state.
     """
     entries = list(view.recent)
     if len(entries) == RECENT_ENTRIES and offset < entries[0].offset - 1:

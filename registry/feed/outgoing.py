@@ -11,13 +11,13 @@ import httpx
 
 
 class ForbiddenAddress(Exception):
-    """A host's name leads to an address that nothing is posted to."""
+    """A host's name resolves to an address to which posting is not allowed."""
 
 
 async def post_to_allowed(
     client: httpx.AsyncClient, url: str, body: bytes, headers: Mapping[str, str]
 ) -> httpx.Response:
-    """Post a body; the host's name is looked up once, so what was checked is what is connected to.
+    """Post a body; the host's name is resolved once, so the connection uses the checked address.
 
     Args:
         client: Posts.

@@ -11,7 +11,7 @@ from registry.offload.jobs import Names
 from registry.state.model import Version
 from registry.state.view import View, named
 
-#: About how much memory an entry of the index takes besides its texts, in bytes.
+#: The approximate memory of an entry of the index without its texts, in bytes.
 _OVERHEAD = 300
 
 

@@ -22,7 +22,7 @@ _LONGEST_KEPT = 256
 
 
 class RegistryAccess:
-    """Decides by the access rules, on the subject that the handler will use: decoded, qualified, aliases resolved."""
+    """Decides by the access rules. The subject is the one that the handler will use: decoded, with aliases resolved."""
 
     def __init__(self, registry: Registry, authorizer: Authorizer, guard: Guard) -> None:
         self._registry = registry

@@ -1,4 +1,4 @@
-"""The writer of the schemas topic: a transaction commits only if it directly follows what the leader has read."""
+"""The writer of the schemas topic: a transaction commits only right after the last record that the leader has read."""
 
 from __future__ import annotations
 

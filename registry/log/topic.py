@@ -39,7 +39,7 @@ def prepare_topic(
         client: librdkafka's configuration.
         topic: The topic's name.
         replication: Replicas of a new topic; fewer if there are fewer brokers.
-        configs: Configs of a new topic besides the compaction.
+        configs: Further configs of a new topic; compaction is always set.
         skip_validation: Accept an existing topic as it is.
         timeout: How long to wait for a broker, in seconds.
 

@@ -32,7 +32,7 @@ def in_bounds(number: object) -> TypeGuard[int]:
 
 
 class SubjectName(NamedTuple):
-    """A subject's context and its name within it; an empty name stands for the context itself."""
+    """A subject's context and its name within it; an empty name means the context itself."""
 
     context: str
     name: str
@@ -66,7 +66,7 @@ def in_context(context: str, name: str) -> str:
 
 
 def subject_in(context: str, name: str) -> str:
-    """As `in_context`, in canonical form: without the qualifier of the default context."""
+    """Do the same as `in_context`, and omit the qualifier of the default context."""
     return str(parse_subject(in_context(context, name)))
 
 
@@ -86,7 +86,7 @@ class Content(Struct, frozen=True):
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether there is no text: such a request means the text of the latest version."""
+        """Tell whether the text is missing; the request then means the latest version's text."""
         return not self.text or self.text.isspace()
 
     def with_text(self, text: str) -> Content:
@@ -124,7 +124,7 @@ class Version(Struct, frozen=True, gc=False):
 
     @property
     def content(self) -> Content:
-        """The content that the schema id stands for."""
+        """The content with the schema id."""
         return self.kept if isinstance(self.kept, Content) else Content(AVRO, self.kept)
 
     @property
@@ -218,7 +218,7 @@ LOGICAL_POLICY = "LOGICAL"
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A mode: what clients may do with the subjects in it."""
+    """A mode: the operations that clients may use on subjects in it."""
 
     name: str
     #: Nothing may be written.

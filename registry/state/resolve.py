@@ -1,4 +1,4 @@
-"""Resolving what a subject leaves to others: inherited config and mode, aliases, and references."""
+"""Resolves inherited config and mode, aliases, and references."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def resolve_alias(view: View, subject: str) -> str:
 
 
 def reference_target(view: View, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
-    """The version that a reference leads to from a context; None if there is none."""
+    """The target of a reference in a context; None if there is none."""
     subject = subject_in(context, reference.subject)
     if reference.version == LATEST:
         return view.latest(subject)

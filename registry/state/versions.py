@@ -71,11 +71,11 @@ class Versions:
         return 1 + (versions[-1].number if versions else 0)
 
     def with_id(self, context: str, schema_id: int) -> tuple[Version, ...]:
-        """All versions with an id of a context; without those that claim it for another content."""
+        """All versions with an id in a context, except those that claim it for another content."""
         return self._with_identity(_identity(context, schema_id))
 
     def _with_identity(self, identity: Identity) -> tuple[Version, ...]:
-        """As `with_id`. If records claim an id for two contents, it stands for the one in the log's oldest record.
+        """As `with_id`. If records claim an id for two contents, the log's oldest record decides.
 
         Compaction keeps the last record of each key and the order of these records, so all nodes get the same result,
         whenever they read the log.
@@ -87,7 +87,7 @@ class Versions:
         return tuple(version for version in held if same_identity(version.content, content))
 
     def content_with_id(self, context: str, schema_id: int) -> Content | None:
-        """The content that an id of a context stands for."""
+        """The content with an id in a context."""
         versions = self.with_id(context, schema_id)
         return versions[0].content if versions else None
 
@@ -127,7 +127,7 @@ class Versions:
 
     def _index_digest(self, identity: Identity) -> None:
         assert self._digests is not None
-        # A contested id has several digests: removing a record may change which of the contents the id stands for.
+        # A contested id has several digests: removing a record may change the content of the id.
         for digest in dict.fromkeys(digest_of(version.content) for version in _all(self.tables.ids.get(identity))):
             earlier = (indexed for indexed in self._digests.get(digest, ()) if indexed != identity)
             self._digests[digest] = (*earlier, identity)
@@ -153,14 +153,14 @@ class Versions:
         return replace(version, kept=stored.kept if same else kept_form(version.content.with_text(stored.text)))
 
     def _contradicted(self, version: Version) -> bool:
-        """Tell whether a version's id stands for another content."""
+        """Tell whether a version's id belongs to another content."""
         identity = _identity(context_of(version.subject), version.schema_id)
         if identity not in self.tables.contested:
             return False
         return not same_identity(self._with_identity(identity)[0].content, version.content)
 
     def _contest(self, version: Version) -> bool:
-        """Return whether a new version claims an id that stands for another content; mark such an id as contested."""
+        """Return whether a new version claims an id of another content; mark such an id as contested."""
         identity = _identity(context_of(version.subject), version.schema_id)
         held = self.tables.ids.get(identity)
         if held is None or same_identity(_all(held)[0].content, version.content):

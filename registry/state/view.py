@@ -149,11 +149,11 @@ class View(Versions):
             if self._base is None:
                 self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
-            self._count(error.reason, entry, f"passed over ({error.reason}): {error}")
+            self._count(error.reason, entry, f"skipped ({error.reason}): {error}")
             if _RULE_KEY.search(entry.key or b""):
                 self._note_broken_rule(entry, error)
         except MemoryError:
-            # This does not mean that the record is bad; it may have been acknowledged.
+            # A lack of memory says nothing about the record, which may have been acknowledged, so it is not skipped.
             raise
         except Exception as error:  # noqa: BLE001  no record may stop the reader
             self._count("undecodable", entry, f"skipped (undecodable): {error!r}")

@@ -55,7 +55,7 @@ def connection_options(config: Config) -> dict[str, Any]:
     """The keyword arguments of aiokafka's connections.
 
     Args:
-        config: librdkafka's names and values, from `magicbyte.kit.kafka.client_config`.
+        config: librdkafka's names and values, from `magicbyte.kit.kafka.client_settings.client_config`.
 
     Raises:
         KafkaSettingsError: A key or certificate cannot be read, or a mechanism is not known; the text names it.

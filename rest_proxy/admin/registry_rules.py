@@ -16,7 +16,7 @@ from serdes.error import SerdesError
 
 log = logging.getLogger("magicbyte.security")
 
-#: How often the registry is asked, in seconds; mostly it answers that nothing has changed.
+#: How often to request the rules, in seconds; usually the answer is that nothing has changed.
 _LOOK_SECONDS = 1.0
 
 
@@ -24,7 +24,7 @@ def load_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
     """Put the registry's rules in force before anything is served.
 
     Raises:
-        Failure: They cannot be had, one is not known here, or nobody could do anything.
+        Failure: They cannot be fetched, one is of an unknown kind, or they allow nobody anything.
         SettingsError: A property of the registry's client is wrong.
     """
     with RegistryClient(**settings.registry_client_options()) as client:
@@ -38,7 +38,7 @@ def load_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
 
 
 async def follow_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
-    """Keep to the registry's rules until cancelled; those that were loaded last stay while it cannot be asked."""
+    """Follow the registry's rules until cancelled; while it cannot be reached, the last rules stay in force."""
     options = settings.registry_client_options()
     etag: str | None = None
     is_failing = False

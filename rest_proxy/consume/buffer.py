@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 Place = tuple[str, int]
 
-#: The memory for a buffered record besides its value.
+#: The memory for a buffered record without its value.
 RECORD_OVERHEAD = 256
 
 

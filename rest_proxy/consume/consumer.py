@@ -246,7 +246,7 @@ class PolledConsumer:
         """The committed positions of these partitions; partitions without one are left out."""
         return await self._do(lambda: self._asker.committed(places))
 
-    # On the thread
+    # The consumer's thread
 
     def _poll(self) -> None:
         buffer = self.buffer

@@ -1,1 +1,1 @@
-"""The embedded formats, and the schemas of those that have one."""
+"""The embedded formats and their schemas."""

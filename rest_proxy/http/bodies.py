@@ -52,7 +52,7 @@ class DataRecord(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class ProduceRequest(Struct, forbid_unknown_fields=True):
-    """The members of all produce requests besides their records."""
+    """The members that all produce requests share, without the records."""
 
     key_schema: str | None = None
     key_schema_id: int | None = None

@@ -18,7 +18,7 @@ from rest_proxy.errors import BUFFER_FULL, RECORD_TOO_LARGE, delivery_error, ref
 
 log = logging.getLogger("rest_proxy.produce.producers")
 
-#: The memory for an undelivered record besides key and value: librdkafka's message, our callback and its outcome.
+#: The memory for an undelivered record without key and value: librdkafka's message, our callback and its outcome.
 RECORD_OVERHEAD = 512
 #: How long the thread waits for a delivery report before it checks whether to stop, in seconds.
 _POLL_SECONDS = 0.2

@@ -132,7 +132,7 @@ def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
 
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
-    """The function that decodes a buffer from an offset to the datum of a plan, in a form."""
+    """The function that decodes the datum at an offset of a buffer, by a plan and in a form."""
     from serdes.codec.decode import source as decode_source  # noqa: PLC0415  (producers do not need it)
 
     try:

@@ -36,7 +36,7 @@ class DecodeError(ValueError):
         path: The place in the datum, such as `$.address.lines[3]`.
         position: The offset in the buffer of the value at the path.
         expected: The type that the schema has there, in words.
-        detail: What is wrong.
+        detail: The fault, in words.
     """
 
     def __init__(self, path: str, position: int, expected: str, detail: str) -> None:

@@ -42,7 +42,7 @@ class Form(NamedTuple):
         record_names: Whether a record of a union is decoded to a pair of its name and itself.
         present: Makes the function that converts, and promotes, the stored value of a plan without parts. None if the
             stored value is only promoted.
-        members: The keys of the object that stands for a union's value, by branch: the value is under its branch's key,
+        members: The keys of the object that represents a union's value, by branch: the value is under its branch's key,
             and the other keys are None. If empty, the value stands alone or under its tag.
     """
 
@@ -58,7 +58,7 @@ class Form(NamedTuple):
     members: Callable[[Node], Mapping[str, str]] = _no_members
 
     def keys(self, union: Node, tag: str | None) -> tuple[tuple[str, ...], str] | None:
-        """The keys of the object that stands for a union's value, and the value's key; None if the value stands alone.
+        """The keys of the object that represents a union's value, and the value's key; None if there is no such object.
 
         Args:
             union: The reader's union.

@@ -66,7 +66,7 @@ def bootstrap_of(options: argparse.Namespace, parser: argparse.ArgumentParser) -
 
 
 def names_format(option: str, java_class: str | None, types: Mapping[str, str]) -> str | None:
-    """The schema type that a Java class's name stands for.
+    """The schema type of a Java class's name.
 
     Raises:
         ConfigError: The class is not one of `types`; Java classes cannot be loaded.

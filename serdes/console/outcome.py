@@ -21,7 +21,7 @@ NOT_DELIVERED = 3
 #: There was no record, and --fail-if-empty was given.
 EMPTY = 4
 _INTERRUPTED = 130
-#: How many explanations are told, and how long an example may be.
+#: The most explanations to print, and the longest example in characters.
 _MOST_EXPLANATIONS = 5
 _LONGEST_EXAMPLE = 500
 

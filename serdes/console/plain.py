@@ -60,7 +60,7 @@ PLAIN: Mapping[str, tuple[ToBytes, ToText]] = {
 
 
 def plain(name: str, java_class: str) -> tuple[ToBytes, ToText]:
-    """The pair of functions, to bytes and to text, that a class name stands for.
+    """The pair of functions, to bytes and to text, for a class name.
 
     Raises:
         ConfigError: The class is not in the table; Java classes cannot be loaded.

@@ -1,1 +1,1 @@
-"""Messages: between data and bytes, whatever the schema's type."""
+"""Serializes data to messages and deserializes messages, for all schema types."""

@@ -35,7 +35,7 @@ class ReaderFormat:
         decoder: Makes the decoder of a writer's schema and of the reader's; either may be None.
         errors: The exceptions that decoders raise.
         explain: Makes the exception for the caller, of a decoder's exception and the message.
-        indexed: True if message indexes stand before the payload; if the frame is in a header, decoders get them
+        indexed: True if message indexes precede the payload; if the frame is in a header, decoders get them
             as the first bytes of the message.
         needs_writer: False if the payload can be read without the writer's schema.
         needs_references: False if it can be read without the schemas that the writer's schema refers to.
@@ -94,7 +94,7 @@ class Deserializer:
         Raises:
             WireError: the bytes do not begin with a frame.
             SchemaNotFound: the registry does not know the schema.
-            PayloadError: the payload is not what the schema says.
+            PayloadError: the payload does not fit the schema.
             SerializationError: it cannot be deserialized for another reason; see `serdes.error`.
             RegistryError, RegistryUnavailable: the registry refuses or does not answer.
         """

@@ -56,7 +56,7 @@ def pairs(name: str, value: Any) -> dict[str, str]:
 
 
 def schema_id(name: str, value: Any) -> int | None:
-    """A schema id; -1 stands for none, as in Java."""
+    """A schema id; -1 means none, as in Java."""
     return None if (number := integer(name, value)) == -1 else number
 
 

@@ -1,4 +1,4 @@
-"""The client's compatibility check: can the registry's schema read what the serializer's own schema writes?"""
+"""The client's compatibility check: can the registry's schema read data of the serializer's own schema?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Resolved = tuple[SchemaText, Dependencies]
 
 
 def assert_reads(name: str, setting: str, *, reader: Resolved, writer: Resolved) -> None:
-    """Checks that the reader's schema can read what the writer's schema writes.
+    """Checks that the reader's schema can read data of the writer's schema.
 
     Raises:
         IncompatibleReader: it cannot; the error calls the reader's schema `name`, and `setting` switches the check off.

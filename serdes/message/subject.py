@@ -83,7 +83,7 @@ class Naming:
     Attributes:
         key, value: The strategies; None asks the registry for the topic's association and falls back on `fallback`.
         fallback: The strategy for topics without an association; None to raise an error.
-        cluster: The Kafka cluster's id, the namespace of associations; `-` stands for any.
+        cluster: The Kafka cluster's id, the namespace of associations; `-` means any.
         context: The registry's context of a topic: its name, or a function of the topic.
     """
 

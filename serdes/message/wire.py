@@ -1,8 +1,8 @@
 """The frame of a payload: the schema that it was written with and, for Protobuf, the message's type.
 
-V0 stands before the payload: 0x00, the schema id as four big-endian bytes, for Protobuf the message indexes.
-V1 stands in the record header `__key_schema_id` or `__value_schema_id`: 0x01, the sixteen bytes of the schema's guid,
-for Protobuf the message indexes. The payload then has no prefix. V1 may also stand before the payload.
+V0 precedes the payload: 0x00, the schema id as four big-endian bytes, for Protobuf the message indexes.
+V1 is in the record header `__key_schema_id` or `__value_schema_id`: 0x01, the sixteen bytes of the schema's guid,
+for Protobuf the message indexes. The payload then has no prefix. V1 may also precede the payload.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def write_indexes(indexes: Sequence[int], *, zigzag: bool = True) -> bytes:
 
 
 def read_indexes(message: Buffer, offset: int = 0, *, zigzag: bool = True) -> tuple[tuple[int, ...], int]:
-    """Protobuf message indexes and the offset after them; a count of 0 stands for `(0,)`.
+    """Protobuf message indexes and the offset after them; a count of 0 means `(0,)`.
 
     Raises:
         TruncatedMessage: the message ends inside the indexes, or is too short for their count.

@@ -51,7 +51,7 @@ def before_encoding(writer: Ruled, encoder: E) -> E:
 
 
 def after_decoding(writer: Ruled, reader: Ruled | None, decoder: D) -> D:
-    """The decoder of messages, with the schemas' rules carried out after it.
+    """The decoder of messages, followed by the schemas' rules.
 
     Args:
         writer: The schema that the messages were written with.

@@ -20,7 +20,7 @@ class _Ready(pd.arrays.ArrowExtensionArray):
         return self
 
     def __getitem__(self, item: Any) -> Any:
-        """A part of the array; None for one value, as pandas reads the first, which may be a date beyond Python's."""
+        """A slice; None for a single value: pandas reads the first one, which may be a date outside Python's range."""
         return None if isinstance(item, int) else super().__getitem__(item)
 
 

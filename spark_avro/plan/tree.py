@@ -112,7 +112,7 @@ def text(schema: Tree) -> str:
     """The JSON text of a tree.
 
     Raises:
-        ValueError: one name stands for two types.
+        ValueError: two types have the same name.
     """
     return json.dumps(_printable(schema, None, {}), separators=(",", ":"))
 
@@ -132,7 +132,7 @@ def _printable(schema: Tree, space: str | None, seen: dict[str, Tree]) -> Any:
     if full in seen:
         if seen[full] != schema:
             raise ValueError(f"{full} stands for two types")
-        # A name without a dot belongs to the enclosing namespace; a leading dot stands for no namespace.
+        # A name without a dot belongs to the enclosing namespace; a leading dot means no namespace.
         return full if name_space or not space else f".{full}"
     seen[full] = schema
     out = {**schema, "name": name}

@@ -1,4 +1,4 @@
-"""Defaults of record fields: which JSON values are valid for which types."""
+"""Defaults of record fields: the JSON values that are valid for each type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content models: what an object or array may contain besides the parts that its schema names."""
+"""Content models: the parts of an object or array that its schema allows without naming them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def beside(old: Beside, new: Beside, route: tuple[str | int, ...]) -> Judge:
 
 
 def is_open(node: Object | Array) -> bool:
-    """Whether the schema allows any other part besides those that it names."""
+    """Whether the schema allows all parts that it does not name."""
     patterns = node.patterns if isinstance(node, Object) else ()
     return node.additional is True and not patterns and _flag(node.unevaluated) is True
 

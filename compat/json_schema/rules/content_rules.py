@@ -1,4 +1,4 @@
-"""The rules of content models: what objects and arrays contain, must contain, and may contain besides."""
+"""The rules of content models: the named, required and additional parts of objects and arrays."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 def components(graph: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """The components; a component comes after those that it leads to (Tarjan's algorithm, without recursion).
+    """The components; a component comes after its successors (Tarjan's algorithm, without recursion).
 
     Args:
-        graph: For each node, the nodes that it leads to.
+        graph: The successors of each node.
     """
     order: dict[int, int] = {}
     lowest: dict[int, int] = {}

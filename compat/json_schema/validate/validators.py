@@ -70,7 +70,7 @@ def compiled(
 ) -> jsonschema_rs.Validator:
     """A validator of instances against a schema given as a JSON value.
 
-    References lead to the dependencies, by their names as given or relative to an `$id`; never to the network.
+    References resolve to dependencies, by their exact names or relative to an `$id`; never over the network.
     Drafts 4 to 7 assert `format`; in newer drafts it is an annotation.
 
     Args:

@@ -86,7 +86,7 @@ def _difference(change: Change, rule: Rule, reader: JsonSchema, writer: JsonSche
 
 
 def _summary(raw: Any, pointer: Pointer | None) -> str:
-    """A short description of what is at a place."""
+    """A short description of the value at a place."""
     if pointer is None:
         return "nothing"
     for step in pointer:

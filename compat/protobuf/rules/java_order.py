@@ -22,7 +22,7 @@ def union_order(first: Iterable[_Key], second: Iterable[_Key]) -> list[_Key]:
 
 @lru_cache(maxsize=1024)
 def _union_order(first: tuple[_Key, ...], second: tuple[_Key, ...]) -> tuple[_Key, ...]:
-    # versions of a schema mostly declare the same names, so calls often repeat
+    # versions of a schema usually declare the same names, so calls often repeat
     start: list[_Key] = _map_order(first)
     keys = list(dict.fromkeys([*start, *_map_order(second)]))
     capacity = _power_of_two(max(int(len(start) / 0.75) + 1, _SMALLEST))

@@ -69,7 +69,7 @@ class FieldType(NamedTuple):
 
     @property
     def local_name(self) -> str | None:
-        """For messages, the full name without the package; None if the name cannot be resolved."""
+        """The full name of a message's type without the package; None if the name cannot be resolved."""
         return None if self.symbol is None else self.symbol.full_name.removeprefix(self.symbol.unit.prefix)
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-#: The highest field number and the highest enum number; `max` in a range stands for them.
+#: The highest field number and the highest enum number; `max` in a range means them.
 MAX_FIELD_NUMBER = 536870911
 MAX_ENUM_NUMBER = 2147483647
 

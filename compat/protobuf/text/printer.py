@@ -156,7 +156,7 @@ def _range(value: int | Range) -> str:
 
 
 def _enum_reserved(reserved: Reserved) -> Iterator[str]:
-    # `max` stands for another number in enums
+    # `max` means another number in enums
     values = [
         f"{value.start} to {'max' if value.end == MAX_ENUM_NUMBER else value.end}"
         if isinstance(value, Range)

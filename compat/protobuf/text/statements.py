@@ -44,7 +44,7 @@ class Statements:
         return TextEdit(start, 0, f"{self._inner_indent(pointer)}{text}\n")
 
     def prepend_to(self, pointer: Pointer, text: str) -> TextEdit:
-        """Add statements at the beginning of a block; `{indent}` in them stands for the block's indentation."""
+        """Add statements at the beginning of a block; `{indent}` in them is replaced by the block's indentation."""
         opening = self.schema.places[pointer]
         while self._tokens[opening] != "{":
             opening += 1

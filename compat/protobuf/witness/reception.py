@@ -1,4 +1,4 @@
-"""Describes what a reader's class makes of a message that a writer's class serialized."""
+"""Describes how a reader's class reads a message that a writer's class serialized."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""`magicbyte check`: schema files of a repository against what was there before, offline unless a registry is named."""
+"""`magicbyte check`: checks schema files against earlier versions, offline unless a registry is named."""

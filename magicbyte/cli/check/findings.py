@@ -90,7 +90,7 @@ class Finding:
         rule: The kind: a compatibility rule by the reference's name, or one of `RULES`.
         file: The file's path relative to the project's folder, with `/`.
         position: The position in the file.
-        message: What is wrong, in a sentence.
+        message: The problem, in a sentence.
         remedy: How to solve it.
         severity: `error` or `warning`.
         subject: The file's subject, if it has one.

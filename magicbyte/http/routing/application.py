@@ -105,7 +105,7 @@ class Application:
 
         Args:
             api: The parts that differ between servers.
-            lifespan: Starts and stops what the handlers need.
+            lifespan: Starts and stops the resources of the handlers.
 
         Raises:
             ValueError: The rows contradict each other.

@@ -112,7 +112,7 @@ class Guard:
         return outcome
 
     async def sender_if_known(self, scope: Scope) -> Principal | None:
-        """Return who sends a request to a route that is open to all; None without good credentials."""
+        """Return the sender of a request to an open route; None without valid credentials."""
         outcome = await self.authenticator.authenticate(scope["headers"], peer_of(scope))
         return None if isinstance(outcome, Refusal) else outcome
 

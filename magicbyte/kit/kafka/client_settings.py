@@ -44,7 +44,7 @@ _RENAMED = {
     "sasl.oauthbearer.client.credentials.client.secret": "sasl.oauthbearer.client.secret",
 }
 
-#: Java-only properties; leaving them out changes neither the records nor what a reader sees.
+#: Java-only properties; omitting them changes neither the records nor the reads.
 _JAVA_ONLY = re.compile(
     r"default\.api\.timeout\.ms|max\.poll\.records|max\.block\.ms|metric\.reporters|metrics\..*|interceptor\.classes"
     r"|(key|value)\.(de)?serializer|partitioner\..*|config\.providers.*|auto\.include\.jmx\.reporter|security\.providers"

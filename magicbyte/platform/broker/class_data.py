@@ -40,7 +40,7 @@ def archive_options(java: Java, jars: Sequence[Path], train: Callable[[list[str]
 
 
 def _key(java: Java, jars: Sequence[Path]) -> str:
-    """Hash what the JVM compares before it uses an archive: itself, its options, and each jar's path and time."""
+    """Hash the things that the JVM checks before it uses an archive: itself, its options, each jar's path and time."""
     stat = java.executable.stat()
     parts = [str(java.executable.resolve()), str(stat.st_size), str(stat.st_mtime_ns), *JVM_OPTIONS]
     parts += [f"{jar}:{jar.stat().st_mtime_ns}" for jar in jars]

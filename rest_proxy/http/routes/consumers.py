@@ -72,7 +72,7 @@ async def delete(request: Request) -> Response:
 
 
 async def subscribe(request: Request) -> Response:
-    """Subscribe to topics or a pattern. As in the reference, topics win over a pattern, and neither is no error."""
+    """Subscribe to topics or a pattern. As in the reference, topics win over a pattern, and both may be missing."""
     body = bodies.read(_SUBSCRIPTION, await request.body())
     instance = instance_of(request)
     if body.topics:

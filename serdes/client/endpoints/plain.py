@@ -162,7 +162,7 @@ class PlainEndpoints:
         return answer
 
     def access_rules(self, etag: str | None = None) -> Flow[tuple[list[dict[str, str]] | None, str | None]]:
-        """The access rules in the registry's log and their ETag; None for rules that are still those of `etag`."""
+        """The access rules in the registry's log and their ETag; None if the rules have not changed since `etag`."""
         answer: tuple[list[dict[str, str]] | None, str | None] = yield from self._call_if_changed(_RULES, etag)
         return answer
 
@@ -172,7 +172,7 @@ class PlainEndpoints:
         return answer
 
     def remove_access_rules(self, rules: Sequence[Mapping[str, str]]) -> Flow[list[dict[str, str]]]:
-        """Removes access rules at once, and gives those that were there."""
+        """Removes access rules at once; returns those that existed."""
         answer: list[dict[str, str]] = yield from self._call("DELETE", _RULES, body=rules)
         return answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from serdes.codec.varint import read_length, read_long
 
-#: By byte: the number of a one-byte varint; and the length that it stands for, -1 if the byte is not a whole length.
+#: By byte: the number of a one-byte varint; and its meaning as a length, -1 if the byte is not a whole length.
 ZIGZAG = tuple(byte >> 1 ^ -(byte & 1) for byte in range(128))
 LENGTHS = tuple(byte >> 1 if byte < 128 and not byte & 1 else -1 for byte in range(256))
 #: The distance from a byte that is a whole length to the end of its content; 0 for all other bytes.

@@ -1,7 +1,7 @@
 """Decoders generated per plan: source text that reads the buffer once and builds the value in one form.
 
 The text reads the usual encoding of each type. Anything else, bad bytes included, raises an exception; the step-by-step
-decoder then reads the buffer from the start and reports what is wrong, or returns the value.
+decoder then reads the buffer from the start and reports the fault, or returns the value.
 A read past the end raises IndexError or struct.error, or leaves the position beyond the end, which is checked last.
 """
 

@@ -1,4 +1,4 @@
-"""Decoding step by step: after generated code failed, it finds what is wrong; it also decodes defaults."""
+"""Decodes step by step: it finds the fault after generated code failed, and it decodes defaults."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ class Showing:
     Attributes:
         line: Makes a line of a record; raises Undecodable.
         skip: Go on after a record that cannot be decoded.
-        dead_letter: Receives such records; the tool then goes on.
-        fail_if_empty: Fail if there is no record at all.
+        dead_letter: Receives such records; the tool then continues.
+        fail_if_empty: Whether to fail if there are no records.
         quiet: Do not write the count of records.
     """
 

@@ -1,4 +1,4 @@
-"""The position in a JSON text that a path leads to."""
+"""Finds the position of a path in a JSON text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _value = JSONDecoder().raw_decode
 
 
 def offset_of(text: str, path: str) -> int:
-    """The offset of the value that a path such as `$.lines[3].price` leads to, or of the last existing one on the way.
+    """The offset of the value at a path such as `$.lines[3].price`, or of the last existing value on the path.
 
     If an object has one key and the path does not name it, the key is the tag of a union's branch and is skipped.
     """

@@ -51,7 +51,7 @@ class LineFormat:
         headers_delimiter: The text after the headers.
         headers_separator: A regular expression that matches between headers.
         headers_key_separator: The text between a header's key and its value.
-        null_marker: The text that stands for null.
+        null_marker: The text that means null.
         ignore_error: Whether a missing separator makes the key or the headers null instead of an error.
     """
 

@@ -295,7 +295,7 @@ class PathText(Kind):
 
 @dataclass(frozen=True)
 class ListOf(Kind):
-    """A list, as a tuple; with `or_one`, one value that is no list stands for a list of it."""
+    """A list, as a tuple; with `or_one`, a single value means a list with this value."""
 
     item: Kind
     least: int = 0

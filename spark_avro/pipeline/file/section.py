@@ -84,7 +84,7 @@ class Section:
     origin: Origin = field(default=Origin(), compare=False, repr=False)
 
     def problems(self) -> Iterable[tuple[str, str]]:
-        """What is wrong with settings that are right one by one: a setting's name (or "") and the problem."""
+        """Problems between settings that are valid one by one: a setting's name (or "") and the problem."""
         return ()
 
     def at(self, name: str) -> Place:

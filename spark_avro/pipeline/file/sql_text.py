@@ -11,7 +11,7 @@ from spark_avro.pipeline.file.place import NOWHERE, Place
 
 
 class SqlRole(enum.Enum):
-    """What a piece of SQL is."""
+    """The role of a piece of SQL."""
 
     EXPRESSION = "an SQL expression"
     ITEM = "a column or an SQL expression with `as name`"

@@ -1,4 +1,4 @@
-"""TOML files with the lines of what is wrong in them."""
+"""TOML files, with the positions of faults in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACE = re.compile(r"(?P<problem>.*) \(at (?:line (?P<line>\d+), column (?P<col
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """A file's name as messages have it, its text, and the table in it that is ours."""
+    """A TOML file: its name for messages, its text, and our table in it."""
 
     name: str
     text: str
@@ -25,7 +25,7 @@ class TomlFile:
         """Stop at a problem.
 
         Args:
-            problem: What is wrong.
+            problem: The fault, in words.
             words: Keys or values that stand in the file at the place at fault; the first one found tells line and
                 column.
 

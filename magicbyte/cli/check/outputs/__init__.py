@@ -1,4 +1,4 @@
-"""The forms a report is written in, each a function from the report to text, imported when it is asked for."""
+"""The output formats of a report: each is a function from the report to text, imported on first use."""
 
 from __future__ import annotations
 
