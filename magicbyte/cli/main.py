@@ -50,6 +50,7 @@ COMMANDS = {
     "dead-letter": Command(
         "magicbyte.cli.dead_letter.main", "list, show, replay and purge records that could not be processed"
     ),
+    "pipeline": Command("magicbyte.cli.pipeline.main", "run Spark jobs from a YAML file"),
     "secure": Command("magicbyte.cli.security.secure", "make certificates, users and rules for a first try", _SERVER),
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -143,7 +144,7 @@ class BatchRunner:
 
     def _to_sinks(self, stepped: Stepped, batch: BatchIdentity) -> list[SinkResult]:
         retry = self.opened.pipeline.errors.retry
-        return [retried(lambda sink=sink: sink.write(stepped.passed, batch), retry) for sink in self.opened.sinks]
+        return [retried(partial(sink.write, stepped.passed, batch), retry) for sink in self.opened.sinks]
 
     def _failures(self, stepped: Stepped, decoded: DecodedBatch, results: Sequence[SinkResult]) -> list[_Failed]:
         """The rows that failed, by what refused them.

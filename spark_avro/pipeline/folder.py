@@ -67,7 +67,7 @@ class Folder:
         self.rename(temporary, relative)
 
     def replace(self, relative: str, text: str) -> None:
-        """Write a file in place of the one that is there; where renaming replaces nothing, there is none for a moment."""
+        """Write a file in place of another; if renaming replaces no file, there is none for a moment."""
         temporary = f"{relative}.{uuid.uuid4().hex}"
         self.write(temporary, text)
         if not self._files.rename(self._at(temporary), self._at(relative)):

@@ -72,13 +72,14 @@ class Prepared:
     statements: tuple[tuple[str, ...], ...]
 
 
-def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = False) -> Opened:
+def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = False, with_targets: bool = True) -> Opened:
     """Open the parts of a pipeline.
 
     Args:
         pipeline: The file.
         spark: The session.
         adopt: Whether targets that another query has written to are taken over.
+        with_targets: Whether the sinks and the topic of dead letters are opened.
     """
     context = SinkContext(
         spark=spark,
@@ -90,7 +91,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
     )
     errors, source = pipeline.errors, pipeline.source
     letters = None
-    if errors.topic is not None:
+    if errors.topic is not None and with_targets:
         topics = source.topics if isinstance(source, KafkaSource) else ()
         letters = LettersTopic(
             pipeline.name, errors.topic, pipeline.kafka, topics, errors.headers, errors.mask, errors.log
@@ -99,7 +100,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         pipeline=pipeline,
         spark=spark,
         source=open_source(spark, pipeline),
-        sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks),
+        sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks) if with_targets else (),
         gate=Gate(pipeline.quality) if pipeline.quality else None,
         letters=letters,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
@@ -46,7 +48,7 @@ def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> li
     if not decoded.unknown or not followers or pipeline.registry is None:
         return []
     patience = pipeline.registry.patience
-    return [number for number in sorted(decoded.unknown) if patiently(lambda n=number: followers[0].has(n), patience)]
+    return [number for number in sorted(decoded.unknown) if patiently(partial(followers[0].has, number), patience)]
 
 
 def _raise(rows: DataFrame, which: Column, why: str) -> None:

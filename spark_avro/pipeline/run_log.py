@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from typing import Any
 
 from spark_avro.pipeline.folder import Folder
 
@@ -16,7 +17,7 @@ class RunLog:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         text = folder.read(_FILE)
-        self._log = json.loads(text) if text else {"id": str(uuid.uuid4()), "last": -1}
+        self._log: dict[str, Any] = json.loads(text) if text else {"id": str(uuid.uuid4()), "last": -1}
         if text is None:
             self._folder.write(_FILE, json.dumps(self._log))
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any, Protocol
 
 from pyspark.sql import Column, DataFrame
@@ -191,7 +192,7 @@ def decode_batch(
         RegistryUnavailable: the registry does not answer, and the batch needs it.
     """
     for source in plans.values():
-        patiently(source.refresh if refresh else lambda source=source: source.plan, patience)
+        patiently(source.refresh if refresh else partial(getattr, source, "plan"), patience)
     decoded = _decode(batch, plans, measures or {})
     if not refresh or not decoded.unknown:
         return decoded

@@ -12,11 +12,11 @@ from magicbyte.kit.extras import require
 def lint(options: argparse.Namespace) -> int:
     """Check files; all findings are written, one for each line."""
     require("spark", user="`magicbyte pipeline`", modules=("yaml",))
-    from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.place import Finding, PipelineError  # noqa: PLC0415 - after the check for YAML
     from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
 
-    findings = []
-    names = []
+    findings: list[Finding] = []
+    names: list[str] = []
     for file in (options.file, *options.files):
         try:
             pipelines = read_pipelines(file, overrides=options.overrides, lenient=True)

@@ -107,7 +107,7 @@ class RateRows(Rows):
 
 def read_table(spark: SparkSession, spec: Table) -> DataFrame:
     """The rows of a table as they are now."""
-    return _READERS[type(spec)](spark, spec)  # type: ignore[index,operator]
+    return _READERS[type(spec)](spark, spec)  # type: ignore[operator]
 
 
 def _read_files(spark: SparkSession, spec: FilesSource) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame
@@ -12,7 +13,7 @@ from pyspark.sql.types import ArrayType, DataType, StructType
 from spark_avro.pipeline.file.field_path import FieldPath, quoted
 from spark_avro.pipeline.file.place import error_at
 from spark_avro.pipeline.file.steps import Cast, Drop, Explode, Flatten, Rename
-from spark_avro.pipeline.steps.fields_at import change, change_parent, column_at, type_at
+from spark_avro.pipeline.steps.fields_at import Change, change, change_parent, column_at, type_at
 from spark_avro.pipeline.steps.step import StepContext, passed_on
 
 
@@ -21,7 +22,7 @@ def cast(rows: DataFrame, step: Cast, _context: StepContext) -> DataFrame:
     for path, name in step.types.items():
         type_at(path, rows.schema)
         try:
-            rows = change(rows, path, lambda column, _, name=name: column.cast(name))
+            rows = change(rows, path, _cast(name))
         except (ParseException, AnalysisException) as error:
             reason = str(error).split("\n", 1)[0]
             raise error_at(path.place, path.setting, f"{path} cannot be cast to {name}: {reason}") from None
@@ -36,11 +37,19 @@ def rename(rows: DataFrame, step: Rename, _context: StepContext) -> DataFrame:
         if len(path.parts) == 1:
             rows = rows.withColumnRenamed(old, name)
         else:
-            rows = change_parent(rows, path, lambda column, kind, old=old, name=name: _renamed(column, kind, old, name))
+            rows = change_parent(rows, path, partial(_renamed, old=old, new=name))
     return rows
 
 
-def _renamed(column: Column, kind: DataType, old: str, new: str) -> Column:
+def _cast(name: str) -> Change:
+    return lambda column, _kind: column.cast(name)
+
+
+def _without(name: str) -> Change:
+    return lambda column, _kind: column.dropFields(quoted((name,)))
+
+
+def _renamed(column: Column, kind: DataType, *, old: str, new: str) -> Column:
     assert isinstance(kind, StructType)
     fields = [column.getField(name).alias(new if name == old else name) for name in kind.names]
     return F.when(column.isNotNull(), F.struct(*fields))
@@ -54,7 +63,7 @@ def drop(rows: DataFrame, step: Drop, _context: StepContext) -> DataFrame:
         if len(path.parts) == 1:
             rows = rows.drop(last)
         else:
-            rows = change_parent(rows, path, lambda column, _, last=last: column.dropFields(quoted((last,))))
+            rows = change_parent(rows, path, _without(last))
     return rows
 
 

@@ -12,7 +12,7 @@ from pyspark.sql.types import BinaryType, DataType, StringType
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.place import error_at
 from spark_avro.pipeline.file.steps import Mask
-from spark_avro.pipeline.steps.fields_at import change, type_at
+from spark_avro.pipeline.steps.fields_at import Change, change, type_at
 from spark_avro.pipeline.steps.step import StepContext
 
 _BLOCK = 64
@@ -28,8 +28,12 @@ def mask(rows: DataFrame, step: Mask, _context: StepContext) -> DataFrame:
         hidden = _hiding(how)
         if not isinstance(kind, StringType) and (not isinstance(kind, BinaryType) or "sha256" not in how):
             raise _unfit(path, kind, how)
-        rows = change(rows, path, lambda column, _, hidden=hidden: hidden(column))
+        rows = change(rows, path, _by(hidden))
     return rows
+
+
+def _by(hidden: Callable[[Column], Column]) -> Change:
+    return lambda column, _kind: hidden(column)
 
 
 def _hiding(how: str) -> Callable[[Column], Column]:

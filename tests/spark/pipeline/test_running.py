@@ -10,10 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 import spark_avro
-from spark_avro.errors import BrokenRecord
 from spark_avro.pipeline import prepared
-from spark_avro.pipeline.batch import BatchStopped
-from spark_avro.pipeline.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkResult
 
 V1 = json.dumps(

@@ -1,0 +1,64 @@
+"""`status` and `offsets`: how far a pipeline is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from magicbyte.cli.pipeline.session import pipeline_session, read_file
+
+
+def status(options: argparse.Namespace) -> int:
+    """Show the last batch, who runs the pipeline, and the lag of each partition."""
+    pipeline = read_file(options)
+    with pipeline_session(pipeline, options.master) as spark:
+        from spark_avro.pipeline.progress import progress_of  # noqa: PLC0415 - with Spark
+
+        progress = progress_of(spark, pipeline)
+    if options.output == "json":
+        print(json.dumps(progress.as_json()))
+        return 0
+    owner = progress.owner
+    print(f"pipeline   {pipeline.name}")
+    print(f"query      {progress.query_id or 'none: it has not run on this checkpoint'}")
+    print(f"batch      {'none' if progress.batch is None else progress.batch}")
+    print(f"run by     {'nobody' if owner is None else owner}")
+    if progress.partitions:
+        print(f"\n{'topic':30} {'partition':>9} {'offset':>12} {'end':>12} {'lag':>12}")
+    for part in progress.partitions:
+        print(f"{part.topic:30} {part.partition:>9} {part.offset:>12} {part.end:>12} {part.lag:>12}")
+    return 0
+
+
+def offsets(options: argparse.Namespace) -> int:
+    """Show the offsets of the last finished batch, or write them to a consumer group."""
+    pipeline = read_file(options)
+    with pipeline_session(pipeline, options.master) as spark:
+        from spark_avro.pipeline.progress import progress_of  # noqa: PLC0415 - with Spark
+
+        progress = progress_of(spark, pipeline)
+    if options.group:
+        _commit(pipeline, progress, options.group)
+        print(f"group {options.group} has the offsets of batch {progress.batch}")
+        return 0
+    for part in progress.partitions:
+        print(f"{part.topic} {part.partition} {part.offset}")
+    return 0
+
+
+def _commit(pipeline: Any, progress: Any, group: str) -> None:
+    """Write offsets to a group, so that tools for lag see them."""
+    from confluent_kafka import Consumer, TopicPartition  # noqa: PLC0415 - not for --help
+
+    from magicbyte.kit.kafka import client_config  # noqa: PLC0415
+
+    consumer = Consumer(
+        {**client_config(pipeline.kafka, role="consumer"), "group.id": group, "enable.auto.commit": False}
+    )
+    try:
+        positions = [TopicPartition(part.topic, part.partition, part.offset) for part in progress.partitions]
+        if positions:
+            consumer.commit(offsets=positions, asynchronous=False)
+    finally:
+        consumer.close()

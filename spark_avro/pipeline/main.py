@@ -1,0 +1,47 @@
+"""The program that spark-submit runs: `spark-submit .. main.py FILE [--set NAME=VALUE] [--name NAME]`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from types import FrameType
+
+from magicbyte.kit.stop_signals import handle_stop_signals
+
+
+def main() -> int:
+    """Run a pipeline on the session that spark-submit has set up; returns the exit code."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - after --help
+
+    from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
+    from spark_avro.pipeline.file.reading import read_pipeline  # noqa: PLC0415
+    from spark_avro.pipeline.running import Running  # noqa: PLC0415
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--name", metavar="NAME")
+    parser.add_argument("--until-caught-up", action="store_true")
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    try:
+        pipeline = read_pipeline(options.file, name=options.name, overrides=options.overrides)
+    except PipelineError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    spark = SparkSession.builder.getOrCreate()
+    running = Running(pipeline, spark, until_caught_up=options.until_caught_up)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        running.stop()
+
+    handle_stop_signals(stop)
+    result = running.run()
+    sys.stdout.write(f"{pipeline.name}: {result.batches} batches, {result.read} read, {result.written} written\n")
+    return 100 if result.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
