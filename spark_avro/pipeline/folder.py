@@ -34,8 +34,10 @@ class Folder:
             files = root.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001 - as above
         except Py4JJavaError as error:
             raise SinkRefused(f"{path}: {error.java_exception.getMessage()}") from error
-        local = files.getClass().getName() == "org.apache.hadoop.fs.LocalFileSystem"
-        self._files = files.getRawFileSystem() if local else files
+        if files.getUri().getScheme() == "file":
+            files = jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark._jsc.hadoopConfiguration())  # noqa: SLF001
+            files = files.getRawFileSystem()
+        self._files = files
 
     def _at(self, relative: str) -> Any:
         return self._hadoop_path(f"{self.path}/{relative}" if relative else self.path)

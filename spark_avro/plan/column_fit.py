@@ -41,7 +41,7 @@ def fit(column: Column, source: spark.DataType | None, schema: Tree, *, drop_ext
     Raises:
         UnfitColumn: a field is missing and has no default, is not in the schema, or has a type that would lose data.
     """
-    if source is not None and _alike(source, spark_type(schema)) and not _has_null_only(schema):
+    if source is not None and alike(source, spark_type(schema)) and not _has_null_only(schema):
         return column
     if isinstance(schema, list):
         return _union(column, source, schema, drop_extra=drop_extra, path=path)
@@ -96,7 +96,7 @@ def _union(column: Column, source: spark.DataType | None, schema: list[Tree], *,
     if not isinstance(target, spark.StructType):
         return _cast(column, source, target, describe(schema), path)
     for index, branch in enumerate(branches):
-        if _alike(source, spark_type(branch)):
+        if alike(source, spark_type(branch)):
             members = [
                 (column if other == index else F.lit(None).cast(member.dataType)).alias(member.name)
                 for other, member in enumerate(target.fields)
@@ -131,16 +131,16 @@ def _expect(source: spark.DataType | None, kind: type[spark.DataType], schema: T
         raise UnfitColumn(path, f"is {source.simpleString()}, and {describe(schema)} in the schema")
 
 
-def _alike(source: spark.DataType, target: spark.DataType) -> bool:
+def alike(source: spark.DataType, target: spark.DataType) -> bool:
     """Whether two types are equal except for nullability."""
     if isinstance(source, spark.StructType) and isinstance(target, spark.StructType):
         return source.names == target.names and all(
-            _alike(one.dataType, other.dataType) for one, other in zip(source.fields, target.fields, strict=True)
+            alike(one.dataType, other.dataType) for one, other in zip(source.fields, target.fields, strict=True)
         )
     if isinstance(source, spark.ArrayType) and isinstance(target, spark.ArrayType):
-        return _alike(source.elementType, target.elementType)
+        return alike(source.elementType, target.elementType)
     if isinstance(source, spark.MapType) and isinstance(target, spark.MapType):
-        return _alike(source.keyType, target.keyType) and _alike(source.valueType, target.valueType)
+        return alike(source.keyType, target.keyType) and alike(source.valueType, target.valueType)
     return bool(source == target)
 
 

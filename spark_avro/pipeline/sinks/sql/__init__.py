@@ -1,0 +1,1 @@
+"""Tables of PostgreSQL and SQLite: each batch and its marker are written in one transaction."""

@@ -1,0 +1,139 @@
+"""Sends a batch's rows to the database; rows that it refuses are found by halving, each half behind a savepoint."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from magicbyte.kit.extras import require
+from spark_avro.pipeline.ports import SinkRefused
+from spark_avro.pipeline.sinks.sql.statements import STAGE, Table, names
+
+#: The most rows of a batch that are dead-lettered; with more, something other than single rows is wrong.
+_MOST_REFUSED = 10_000
+
+#: The rows of one call of `executemany`.
+_ROWS = 50_000
+
+
+class Loader(Protocol):
+    """How rows get into a table of a database.
+
+    Attributes:
+        refusals: The driver's errors that mean that a row is at fault.
+        errors: The base of all errors of the driver.
+    """
+
+    refusals: tuple[type[Exception], ...]
+    errors: type[Exception]
+
+    def load(self, cursor: Any, name: str, rows: pa.Table) -> None:
+        """Append rows to a table."""
+
+
+class PostgresqlLoader:
+    """Sends rows by COPY."""
+
+    def __init__(self) -> None:
+        require("postgresql", user="a pipeline's sink in PostgreSQL")
+        from psycopg import errors  # noqa: PLC0415 - in an extra
+
+        self.refusals: tuple[type[Exception], ...] = (errors.IntegrityError, errors.DataError)
+        self.errors: type[Exception] = errors.Error
+
+    def load(self, cursor: Any, name: str, rows: pa.Table) -> None:
+        """Append rows; see `Loader`."""
+        options = pa_csv.WriteOptions(include_header=False)
+        with cursor.copy(f"COPY {name} ({names(rows.column_names)}) FROM STDIN (FORMAT csv)") as copy:
+            for batch in rows.to_batches(max_chunksize=_ROWS):
+                buffer = io.BytesIO()
+                pa_csv.write_csv(batch, buffer, options)
+                copy.write(buffer.getbuffer())
+
+
+class SqliteLoader:
+    """Sends rows by `executemany`."""
+
+    def __init__(self) -> None:
+        import sqlite3  # noqa: PLC0415 - a Python may be built without it
+
+        self.refusals: tuple[type[Exception], ...] = (
+            sqlite3.IntegrityError,
+            sqlite3.DataError,
+            sqlite3.ProgrammingError,
+        )
+        self.errors: type[Exception] = sqlite3.Error
+
+    def load(self, cursor: Any, name: str, rows: pa.Table) -> None:
+        """Append rows; see `Loader`."""
+        marks = ", ".join("?" * rows.num_columns)
+        statement = f"INSERT INTO {name} ({names(rows.column_names)}) VALUES ({marks})"  # noqa: S608 - quoted names
+        for batch in rows.to_batches(max_chunksize=_ROWS):
+            cursor.executemany(statement, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+
+LOADERS: dict[str, type[PostgresqlLoader | SqliteLoader]] = {"postgresql": PostgresqlLoader, "sqlite": SqliteLoader}
+
+
+@dataclass(slots=True)
+class Loading:
+    """A batch that is being written.
+
+    Attributes:
+        cursor: A cursor of the database's driver, in the batch's transaction.
+        loader: How rows are sent.
+        table: The table.
+        refused: Number of the row in the batch -> the database's reason.
+    """
+
+    cursor: Any
+    loader: Loader
+    table: Table
+    refused: dict[int, str] = field(default_factory=dict)
+
+    def run(self, rows: pa.Table) -> None:
+        """Write all rows that the database accepts.
+
+        Raises:
+            SinkRefused: It refuses more than 10,000 of them.
+        """
+        if self.table.key:
+            self.cursor.execute(f"DROP TABLE IF EXISTS {STAGE}")
+            self.cursor.execute(self.table.create_stage())
+        self._write(rows, 0)
+        if self.table.key:
+            self.cursor.execute(f"DROP TABLE {STAGE}")
+
+    def _write(self, rows: pa.Table, first: int) -> None:
+        self.cursor.execute("SAVEPOINT magicbyte_rows")
+        try:
+            self._send(rows)
+        except self.loader.refusals as error:
+            self.cursor.execute("ROLLBACK TO SAVEPOINT magicbyte_rows")
+            self.cursor.execute("RELEASE SAVEPOINT magicbyte_rows")
+            if rows.num_rows > 1:
+                half = rows.num_rows // 2
+                self._write(rows.slice(0, half), first)
+                self._write(rows.slice(half), first + half)
+                return
+            self.refused[first] = " ".join(str(error).split())[:500]
+            if len(self.refused) > _MOST_REFUSED:
+                raise SinkRefused(
+                    f"{self.table.name}: the database refuses more than {_MOST_REFUSED} rows of a batch,"
+                    f" the last because: {self.refused[first]}"
+                ) from error
+        else:
+            self.cursor.execute("RELEASE SAVEPOINT magicbyte_rows")
+
+    def _send(self, rows: pa.Table) -> None:
+        if not self.table.key:
+            self.loader.load(self.cursor, self.table.name, rows)
+            return
+        self.cursor.execute(f"DELETE FROM {STAGE}")  # noqa: S608 - a constant
+        self.loader.load(self.cursor, STAGE, rows)
+        for statement in self.table.merge():
+            self.cursor.execute(statement)

@@ -1,0 +1,144 @@
+"""A table of PostgreSQL or SQLite: rows come to the driver, and go out in one transaction with the batch's marker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark
+from sqlalchemy import event
+from sqlalchemy.exc import SQLAlchemyError
+
+from spark_avro.pipeline.file.sinks import SqlSink
+from spark_avro.pipeline.ports import (
+    BatchIdentity,
+    Delivery,
+    Guarantee,
+    SinkContext,
+    SinkRefused,
+    SinkResult,
+)
+from spark_avro.pipeline.sinks.identity import foreign_checkpoint, was_written
+from spark_avro.pipeline.sinks.positions import rejected_rows
+from spark_avro.pipeline.sinks.sql.dialects import DIALECTS
+from spark_avro.pipeline.sinks.sql.loading import LOADERS, Loading
+from spark_avro.pipeline.sinks.sql.marker import create_markers, foreign_query, lock_marker, set_marker
+from spark_avro.pipeline.sinks.sql.planning import HIDDEN, Planner, TablePlan
+
+#: How long a SQLite writer waits for another process's transaction, in ms.
+_BUSY_TIMEOUT_MS = 60_000
+
+
+class SqlTarget:
+    """A table that rows are appended to, or that has the newest row of each key."""
+
+    def __init__(self, spec: SqlSink, context: SinkContext) -> None:
+        """Make a sink; nothing is connected yet.
+
+        Raises:
+            SinkRefused: The URL is of a database that has no exactly-once sink.
+        """
+        self._spec, self._context = spec, context
+        url = sa.make_url(spec.url)
+        dialect = url.get_backend_name()
+        if dialect not in DIALECTS:
+            raise SinkRefused(f"sink.sql.url: {dialect} is not PostgreSQL or SQLite; sink.jdbc writes it at least once")
+        if url.drivername == "postgresql":
+            url = url.set(drivername="postgresql+psycopg")
+        self._loader = LOADERS[dialect]()
+        self._file = Path(url.database) if dialect == "sqlite" and url.database else None
+        self._engine = sa.create_engine(url, pool_pre_ping=True)
+        if dialect == "sqlite":
+            event.listen(self._engine, "connect", _prepare_sqlite)
+            event.listen(self._engine, "begin", _begin_sqlite)
+        self._shown = f"{url.render_as_string(hide_password=True)}, table {spec.table}"
+        self._planner = Planner(spec, context, dialect, self._shown)
+        self._planned: tuple[spark.StructType, TablePlan] | None = None
+        self.guarantee = Guarantee(
+            Delivery.EXACTLY_ONCE,
+            "a batch and its marker are written in one transaction, and a repeated batch finds the marker",
+            "refused, unless adopted" if self._planner.upsert is None else "harmless: the newest row of each key stays",
+            f"tests/chaos/pipeline_killed.py --sink {dialect}",
+        )
+
+    def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
+        """Check table, key and columns; see `Sink`."""
+        rows = self._context.spark.createDataFrame([], schema)
+        if self._file is not None and not self._file.exists():
+            return self._planner.plan(rows, None).statements
+        with self._refusing(), self._engine.connect() as connection:
+            return self._planner.plan(rows, connection).statements
+
+    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+        """Write a batch in one transaction; see `Sink`."""
+        target, is_append = self._spec.table, self._planner.upsert is None
+        with self._refusing():
+            create_markers(self._engine)
+            with self._engine.begin() as connection:
+                marker = lock_marker(connection, target, batch)
+                foreign = foreign_query(connection, target, batch)
+                if foreign is not None and is_append and not self._context.adopt:
+                    raise foreign_checkpoint(self._shown, foreign, batch)
+                if was_written(marker.batch, marker.ranges, batch, self._shown):
+                    return SinkResult(marker.rows, repeated=True)
+                plan = self._changed_table(rows, connection)
+                written, refused = self._load(rows, plan, connection)
+                set_marker(connection, target, batch, written, alone=foreign is not None)
+        # Only now is the table changed for good.
+        self._planned = (rows.schema, plan)
+        return SinkResult(written, rejected_rows(self._context.spark, refused) if refused else None)
+
+    def close(self) -> None:
+        """Close the connections; see `Sink`."""
+        self._engine.dispose()
+
+    def _changed_table(self, rows: DataFrame, connection: sa.Connection) -> TablePlan:
+        """The plan for the rows, after the table was created or changed for it."""
+        if self._planned is not None and self._planned[0] == rows.schema:
+            return self._planned[1]
+        plan = self._planner.plan(rows, connection)
+        for statement in plan.statements:
+            connection.exec_driver_sql(statement)
+        return plan
+
+    def _load(
+        self, rows: DataFrame, plan: TablePlan, connection: sa.Connection
+    ) -> tuple[int, list[tuple[tuple[Any, ...], str]]]:
+        """Write the rows; how many were written, and the positions of the others with the database's reasons."""
+        data = self._planner.sent(rows, plan).toArrow()
+        hidden = [name for name in data.column_names if name.startswith(HIDDEN)]
+        cursor = connection.connection.cursor()
+        loading = Loading(cursor, self._loader, plan.table)
+        loading.run(data.drop_columns(hidden))
+        refused = [
+            (tuple(data[name][number].as_py() for name in hidden), reason) for number, reason in loading.refused.items()
+        ]
+        return data.num_rows - len(refused), refused
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Turn the database's errors into ours, with the table's name and without statements or values."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            cause = getattr(error, "orig", None) or error
+            raise SinkRefused(f"{self._shown}: {' '.join(str(cause).split())}") from error
+        except self._loader.errors as error:
+            raise SinkRefused(f"{self._shown}: {' '.join(str(error).split())}") from error
+
+
+def _prepare_sqlite(connection: Any, _entry: Any) -> None:
+    """Leave transactions to SQLAlchemy, and wait for those of other processes."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Take the write lock at once: with a shared lock two writers would refuse each other."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

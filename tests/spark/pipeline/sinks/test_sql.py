@@ -1,0 +1,264 @@
+"""The SQL sink on PostgreSQL and SQLite: once, newest row per key, rows that the database refuses, new columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.sinks import SqlSink, Upsert
+from spark_avro.pipeline.file.sql_text import Sql
+from spark_avro.pipeline.ports import BatchIdentity, ForeignCheckpoint, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks.sql.target import SqlTarget
+
+UPSERT = Upsert(key=(FieldPath(("id",)),))
+
+
+class Database:
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+
+    @property
+    def is_postgresql(self) -> bool:
+        return self.url.startswith("postgresql")
+
+    def run(self, statement: str) -> None:
+        with self._engine.begin() as connection:
+            connection.exec_driver_sql(statement)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with self._engine.connect() as connection:
+            return [tuple(row) for row in connection.exec_driver_sql(query)]
+
+    def columns(self, table: str) -> dict[str, str]:
+        return {column["name"]: str(column["type"]) for column in sa.inspect(self._engine).get_columns(table)}
+
+    def tables(self) -> list[str]:
+        return sorted(sa.inspect(self._engine).get_table_names())
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    url = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("postgresql")
+    made = Database(url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sink(database: Database, context: Callable[..., SinkContext]) -> Iterator[Callable[..., SqlTarget]]:
+    opened: list[SqlTarget] = []
+
+    def make(settings: dict[str, Any] | None = None, **spec: Any) -> SqlTarget:
+        opened.append(SqlTarget(SqlSink(url=database.url, table="t", **spec), context(**(settings or {}))))
+        return opened[-1]
+
+    yield make
+    for target in opened:
+        target.close()
+
+
+Rows = Callable[..., DataFrame]
+Batch = Callable[..., BatchIdentity]
+
+
+def test_a_repeated_batch_is_there_once(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    assert sink().write(numbers(0, 5), batch(0, 0, 5)).written == 5
+    again = sink().write(numbers(0, 5), batch(0, 0, 5))
+    assert (again.written, again.repeated, again.rejected) == (5, True, None)
+    following = sink().write(numbers(5, 8), batch(1, 5, 8))
+    assert (following.written, following.repeated) == (3, False)
+    assert database.rows("select count(*), sum(n) from t") == [(8, 28)]
+
+
+def test_another_checkpoint_is_refused_unless_it_is_adopted(
+    database: Database, sink: Any, numbers: Rows, batch: Batch
+) -> None:
+    sink().write(numbers(0, 5), batch(0, 0, 5))
+    with pytest.raises(ForeignCheckpoint, match=r"table t was written by query q1 of pipeline flights.*--adopt"):
+        sink().write(numbers(0, 5), batch(0, 0, 5, "q2"))
+    assert sink({"adopt": True}).write(numbers(5, 7), batch(0, 5, 7, "q2")).written == 2
+    assert sink().write(numbers(7, 8), batch(1, 7, 8, "q2")).written == 1
+    # The query whose table was taken over is refused now.
+    with pytest.raises(ForeignCheckpoint, match=r"written by query q2"):
+        sink().write(numbers(5, 9), batch(1, 5, 9))
+    assert database.rows("select count(*), sum(n) from t") == [(8, 28)]
+
+
+def test_another_pipeline_may_append_to_the_table(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    sink().write(numbers(0, 5), batch(0, 0, 5))
+    sink().write(numbers(5, 8), batch(0, 5, 8, "q2", "others"))
+    assert database.rows("select count(*), sum(n) from t") == [(8, 28)]
+
+
+def test_a_number_that_was_written_from_other_offsets_is_refused(sink: Any, numbers: Rows, batch: Batch) -> None:
+    sink().write(numbers(0, 5), batch(0, 0, 5))
+    with pytest.raises(SinkRefused, match=r"batch q1-0 was written from other offsets; the checkpoint was changed"):
+        sink().write(numbers(5, 9), batch(0, 5, 9))
+
+
+def test_an_upsert_keeps_the_newest_row_of_each_key(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    target = sink(mode=UPSERT)
+    assert target.prepare(numbers(0, 1, "n % 3 as id", "n * 10 as v").schema)[0].startswith('CREATE TABLE "t"')
+    target.write(numbers(0, 10, "n % 3 as id", "n * 10 as v"), batch(0, 0, 10))
+    assert database.rows("select id, v, _kafka_offset from t order by id") == [(0, 90, 9), (1, 70, 7), (2, 80, 8)]
+    # An older row, read again by another checkpoint, does not win.
+    target.write(numbers(0, 6, "n % 3 as id", "n * 10 as v"), batch(0, 0, 6, "q2"))
+    target.write(numbers(10, 11, "n % 3 as id", "n * 10 as v"), batch(1, 10, 11))
+    assert database.rows("select id, v from t order by id") == [(0, 90), (1, 100), (2, 80)]
+
+
+def test_rows_that_delete_their_key(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    target = sink(mode=Upsert(key=(FieldPath(("id",)),), deletes=Sql("op = 'd'")))
+    columns = ("n % 3 as id", "if(n in (4, 5), 'd', 'u') as op")
+    target.write(numbers(0, 3, *columns), batch(0, 0, 3))
+    # 1 is deleted; 2 is deleted and comes back.
+    target.write(numbers(3, 6, *columns), batch(1, 3, 6))
+    target.write(numbers(8, 9, *columns), batch(2, 8, 9))
+    assert database.rows("select id, op, _kafka_offset from t order by id") == [(0, "u", 3), (2, "u", 8)]
+
+
+@pytest.mark.parametrize("mode", ["append", UPSERT], ids=["append", "upsert"])
+def test_rows_that_the_database_refuses_are_rejected_and_the_rest_is_written(
+    database: Database, sink: Any, numbers: Rows, batch: Batch, positions: Any, mode: Any
+) -> None:
+    database.run("create table t (id bigint primary key, v bigint not null check (v < 1000), _kafka_offset bigint)")
+    rows = numbers(0, 100, "n as id", "case when n = 7 then 1000 when n != 42 then n end as v")
+    result = sink(mode=mode).write(rows, batch(0, 0, 100))
+    assert result.written == 98
+    refused = positions(result.rejected)
+    assert [offset for offset, _ in refused] == [7, 42]
+    assert "check" in refused[0][1].lower()
+    assert "null" in refused[1][1].lower()
+    assert database.rows("select count(*), sum(v) from t") == [(98, 4950 - 7 - 42)]
+
+
+def test_a_text_that_is_no_text_of_the_database_is_rejected(
+    database: Database, sink: Any, numbers: Rows, batch: Batch, positions: Any
+) -> None:
+    if not database.is_postgresql:
+        pytest.skip("SQLite takes U+0000")
+    result = sink().write(numbers(0, 4, "n", "if(n = 2, 'a\\u0000b', '') as s"), batch(0, 0, 4))
+    assert [offset for offset, _ in positions(result.rejected)] == [2]
+    assert database.rows("select n, s from t order by n") == [(0, ""), (1, ""), (3, "")]
+
+
+TYPES = {
+    "cast(n as int) as i": 1,
+    "n as l": 1,
+    "cast(n as double) / 4 as d": 0.25,
+    "n > 0 as b": True,
+    "concat('a,\"b\\n', n) as s": 'a,"b\n1',
+    "cast(null as string) as none": None,
+    "'' as empty": "",
+    "cast('xy' as binary) as bytes": b"xy",
+    "named_struct('x', array(n)) as nested": {"x": [1]},
+    "cast(1.10 as decimal(30, 2)) as money": "1.10",
+    "date'2026-01-02' as day": "2026-01-02",
+    "timestamp'2026-01-02 03:04:05.123456' as at": "2026-01-02 03:04:05.123456",
+}
+
+
+def test_values_of_each_type(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    assert sink().write(numbers(1, 2, *TYPES), batch(0, 1, 2)).written == 1
+    [row] = database.rows("select i, l, d, b, s, none, empty, bytes, nested, money, day, at from t")
+    values = [bytes(value) if isinstance(value, memoryview) else value for value in row]
+    shown = [str(value).removesuffix("+00:00") if n > 8 else value for n, value in enumerate(values)]
+    expected = list(TYPES.values())
+    if not database.is_postgresql:
+        expected[8] = '{"x":[1]}'
+    assert shown == expected
+    if database.is_postgresql:
+        assert database.columns("t") == {
+            "i": "INTEGER",
+            "l": "BIGINT",
+            "d": "DOUBLE PRECISION",
+            "b": "BOOLEAN",
+            "s": "TEXT",
+            "none": "TEXT",
+            "empty": "TEXT",
+            "bytes": "BYTEA",
+            "nested": "JSONB",
+            "money": "NUMERIC(30, 2)",
+            "day": "DATE",
+            "at": "TIMESTAMP",
+        }
+
+
+def test_new_columns_are_added_and_types_are_widened(
+    database: Database, sink: Any, numbers: Rows, batch: Batch
+) -> None:
+    target = sink()
+    target.write(numbers(0, 1, "cast(n as int) as n", "cast(n as float) as x"), batch(0, 0, 1))
+    wider = numbers(1, 2, "n + 3000000000 as n", "cast(n as double) as x", "'new' as s")
+    changes = ['ALTER TABLE "t" ADD COLUMN "s" text']
+    if database.is_postgresql:
+        changes = [
+            'ALTER TABLE "t" ALTER COLUMN "n" TYPE bigint',
+            'ALTER TABLE "t" ALTER COLUMN "x" TYPE double precision',
+            *changes,
+        ]
+    assert [change.replace(" TEXT", " text") for change in target.prepare(wider.schema)] == changes
+    target.write(wider, batch(1, 1, 2))
+    # A column that is gone stays, and narrower values are taken.
+    target.write(numbers(2, 3, "cast(n as int) as n"), batch(2, 2, 3))
+    assert database.rows("select n, x, s from t order by n") == [
+        (0, 0.0, None),
+        (2, None, None),
+        (3000000001, 1.0, "new"),
+    ]
+
+
+def test_new_columns_are_ignored_or_refused(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    sink().write(numbers(0, 1), batch(0, 0, 1))
+    with pytest.raises(SinkRefused, match=r"column s \(string\) is not in the target; add it there, or set evolve"):
+        sink({"columns": "fail"}).write(numbers(1, 2, "n", "'new' as s"), batch(1, 1, 2))
+    sink({"columns": "ignore"}).write(numbers(1, 2, "n", "'new' as s"), batch(1, 1, 2))
+    assert database.rows("select * from t order by n") == [(0,), (1,)]
+
+
+def test_a_type_that_does_not_fit_is_refused(sink: Any, numbers: Rows, batch: Batch) -> None:
+    sink().write(numbers(0, 1), batch(0, 0, 1))
+    with pytest.raises(SinkRefused, match=r"column n is bigint in the target and string in the rows; cast it"):
+        sink().write(numbers(1, 2, "cast(n as string) as n"), batch(1, 1, 2))
+
+
+def test_a_preparation_writes_nothing(database: Database, sink: Any, numbers: Rows, tmp_path: Path) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+    kind = "bigint" if database.is_postgresql else "INTEGER"
+    assert (
+        sink(keep_position=True)
+        .prepare(numbers(0, 1).schema)[0]
+        .startswith(f'CREATE TABLE "t" ("n" {kind}, "_kafka_topic"')
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert database.tables() == []
+    with pytest.raises(SinkRefused, match=r"there is no such table; create it, or set sink.sql.create"):
+        sink(create=False).prepare(numbers(0, 1).schema)
+
+
+def test_an_upsert_needs_a_unique_key(database: Database, sink: Any, numbers: Rows) -> None:
+    database.run("create table t (id bigint, _kafka_offset bigint)")
+    with pytest.raises(SinkRefused, match=r'an upsert needs a unique key on \("id"\)'):
+        sink(mode=UPSERT).prepare(numbers(0, 1, "n as id").schema)
+    with pytest.raises(SinkRefused, match=r"the rows have no column id, but nr"):
+        sink(mode=UPSERT).prepare(numbers(0, 1, "n as nr").schema)
+
+
+def test_other_databases_and_unreachable_ones_are_refused(
+    spark: SparkSession, context: Callable[..., SinkContext], numbers: Rows
+) -> None:
+    with pytest.raises(SinkRefused, match=r"oracle is not PostgreSQL or SQLite; sink.jdbc writes it at least once"):
+        SqlTarget(SqlSink(url="oracle://host/db", table="t"), context())
+    target = SqlTarget(SqlSink(url="postgresql://me:secret@127.0.0.1:1/db", table="t"), context())
+    with pytest.raises(SinkRefused, match=r"postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/db, table t: .*refused"):
+        target.prepare(numbers(0, 1).schema)
