@@ -1,0 +1,198 @@
+"""Files by event time: a batch is staged, committed by its manifest, and then moved to where readers see it.
+
+A crash before the manifest leaves staged files, which the next attempt deletes. A crash after it leaves moves to
+finish, which the next attempt does instead of writing. So an attempt may place rows elsewhere than the one before.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from functools import reduce
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+
+from spark_avro.pipeline.file.sinks import FilesSink
+from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.ports import (
+    POSITION,
+    REASON,
+    BatchIdentity,
+    Delivery,
+    Guarantee,
+    SinkContext,
+    SinkRefused,
+    SinkResult,
+)
+from spark_avro.pipeline.sinks.columns import ColumnChange, ColumnFit, can_widen, fit_columns, merged, never, quoted
+from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read_manifest, write_manifest
+from spark_avro.pipeline.sinks.positions import place_position
+from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
+
+_SCHEMAS = f"{PRIVATE}/schemas"
+_STAGING = f"{PRIVATE}/staging"
+
+#: Format -> the types that a reader of all files together can widen. Spark merges no int with a long of Parquet.
+_WIDENS = {"parquet": never, "avro": never, "json": can_widen}
+
+
+class FilesTarget:
+    """A folder of Parquet, Avro or JSON files, in partitions that end with `batch=<query id>-<number>`."""
+
+    guarantee = Guarantee(
+        Delivery.EXACTLY_ONCE,
+        "a batch's files are moved into place after its manifest is written, and a repeated batch finds the manifest",
+        "rows of the old checkpoint stay, and the overlap is written again",
+        "tests/chaos/pipeline_killed.py --sink files",
+    )
+
+    def __init__(self, spec: FilesSink, context: SinkContext) -> None:
+        self._spec = spec
+        self._context = context
+        self._folder = Folder(context.spark, spec.path)
+        self._target: spark.StructType | None = None
+        self._fit: tuple[spark.StructType, ColumnFit] | None = None
+        self._rows_a_file: int | None = None
+
+    def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
+        """Check path, event time, partitions and columns; see `Sink`."""
+        rows = self._context.spark.createDataFrame([], schema)
+        plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
+        fit = self._fitted(place_position(rows, keep=self._spec.keep_position).schema)
+        return tuple(f"{self._spec.path}: {change}" for change in fit.changes)
+
+    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+        """Write a batch, or finish what an earlier attempt began; see `Sink`."""
+        committed = read_manifest(self._folder, str(batch))
+        if committed is not None:
+            if committed.batch != batch:
+                raise SinkRefused(
+                    f"{self._spec.path}: batch {batch} was written from other offsets or by pipeline"
+                    f" {committed.batch.pipeline}; the checkpoint was changed: start with a new one"
+                )
+            self._move(committed)
+            return SinkResult(committed.rows, repeated=True)
+        staging = f"{_STAGING}/{batch}"
+        self._folder.delete(staging)
+        partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
+        written, rejected = _count(rows, partitions)
+        if written:
+            good = rows if partitions.rejection is None else rows.where(partitions.rejection.isNull())
+            self._stage(good, partitions, staging)
+            files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
+            manifest = Manifest(batch, written, files)
+            write_manifest(self._folder, manifest)
+            self._move(manifest)
+            self._size_files(manifest)
+        return SinkResult(written, rejected)
+
+    def close(self) -> None:
+        """Nothing is open; see `Sink`."""
+
+    def _stage(self, rows: DataFrame, partitions: Partitions, staging: str) -> None:
+        """Write the files to the staging folder."""
+        # A partition may be computed of a column that it then stands for in the folder's name.
+        inner = {name: f"{name}_partition_" for name in partitions.columns}
+        placed = rows.withColumns({inner[name]: column for name, column in partitions.columns.items()})
+        placed = place_position(placed, keep=self._spec.keep_position)
+        plain = spark.StructType([field for field in placed.schema.fields if field.name not in inner.values()])
+        fit = self._fitted(plain)
+        self._add_schema(fit)
+        columns = [*fit.columns(), *(F.col(quoted(inner[name])).alias(name) for name in partitions.columns)]
+        selected = placed.select(*columns)
+        if partitions.columns:
+            selected = selected.repartition(*map(quoted, partitions.columns))
+        writer = selected.write.format(self._spec.format).mode("overwrite")
+        writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        if self._rows_a_file is not None:
+            writer = writer.option("maxRecordsPerFile", self._rows_a_file)
+        writer.options(**self._spec.options).partitionBy(*partitions.columns).save(f"{self._spec.path}/{staging}")
+
+    def _move(self, manifest: Manifest) -> None:
+        """Move a committed batch's files from the staging folder; those that were moved before are left alone."""
+        staging = f"{_STAGING}/{manifest.batch}"
+        if not self._folder.exists(staging):
+            return
+        for target in sorted({file.path.rpartition("/")[0] for file in manifest.files}):
+            source = f"{staging}/{target.rpartition('/')[0]}".rstrip("/")
+            if not self._folder.exists(source):
+                continue
+            if not self._folder.exists(target):
+                self._folder.rename(source, target)
+                continue
+            # An object store moves a folder file by file, so an attempt may have ended in between.
+            for name in self._folder.names(source):
+                self._folder.delete(f"{target}/{name}")
+                self._folder.rename(f"{source}/{name}", f"{target}/{name}")
+        self._folder.delete(staging)
+
+    def _size_files(self, manifest: Manifest) -> None:
+        size = sum(file.size for file in manifest.files)
+        self._rows_a_file = max(1, manifest.rows * self._spec.target // max(1, size))
+
+    def _fitted(self, schema: spark.StructType) -> ColumnFit:
+        if self._fit is not None and self._fit[0] == schema:
+            return self._fit[1]
+        target = self._target_schema()
+        widens = _WIDENS[self._spec.format]
+        fit = fit_columns(target, schema, columns=self._context.columns, widens=widens, name=self._spec.path)
+        self._fit = (schema, fit)
+        return fit
+
+    def _target_schema(self) -> spark.StructType | None:
+        """The columns of all files; None if there are none."""
+        if self._target is None:
+            texts = [self._folder.read(f"{_SCHEMAS}/{name}") for name in self._folder.names(_SCHEMAS) if name[0] != "."]
+            schemas = [spark.StructType.fromJson(json.loads(text)) for text in texts if text is not None]
+            self._target = reduce(_union, schemas) if schemas else self._schema_of_files()
+        return self._target
+
+    def _schema_of_files(self) -> spark.StructType | None:
+        """The columns of files that another program wrote."""
+        if not self._folder.names() or self._spec.format == "json":
+            return None
+        reader = self._context.spark.read.format(self._spec.format).option("mergeSchema", "true")
+        try:
+            columns = reader.load(self._spec.path).schema
+        except AnalysisException:  # no file yet
+            return None
+        return spark.StructType([field for field in columns.fields if field.name != BATCH])
+
+    def _add_schema(self, fit: ColumnFit) -> None:
+        """Note the columns of the rows that follow, in a file that is named by its content."""
+        if self._target is not None and not fit.changes and self._folder.exists(_SCHEMAS):
+            return
+        self._target = fit.schema if self._target is None else merged(self._target, fit.changes)
+        text = self._target.json()
+        name = f"{_SCHEMAS}/{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+        if not self._folder.exists(name):
+            self._folder.write(name, text)
+        if self._fit is not None:
+            self._fit = (self._fit[0], ColumnFit(fit.rows, fit.schema))
+
+
+def _union(one: spark.StructType, other: spark.StructType) -> spark.StructType:
+    changes: tuple[ColumnChange, ...] = fit_columns(one, other, columns="add", widens=can_widen, name=_SCHEMAS).changes
+    return merged(one, changes)
+
+
+def _count(rows: DataFrame, partitions: Partitions) -> tuple[int, DataFrame | None]:
+    """The number of rows to write, and the rows that are rejected."""
+    reason = partitions.rejection
+    if reason is None:
+        return rows.count(), None
+    [counted] = rows.agg(F.count(F.lit(1)).alias("all"), F.count(reason).alias("rejected")).collect()
+    if not counted["rejected"]:
+        return counted["all"], None
+    rejected = rows.where(reason.isNotNull()).select(POSITION, reason.alias(REASON))
+    return counted["all"] - counted["rejected"], rejected
+
+
+def _place(staged: str, batch: BatchIdentity) -> str:
+    """The path of a staged file in the folder: its partitions, the batch's, and its name."""
+    partitions, _, name = staged.rpartition("/")
+    return "/".join(part for part in (partitions, f"{BATCH}={batch}", name) if part)

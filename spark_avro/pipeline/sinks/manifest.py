@@ -1,0 +1,91 @@
+"""The manifest of a batch in a folder: its source offsets and files. Writing it commits the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import orjson
+
+from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.ports import BatchIdentity, SinkRefused, SourceRange
+
+#: The folder of everything that is no data; readers leave out names with an underscore.
+PRIVATE = "_magicbyte"
+
+_MANIFESTS = f"{PRIVATE}/batches"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a batch: its path in the folder, and its size in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A committed batch.
+
+    Attributes:
+        batch: The batch's identity with its source offsets.
+        rows: The number of rows in all files.
+        files: The files where readers see them.
+        replaces: Files of earlier batches that these files stand for, by compaction.
+    """
+
+    batch: BatchIdentity
+    rows: int
+    files: tuple[DataFile, ...]
+    replaces: tuple[str, ...] = ()
+
+
+def write_manifest(folder: Folder, manifest: Manifest) -> None:
+    """Commit a batch; afterwards its files are to be moved from the staging folder to their places."""
+    text = orjson.dumps({"version": _VERSION, **asdict(manifest)}, option=orjson.OPT_INDENT_2).decode()
+    folder.write(_path(str(manifest.batch)), text)
+
+
+def read_manifest(folder: Folder, batch: str) -> Manifest | None:
+    """The manifest of a batch by the text of its identity; None if the batch is not committed.
+
+    Raises:
+        SinkRefused: The file is no manifest of this version.
+    """
+    text = folder.read(_path(batch))
+    if text is None:
+        return None
+    try:
+        record = orjson.loads(text)
+        identity = record["batch"]
+        ranges = tuple(SourceRange(**source) for source in identity.pop("ranges"))
+        if record["version"] == _VERSION:
+            files = tuple(DataFile(**file) for file in record["files"])
+            return Manifest(BatchIdentity(**identity, ranges=ranges), record["rows"], files, tuple(record["replaces"]))
+    except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
+        pass
+    raise SinkRefused(f"{folder.path}/{_path(batch)} is no manifest of version {_VERSION}")
+
+
+def read_manifests(folder: Folder) -> Iterator[Manifest]:
+    """The manifests of all committed batches.
+
+    Raises:
+        SinkRefused: A file is no manifest of this version.
+    """
+    for name in folder.names(_MANIFESTS):
+        if name.endswith(".json") and not name.startswith("."):
+            manifest = read_manifest(folder, name.removesuffix(".json"))
+            assert manifest is not None
+            yield manifest
+
+
+def delete_manifest(folder: Folder, batch: str) -> None:
+    """Forget a batch whose files were deleted."""
+    folder.delete(_path(batch))
+
+
+def _path(batch: str) -> str:
+    return f"{_MANIFESTS}/{batch}.json"

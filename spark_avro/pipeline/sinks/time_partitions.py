@@ -1,0 +1,117 @@
+"""The partitions of files: by parts of the event time, by columns, or by SQL."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+
+from spark_avro.pipeline.file.sinks import FilesSink
+from spark_avro.pipeline.ports import SinkRefused
+
+#: Partition -> Java's pattern of the time.
+_TIME_PARTS = {"year": "yyyy", "month": "yyyy-MM", "dt": "yyyy-MM-dd", "hour": "HH", "minute": "mm"}
+
+#: The partition of each row's batch, below all others.
+BATCH = "batch"
+
+#: The value of the first partition for late rows; the other partitions are NULL.
+_LATE = "late"
+
+#: How far in the future an event time may be.
+_AHEAD = dt.timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Partition columns, and the reason why a row is rejected.
+
+    Attributes:
+        columns: Partition name -> column, in the order of the folders.
+        rejection: The reason as a column: NULL for rows that are written.
+    """
+
+    columns: dict[str, Column]
+    rejection: Column | None
+
+
+def plan_partitions(spec: FilesSink, rows: DataFrame, now: dt.datetime) -> Partitions:
+    """The partitions of rows.
+
+    Args:
+        spec: The sink's settings.
+        rows: The rows, with `_kafka`.
+        now: The time that tells late rows.
+
+    Raises:
+        SinkRefused: The event time is no time, or a partition is no column and no SQL, or has a column's name.
+    """
+    uses_time = spec.late is not None or any(str(entry) in _TIME_PARTS for entry in spec.partition)
+    columns = {}
+    for entry in map(str, spec.partition):
+        name, column = _partition(entry, spec, rows)
+        if (name in rows.columns and entry != name) or (entry in _TIME_PARTS and name in rows.columns):
+            raise SinkRefused(
+                f"sink.files.partition: {entry}: the rows have a column {name} already;"
+                f" name the partition otherwise, such as `date_format({spec.time}, '{_TIME_PARTS.get(name, 'HH')}')"
+                f" as event_{name}`"
+            )
+        columns[name] = column
+    if BATCH in rows.columns or BATCH in columns:
+        raise SinkRefused(f"sink.files: a column {BATCH} is in the rows, and the batch's partition has that name")
+    if not uses_time:
+        return Partitions(columns, None)
+    time = event_time(spec, rows)
+    rejection = F.when(time.isNull(), F.lit(f"no event time: {spec.time} is NULL"))
+    if spec.late is None or spec.on_late == "keep":
+        return Partitions(columns, rejection)
+    is_late = (time < F.lit(now - spec.late)) | (time > F.lit(now + _AHEAD))
+    if spec.on_late == "dead-letter":
+        text = F.concat(F.lit(f"late: {spec.time} is "), time.cast("string"))
+        return Partitions(columns, rejection.when(is_late, text))
+    first = next(iter(columns), None)
+    if first is None:
+        raise SinkRefused("sink.files.late: late rows go to the first partition's folder `late`; give a partition")
+    none = F.lit(None).cast("string")
+    placed = {
+        name: F.when(is_late, F.lit(_LATE) if name == first else none).otherwise(column.cast("string"))
+        for name, column in columns.items()
+    }
+    return Partitions(placed, rejection)
+
+
+def event_time(spec: FilesSink, rows: DataFrame) -> Column:
+    """The event time of rows, as a timestamp.
+
+    Raises:
+        SinkRefused: There is no such column, or it has another type.
+    """
+    try:
+        kind = rows.select(F.col(str(spec.time)).alias("time")).schema["time"].dataType
+    except AnalysisException as error:
+        raise SinkRefused(f"sink.files.time: {spec.time}: {_first_line(error)}") from None
+    if not isinstance(kind, spark.TimestampType | spark.TimestampNTZType | spark.DateType):
+        raise SinkRefused(
+            f"sink.files.time: {spec.time} is {kind.simpleString()}, not a timestamp or date; cast it in a step"
+        )
+    return F.col(str(spec.time)).cast("timestamp")
+
+
+def _partition(entry: str, spec: FilesSink, rows: DataFrame) -> tuple[str, Column]:
+    if entry in _TIME_PARTS:
+        time = event_time(spec, rows)
+        local = F.convert_timezone(None, F.lit(spec.zone), time.cast("timestamp_ntz")).cast("timestamp")
+        return entry, F.date_format(local, _TIME_PARTS[entry])
+    try:
+        column = F.expr(entry)
+        return rows.select(column).columns[0], column
+    except (AnalysisException, ParseException) as error:
+        raise SinkRefused(f"sink.files.partition: {entry}: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
