@@ -1,0 +1,222 @@
+"""The columns of a Kafka record: topic, key, value and headers, encoded with schemas of the registry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+
+from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
+from serdes.client.clients import LATEST, RegistryClient
+from serdes.error import RegistryError, RegistryUnavailable, SchemaNotFound, SubjectNotFound
+from spark_avro.errors import PlanError
+from spark_avro.json_schema.functions import to_confluent_json
+from spark_avro.json_schema.types import json_schema_of
+from spark_avro.pipeline.file.sinks import KafkaSink, Payload
+from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks.positions import NOT_DATA
+from spark_avro.plan.derive import derive
+from spark_avro.plan.encoding import to_confluent_avro
+from spark_avro.protobuf.functions import to_confluent_protobuf
+from spark_avro.registry import client_of
+
+#: The header with a record's source, `topic:partition:offset`: repeated records are told by it.
+SOURCE_HEADER = "__magicbyte.src"
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+_TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
+_Encode = Callable[..., Column]
+_ENCODERS: dict[str, _Encode] = {
+    "avro": to_confluent_avro,
+    "json": to_confluent_json,
+    "protobuf": to_confluent_protobuf,
+}
+
+
+def topic_name(spec: KafkaSink) -> str | None:
+    """The sink's topic; None if an expression names it."""
+    return spec.topic.text if _TOPIC.fullmatch(spec.topic.text) else None
+
+
+class Encoding:
+    """Makes the columns of records, and registers their schemas when the rows' schema is new."""
+
+    def __init__(self, spec: KafkaSink, context: SinkContext) -> None:
+        self._spec, self._context = spec, context
+        self._made: tuple[spark.StructType, list[Column]] | None = None
+        self._registry: RegistryClient | None = None
+
+    def check(self, rows: DataFrame) -> tuple[str, ...]:
+        """Compare the schemas with the subjects, without registering any.
+
+        Returns:
+            The registrations that the first batch will make.
+
+        Raises:
+            SinkRefused: A subject refuses the schema; the text has the registry's reasons.
+        """
+        named = [self._check(self._spec.value, self._value(rows), rows, is_key=False)]
+        key = self._key(rows)
+        if key is not None:
+            named.append(self._check(self._spec.key_format, key, rows, is_key=True))
+        return tuple(text for text in named if text is not None)
+
+    def records(self, rows: DataFrame, *, source_header: bool) -> DataFrame:
+        """The records of rows: topic, key, value and headers, after the columns of `_kafka` in `_kafka`.
+
+        Args:
+            rows: The rows.
+            source_header: Whether records get SOURCE_HEADER.
+
+        Raises:
+            SinkRefused: A column cannot be encoded, or a subject refuses the schema.
+        """
+        if self._made is None or self._made[0] != rows.schema:
+            self._made = (rows.schema, self._columns(rows, source_header=source_header))
+        return rows.select(*self._made[1])
+
+    def _columns(self, rows: DataFrame, *, source_header: bool) -> list[Column]:
+        topic = topic_name(self._spec)
+        key = self._key(rows)
+        none = F.lit(None).cast("binary")
+        position = [F.col(POSITION)] if POSITION in rows.columns else []
+        return [
+            *position,
+            (F.expr(self._spec.topic.text) if topic is None else F.lit(topic)).alias("topic"),
+            (none if key is None else self._encoded(self._spec.key_format, key, rows, is_key=True)).alias("key"),
+            self._encoded(self._spec.value, self._value(rows), rows, is_key=False).alias("value"),
+            self._headers(rows, source_header=source_header).alias("headers"),
+        ]
+
+    def _value(self, rows: DataFrame) -> Column:
+        names = [name for name in rows.columns if name not in NOT_DATA]
+        if self._spec.value.format in ("string", "bytes"):
+            if len(names) != 1:
+                raise SinkRefused(
+                    f"sink.kafka.value: format {self._spec.value.format} takes one column, not {', '.join(names)}"
+                )
+            return F.col(f"`{names[0]}`")
+        return F.struct(*(F.col(f"`{name}`") for name in names))
+
+    def _key(self, rows: DataFrame) -> Column | None:
+        """The key: the sink's fields, that of the step `key`, or the source record's."""
+        if self._spec.key:
+            columns = [F.col(str(path)).alias(path.parts[-1]) for path in self._spec.key]
+            return columns[0] if len(columns) == 1 else F.struct(*columns)
+        if KEY in rows.columns:
+            return F.col(KEY)
+        kind = rows.schema[POSITION].dataType if POSITION in rows.columns else None
+        has_key = isinstance(kind, spark.StructType) and "key" in kind.names
+        return F.col(f"{POSITION}.key") if has_key else None
+
+    def _headers(self, rows: DataFrame, *, source_header: bool) -> Column:
+        entries = [_header(name, F.expr(sql.text)) for name, sql in self._spec.headers.items()]
+        if source_header and POSITION in rows.columns:
+            parts = (F.col(f"{POSITION}.{name}").cast("string") for name in ("topic", "partition", "offset"))
+            entries.append(_header(SOURCE_HEADER, F.concat_ws(":", *parts)))
+        added = F.array(*entries) if entries else None
+        if HEADERS not in rows.columns:
+            return F.lit(None) if added is None else added
+        return F.col(HEADERS) if added is None else F.concat(F.coalesce(HEADERS, F.slice(added, 1, 0)), added)
+
+    def _encoded(self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool) -> Column:
+        where = f"sink.kafka.{'key-format' if is_key else 'value'}"
+        kind = rows.select(column.alias("payload")).schema["payload"].dataType
+        if isinstance(kind, spark.BinaryType) and payload.format in ("string", "bytes"):
+            return column
+        if payload.format in ("string", "bytes"):
+            if isinstance(kind, spark.StructType | spark.ArrayType | spark.MapType):
+                raise SinkRefused(f"{where}: format {payload.format} takes one field, not {kind.simpleString()}")
+            return column.cast("string").cast("binary")
+        if payload.format == "json-plain":
+            return F.to_json(column).cast("binary")
+        client, subject = self._client(), self._subject(payload, is_key=is_key)
+        settings: dict[str, Any] = {"registry": client, "subject": subject, "register": payload.register}
+        if payload.schema == "derive":
+            settings |= {"data": rows}
+            if payload.format == "avro":
+                settings |= {"record_name": self._record_name(subject)}
+        elif payload.schema == "use-latest" and payload.format == "avro":
+            settings |= {"version": LATEST, "data": rows}
+        else:
+            settings |= {"schema": self._schema(payload, kind, subject)}
+            settings |= {"data": rows} if payload.format == "avro" else {}
+        try:
+            return _ENCODERS[payload.format](column, **settings)
+        except RegistryUnavailable:
+            raise
+        except (PlanError, RegistryError, ValueError) as error:
+            raise SinkRefused(f"{where}: {error}") from error
+
+    def _check(self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool) -> str | None:
+        if payload.format not in _TYPES or payload.schema == "use-latest":
+            # Only the plan is made: the registry is read, and nothing is registered.
+            self._encoded(payload, column, rows, is_key=is_key)
+            return None
+        client, subject = self._client(), self._subject(payload, is_key=is_key)
+        kind = rows.select(column.alias("payload")).schema["payload"].dataType
+        try:
+            text = self._schema(payload, kind, subject)
+        except PlanError as error:
+            raise SinkRefused(f"sink.kafka.{'key-format' if is_key else 'value'}: {error}") from error
+        try:
+            client.lookup(subject, text)
+        except (SubjectNotFound, SchemaNotFound) as error:
+            if not payload.register:
+                raise SinkRefused(
+                    f"subject {subject}: the schema is not registered, and sink.kafka.value.register is false"
+                ) from error
+        else:
+            return None
+        try:
+            verdict = client.check_compatibility(subject, text)
+        except SubjectNotFound:
+            verdict = None
+        if verdict is not None and not verdict.compatible:
+            raise SinkRefused(
+                f"subject {subject} refuses the schema of the rows: {'; '.join(verdict.messages) or 'incompatible'}"
+            )
+        return f"register under subject {subject}: {text.text}"
+
+    def _schema(self, payload: Payload, kind: spark.DataType, subject: str) -> SchemaText:
+        """The schema of the columns, of the file, or of the subject's latest version."""
+        schema_type = _TYPES[payload.format]
+        if payload.schema.startswith("@"):
+            return SchemaText(schema_type, Path(payload.schema[1:]).read_text(encoding="utf-8"))
+        if payload.schema == "use-latest":
+            return self._client().version(subject).schema
+        if payload.format == "avro":
+            return SchemaText(schema_type, derive(kind, self._record_name(subject)))
+        if payload.format == "json":
+            return SchemaText(schema_type, json_schema_of(kind, self._record_name(subject)))
+        raise PlanError("a Protobuf schema is not derived; give schema: @FILE or use-latest")
+
+    def _client(self) -> RegistryClient:
+        if self._context.registry is None:
+            raise SinkRefused("sink.kafka.value: the format needs a registry; set registry.url")
+        if self._registry is None:
+            self._registry = client_of(self._context.registry)
+        return self._registry
+
+    def _subject(self, payload: Payload, *, is_key: bool) -> str:
+        topic = topic_name(self._spec)
+        if payload.subject is not None:
+            return payload.subject
+        if topic is None:
+            raise SinkRefused("sink.kafka.value: the topic is an expression, which names no subject; set value.subject")
+        return f"{topic}-{'key' if is_key else 'value'}"
+
+    def _record_name(self, subject: str) -> str:
+        """The name of a derived record: the topic's, in characters of a name."""
+        name = re.sub(r"\W", "_", topic_name(self._spec) or subject, flags=re.ASCII)
+        return f"_{name}" if name[0].isdigit() else name
+
+
+def _header(name: str, value: Column) -> Column:
+    return F.struct(F.lit(name).alias("key"), value.cast("string").cast("binary").alias("value"))

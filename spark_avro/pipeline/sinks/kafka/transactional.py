@@ -1,0 +1,236 @@
+"""A topic, exactly once: a batch's rows come to the driver, and go out in one transaction with the batch's marker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark
+
+from magicbyte.kit.kafka import PRODUCER_DEFAULTS, Config, client_config
+from spark_avro.pipeline.file.sinks import KafkaSink
+from spark_avro.pipeline.ports import (
+    BatchIdentity,
+    Delivery,
+    Fenced,
+    Guarantee,
+    SinkContext,
+    SinkRefused,
+    SinkResult,
+)
+from spark_avro.pipeline.sinks.identity import foreign_checkpoint, is_backfill, was_written
+from spark_avro.pipeline.sinks.kafka.marker import MARKERS, Marker, Markers, create_topic, marker_of
+from spark_avro.pipeline.sinks.kafka.payload import Encoding, topic_name
+from spark_avro.pipeline.sinks.positions import PLACE_FIELDS, flat_position, rejected_rows
+
+_TRANSACTION_SECONDS = 120.0
+#: The rows whose values are Python objects at a time.
+_CHUNK = 50_000
+#: The prefix of columns with a record's source position.
+_AT = "at_"
+_DEFAULT_LIMIT = 1_000_000
+#: The size of a record's own fields, which count in the topic's limit.
+_OVERHEAD_BYTES = 200
+
+_FENCED = frozenset(
+    {
+        KafkaError._FENCED,  # noqa: SLF001  the client library's public name for a local error
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError.PRODUCER_FENCED,
+    }
+)
+
+_PRODUCER: Config = {
+    **PRODUCER_DEFAULTS,
+    "acks": "all",
+    "linger.ms": 20,
+    "batch.size": 1_000_000,
+    "transaction.timeout.ms": int(_TRANSACTION_SECONDS * 1000),
+    "queue.buffering.max.messages": 1_000_000,
+    "queue.buffering.max.kbytes": 512 * 1024,
+}
+
+
+class TransactionalTarget:
+    """A topic that each batch is written to in one transaction, by a producer that fences its predecessors."""
+
+    guarantee = Guarantee(
+        Delivery.EXACTLY_ONCE,
+        "a batch and its marker are written in one transaction, and the broker fences earlier drivers",
+        "refused, unless adopted",
+        "tests/chaos/pipeline_killed.py --sink kafka",
+    )
+
+    def __init__(self, spec: KafkaSink, context: SinkContext) -> None:
+        self._spec, self._context = spec, context
+        properties = {**context.kafka, **spec.kafka}
+        self._client = client_config(properties, role="admin")
+        self._producing = {**_PRODUCER, **client_config(properties, role="producer")}
+        self._shown = f"topic {spec.topic}"
+        self._encoding = Encoding(spec, context)
+        self._writer: _Writer | None = None
+
+    def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
+        """Check schemas and brokers; see `Sink`."""
+        rows = self._context.spark.createDataFrame([], schema)
+        statements = list(self._encoding.check(rows))
+        with self._refusing():
+            topics = AdminClient(self._client).list_topics(timeout=30).topics
+        name = topic_name(self._spec)
+        statements += [
+            f"create topic {topic}" for topic in (name, MARKERS) if topic is not None and topic not in topics
+        ]
+        return tuple(statements)
+
+    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+        """Write a batch in one transaction; see `Sink`."""
+        try:
+            with self._refusing():
+                writer = self._opened(batch)
+                if self._is_repeated(writer.marker, batch):
+                    assert writer.marker is not None
+                    return SinkResult(writer.marker.rows, repeated=True)
+                records = self._encoding.records(rows, source_header=False)
+                data, refused = writer.fitting(_sent(records).toArrow())
+                writer.write(data, batch)
+        except BaseException:
+            # The transaction's outcome may be unknown: the next attempt reads the marker anew.
+            self.close()
+            raise
+        return SinkResult(data.num_rows, rejected_rows(self._context.spark, refused) if refused else None)
+
+    def close(self) -> None:
+        """Close the producer; the broker aborts what is open when the next one starts. See `Sink`."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _opened(self, batch: BatchIdentity) -> _Writer:
+        name = f"{batch.pipeline}/{batch.query_id}" if is_backfill(batch) else batch.pipeline
+        if self._writer is not None and self._writer.name != name:
+            self.close()
+        if self._writer is None:
+            self._writer = _Writer(self._client, self._producing, name, topic_name(self._spec))
+        return self._writer
+
+    def _is_repeated(self, marker: Marker | None, batch: BatchIdentity) -> bool:
+        if marker is None or (marker.query != batch.query_id and self._context.adopt):
+            return False
+        if marker.query != batch.query_id:
+            raise foreign_checkpoint(self._shown, marker.query, batch)
+        return was_written(marker.batch, marker.ranges, batch, self._shown)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Turn the client library's errors into ours."""
+        try:
+            yield
+        except KafkaException as error:
+            cause = error.args[0]
+            text = cause.str() if isinstance(cause, KafkaError) else str(error)
+            if isinstance(cause, KafkaError) and cause.code() in _FENCED:
+                raise Fenced(f"{self._shown}: another driver of this pipeline has taken over: {text}") from error
+            raise SinkRefused(f"{self._shown}: {text}") from error
+
+
+class _Writer:
+    """A producer whose predecessors are fenced, and the marker that they left."""
+
+    def __init__(self, client: Config, producing: Config, name: str, topic: str | None) -> None:
+        self.name = name
+        admin = AdminClient(client)
+        if topic is not None and topic not in admin.list_topics(timeout=30).topics:
+            create_topic(admin, NewTopic(topic, -1, -1))
+        self._limit = min(int(str(producing.get("message.max.bytes", 2**31 - 1))), _topic_limit(admin, topic))
+        markers = Markers(client, name)
+        self._partition = markers.prepare()
+        largest = {"message.max.bytes": min(self._limit + _OVERHEAD_BYTES, 1_000_000_000)}
+        self._producer = Producer({**producing, **largest, "transactional.id": f"magicbyte-pipeline-{name}"})
+        self._producer.init_transactions(_TRANSACTION_SECONDS)
+        # Read behind the fence: no earlier driver can commit now.
+        self.marker = markers.read(self._partition)
+
+    def fitting(self, data: pa.Table) -> tuple[pa.Table, list[tuple[tuple[Any, ...], str]]]:
+        """The records that the topic takes, and the positions of the others with the reason."""
+        lengths = [pc.fill_null(pc.binary_length(data[name]), 0) for name in ("key", "value")]
+        sizes = pc.add(*lengths)
+        largest = pc.max(sizes).as_py()
+        if largest is None or largest + _OVERHEAD_BYTES <= self._limit:
+            return data, []
+        too_large = pc.greater(sizes, self._limit - _OVERHEAD_BYTES)
+        places = [name for name in data.column_names if name.startswith(_AT)]
+        refused = [
+            (tuple(row[name] for name in places), f"the record has {size} bytes, and the topic takes {self._limit}")
+            for row, size in zip(
+                data.select(places).filter(too_large).to_pylist(), sizes.filter(too_large).to_pylist(), strict=True
+            )
+        ]
+        return data.filter(pc.invert(too_large)), refused
+
+    def write(self, data: pa.Table, batch: BatchIdentity) -> None:
+        """Write records and the marker in one transaction.
+
+        Raises:
+            KafkaException: The broker refuses, or does not answer in time.
+        """
+        marker = marker_of(batch, data.num_rows)
+        self._producer.begin_transaction()
+        for part in data.to_batches(max_chunksize=_CHUNK):
+            topics, values, keys = (part.column(name).to_pylist() for name in ("topic", "value", "key"))
+            headers = part.column("headers")
+            if headers.null_count == len(headers):
+                self._produce(zip(topics, values, keys, strict=True))
+                continue
+            for record, pairs in zip(zip(topics, values, keys, strict=True), headers.to_pylist(), strict=True):
+                self._produce([record], [(pair["key"], pair["value"]) for pair in pairs or ()])
+        self._producer.produce(MARKERS, marker.value(), self.name.encode(), partition=self._partition)
+        self._producer.commit_transaction(_TRANSACTION_SECONDS)
+        self.marker = marker
+
+    def _produce(self, records: Iterable[tuple[Any, ...]], headers: list[tuple[str, bytes]] | None = None) -> None:
+        """Queue records of topic, value and key; headers are those of all of them."""
+        produce, extra = self._producer.produce, {"headers": headers} if headers else {}
+        for record in records:
+            try:
+                produce(*record, **extra)
+            except BufferError:
+                self._wait_and_produce(record, extra)
+
+    def _wait_and_produce(self, record: tuple[Any, ...], extra: dict[str, Any]) -> None:
+        """Queue a record when the queue has room again."""
+        deadline = time.monotonic() + _TRANSACTION_SECONDS
+        while time.monotonic() < deadline:
+            self._producer.poll(0.1)
+            try:
+                self._producer.produce(*record, **extra)
+            except BufferError:
+                continue
+            return
+        raise SinkRefused(f"the producer's queue stays full for {_TRANSACTION_SECONDS:.0f} s: no broker answers")
+
+    def close(self) -> None:
+        """Drop what is not sent."""
+        self._producer.purge()
+        self._producer.poll(0)
+
+
+def _sent(records: DataFrame) -> DataFrame:
+    """The columns that go to the driver: those of the records, and the positions that name refused ones."""
+    places = [column.alias(f"{_AT}{name}") for name, column in flat_position(records, PLACE_FIELDS)]
+    return records.select("topic", "key", "value", "headers", *places)
+
+
+def _topic_limit(admin: AdminClient, topic: str | None) -> int:
+    """The largest record that a topic takes, in bytes; librdkafka's default if an expression names the topic."""
+    if topic is None:
+        return _DEFAULT_LIMIT
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    configs = admin.describe_configs([resource], request_timeout=30)[resource].result()
+    return int(configs["max.message.bytes"].value)

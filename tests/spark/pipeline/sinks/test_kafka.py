@@ -1,0 +1,280 @@
+"""The Kafka sink on a real broker: once, fenced, encoded with registered schemas; and at least once with the source."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.sql import DataFrame
+
+from compat.schema import AVRO, SchemaText
+from magicbyte.testing import running_registry
+from serdes.client.clients import RegistryClient
+from serdes.codec import compile_codec
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.sinks import KafkaSink, Payload
+from spark_avro.pipeline.file.sql_text import Sql
+from spark_avro.pipeline.ports import BatchIdentity, Fenced, ForeignCheckpoint, SinkContext, SinkRefused, SourceRange
+from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
+from spark_avro.pipeline.sinks.kafka.marker import MARKERS
+from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
+
+Rows = Callable[..., DataFrame]
+
+STRING = Payload(format="string")
+
+
+class Topic:
+    """A topic that a sink writes to, and its pipeline."""
+
+    def __init__(self, servers: str, registry: str, context: Callable[..., SinkContext]) -> None:
+        self.servers, self.registry = servers, RegistryClient(registry)
+        self.name = f"sink-{uuid.uuid4()}"
+        self.pipeline = f"p-{uuid.uuid4()}"
+        self._context = context
+        self._opened: list[Any] = []
+
+    def sink(self, settings: dict[str, Any] | None = None, **spec: Any) -> Any:
+        kind = AppendingTarget if spec.get("delivery") == "at-least-once" else TransactionalTarget
+        sink = KafkaSink(**{"topic": Sql(self.name), "value": STRING, **spec})
+        context = self._context(kafka={"bootstrap.servers": self.servers}, registry=self.registry, **(settings or {}))
+        self._opened.append(kind(sink, context))
+        return self._opened[-1]
+
+    def batch(self, number: int, start: int, end: int, query: str = "q1") -> BatchIdentity:
+        return BatchIdentity(self.pipeline, query, number, (SourceRange("flights", 0, start, end),))
+
+    def messages(self, topic: str | None = None) -> list[Any]:
+        """All committed records."""
+        consumer = Consumer(
+            {"bootstrap.servers": self.servers, "group.id": "g", "isolation.level": "read_committed"}
+            | {"enable.partition.eof": True, "enable.auto.commit": False}
+        )
+        name = topic or self.name
+        partitions = consumer.list_topics(name, timeout=30).topics[name].partitions
+        consumer.assign([TopicPartition(name, number, 0) for number in partitions])
+        read, ended = [], 0
+        while ended < len(partitions):
+            message = consumer.poll(30)
+            assert message is not None
+            if message.error() is None:
+                read.append(message)
+            else:
+                ended += 1
+        consumer.close()
+        return read
+
+    def values(self) -> list[bytes]:
+        return sorted(message.value() for message in self.messages())
+
+    def create(self, partitions: int = 2, **config: str) -> None:
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        admin.create_topics([NewTopic(self.name, partitions, 1, config=config)])[self.name].result(30)
+
+    def close(self) -> None:
+        for sink in self._opened:
+            sink.close()
+
+
+@pytest.fixture
+def topic(kafka: str, registry_url: str, context: Callable[..., SinkContext]) -> Iterator[Topic]:
+    made = Topic(kafka, registry_url, context)
+    yield made
+    made.close()
+
+
+def test_a_repeated_batch_is_there_once(topic: Topic, numbers: Rows) -> None:
+    sink = topic.sink()
+    assert sink.write(numbers(0, 5), topic.batch(0, 0, 5)).written == 5
+    again = sink.write(numbers(0, 5), topic.batch(0, 0, 5))
+    assert (again.written, again.repeated) == (5, True)
+    # A successor reads the marker.
+    again = topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5))
+    assert (again.written, again.repeated) == (5, True)
+    assert topic.sink().write(numbers(5, 7), topic.batch(1, 5, 7)).repeated is False
+    assert topic.values() == [b"%d" % n for n in range(7)]
+
+
+def test_a_batch_that_a_driver_left_open_is_written_by_its_successor(topic: Topic, numbers: Rows) -> None:
+    topic.create()
+    dead = Producer({"bootstrap.servers": topic.servers, "transactional.id": f"magicbyte-pipeline-{topic.pipeline}"})
+    dead.init_transactions(30)
+    dead.begin_transaction()
+    for n in range(5):
+        dead.produce(topic.name, b"%d" % n)
+    assert dead.flush(30) == 0
+    assert topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5)).repeated is False
+    assert topic.values() == [b"%d" % n for n in range(5)]
+
+
+def test_a_zombie_is_fenced(topic: Topic, numbers: Rows) -> None:
+    zombie, successor = topic.sink(), topic.sink()
+    zombie.write(numbers(0, 5), topic.batch(0, 0, 5))
+    successor.write(numbers(5, 8), topic.batch(1, 5, 8))
+    with pytest.raises(Fenced, match=r"another driver of this pipeline has taken over"):
+        zombie.write(numbers(5, 8), topic.batch(1, 5, 8))
+    assert topic.values() == [b"%d" % n for n in range(8)]
+
+
+def test_another_checkpoint_is_refused_unless_it_is_adopted(topic: Topic, numbers: Rows) -> None:
+    topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5))
+    with pytest.raises(ForeignCheckpoint, match=r"was written by query q1 of pipeline .*--adopt"):
+        topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5, "q2"))
+    assert topic.sink({"adopt": True}).write(numbers(5, 6), topic.batch(0, 5, 6, "q2")).written == 1
+    assert topic.sink().write(numbers(6, 7), topic.batch(1, 6, 7, "q2")).written == 1
+    with pytest.raises(SinkRefused, match=r"batch q2-1 was written from other offsets"):
+        topic.sink().write(numbers(6, 9), topic.batch(1, 6, 9, "q2"))
+    assert topic.values() == [b"%d" % n for n in range(7)]
+
+
+def test_a_backfill_has_a_transaction_and_a_marker_of_its_own(topic: Topic, numbers: Rows) -> None:
+    stream = topic.sink()
+    stream.write(numbers(0, 5), topic.batch(0, 0, 5))
+    assert topic.sink().write(numbers(0, 2), topic.batch(0, 0, 2, "bf-1a2b")).written == 2
+    assert stream.write(numbers(5, 6), topic.batch(1, 5, 6)).written == 1
+
+
+def test_the_marker_is_a_record_of_a_compacted_topic(topic: Topic, numbers: Rows) -> None:
+    topic.sink().write(numbers(0, 5), topic.batch(3, 0, 5))
+    [marker] = [message for message in topic.messages(MARKERS) if message.key() == topic.pipeline.encode()]
+    assert json.loads(marker.value()) == {"query": "q1", "batch": 3, "rows": 5, "ranges": [["flights", 0, 0, 5]]}
+
+
+def test_records_have_key_headers_and_javas_partition(topic: Topic, numbers: Rows) -> None:
+    topic.create(partitions=6)
+    sink = topic.sink(
+        key=(FieldPath(("id",)),), value=Payload(format="json-plain"), headers={"origin": Sql("upper(code)")}
+    )
+    sink.write(numbers(0, 40, "n as id", "'jfk' as code"), topic.batch(0, 0, 40))
+    messages = topic.messages()
+    # DefaultPartitioner: murmur2 of the key.
+    expected = {message.key(): _murmur2(message.key()) % 6 for message in messages}
+    assert {message.key(): message.partition() for message in messages} == expected
+    [seventh] = [message for message in messages if message.key() == b"7"]
+    assert (seventh.value(), seventh.headers()) == (b'{"id":7,"code":"jfk"}', [("origin", b"JFK")])
+
+
+def _murmur2(data: bytes) -> int:
+    """The hash of Java's DefaultPartitioner, made positive."""
+    m, mask = 0x5BD1E995, 0xFFFFFFFF
+    h = (0x9747B28C ^ len(data)) & mask
+    for start in range(0, len(data) // 4 * 4, 4):
+        k = int.from_bytes(data[start : start + 4], "little") * m & mask
+        k = (k ^ (k >> 24)) * m & mask
+        h = (h * m & mask) ^ k
+    rest = data[len(data) // 4 * 4 :]
+    if rest:
+        h = (h ^ int.from_bytes(rest, "little")) * m & mask
+    h = (h ^ (h >> 13)) * m & mask
+    return (h ^ (h >> 15)) & 0x7FFFFFFF
+
+
+def test_an_expression_names_the_topic_of_each_record(topic: Topic, numbers: Rows) -> None:
+    other = f"{topic.name}-odd"
+    expression = Sql(f"concat('{topic.name}', if(n % 2 = 1, '-odd', ''))")
+    topic.create()
+    admin = AdminClient({"bootstrap.servers": topic.servers})
+    admin.create_topics([NewTopic(other, 1, 1)])[other].result(30)
+    topic.sink(topic=expression).write(numbers(0, 4), topic.batch(0, 0, 4))
+    assert topic.values() == [b"0", b"2"]
+    assert sorted(message.value() for message in topic.messages(other)) == [b"1", b"3"]
+    with pytest.raises(SinkRefused, match=r"the topic is an expression, which names no subject; set value.subject"):
+        topic.sink(topic=expression, value=Payload()).prepare(numbers(0, 1).schema)
+
+
+def test_a_derived_schema_is_checked_beforehand_and_registered_with_the_first_batch(
+    topic: Topic, numbers: Rows
+) -> None:
+    sink, subject = topic.sink(value=Payload()), f"{topic.name}-value"
+    rows = numbers(0, 3, "n", "if(n = 1, null, 'x') as s")
+    name = topic.name.replace("-", "_")
+    schema = (
+        f'{{"type":"record","name":"{name}","fields":[{{"name":"n","type":"long"}},'
+        '{"name":"s","type":["null","string"],"default":null}]}'
+    )
+    assert sink.prepare(rows.schema)[0] == f"register under subject {subject}: {schema}"
+    assert subject not in topic.registry.subjects()
+    sink.write(rows, topic.batch(0, 0, 3))
+    registered = topic.registry.version(subject)
+    codec = compile_codec(schema)
+    values = sorted((codec.decode(message.value()[5:]) for message in topic.messages()), key=lambda row: row["n"])
+    assert values == [{"n": 0, "s": "x"}, {"n": 1, "s": None}, {"n": 2, "s": "x"}]
+    assert {message.value()[:5] for message in topic.messages()} == {b"\0" + registered.id.to_bytes(4, "big")}
+    # A new column is a new version.
+    sink.write(numbers(3, 4, "n", "if(n = 1, null, 'y') as s", "cast(null as int) as i"), topic.batch(1, 3, 4))
+    assert topic.registry.versions(subject) == [1, 2]
+
+
+def test_a_schema_that_the_subject_refuses_stops_the_pipeline_before_the_first_batch(
+    topic: Topic, numbers: Rows
+) -> None:
+    subject = f"{topic.name}-value"
+    topic.registry.put_config({"compatibility": "BACKWARD"}, subject)
+    old = {"type": "record", "name": "R", "fields": [{"name": "n", "type": "string"}]}
+    topic.registry.register(subject, SchemaText(AVRO, json.dumps(old)))
+    with pytest.raises(SinkRefused, match=rf"subject {subject} refuses the schema of the rows: .*reader type: LONG"):
+        topic.sink(value=Payload()).prepare(numbers(0, 1).schema)
+    with pytest.raises(SinkRefused, match=r"the schema is not registered, and sink.kafka.value.register is false"):
+        topic.sink(value=Payload(register=False)).prepare(numbers(0, 1).schema)
+    # The latest version is text: a number does not fit.
+    with pytest.raises(SinkRefused, match=r"sink.kafka.value: the column does not fit the schema: n is bigint"):
+        topic.sink(value=Payload(schema="use-latest")).prepare(numbers(0, 1).schema)
+    sink = topic.sink(value=Payload(schema="use-latest"))
+    sink.write(numbers(0, 1, "cast(n as string) as n"), topic.batch(0, 0, 1))
+    assert [message.value()[5:] for message in topic.messages()] == [b"\x020"]
+
+
+@pytest.mark.parametrize("kind", ["json", "protobuf"])
+def test_other_formats(topic: Topic, numbers: Rows, tmp_path: Any, kind: str) -> None:
+    proto = tmp_path / "flight.proto"
+    proto.write_text('syntax = "proto3"; message Flight { int64 n = 1; }')
+    payload = Payload(format=kind, schema="derive" if kind == "json" else f"@{proto}")
+    sink = topic.sink(value=payload)
+    assert sink.prepare(numbers(3, 4).schema)[0].startswith(f"register under subject {topic.name}-value: ")
+    sink.write(numbers(3, 4), topic.batch(0, 3, 4))
+    [value] = topic.values()
+    assert value[5:] == (b'{"n":3}' if kind == "json" else b"\x00\x08\x03")
+
+
+def test_a_record_that_the_topic_does_not_take_is_rejected(topic: Topic, numbers: Rows, positions: Any) -> None:
+    topic.create(**{"max.message.bytes": "10000"})
+    rows = numbers(0, 10, "if(n = 7, repeat('x', 20000), 'x') as s")
+    result = topic.sink().write(rows, topic.batch(0, 0, 10))
+    assert result.written == 9
+    assert positions(result.rejected) == [(7, "the record has 20000 bytes, and the topic takes 10000")]
+    assert topic.values() == [b"x"] * 9
+
+
+def test_at_least_once_repeats_records_with_the_same_source(topic: Topic, numbers: Rows) -> None:
+    topic.create()
+    sink = topic.sink(delivery="at-least-once")
+    assert sink.write(numbers(0, 2), topic.batch(0, 0, 2)).written == 2
+    assert sink.write(numbers(0, 2), topic.batch(0, 0, 2)).repeated is False
+    assert sorted((message.value(), dict(message.headers())) for message in topic.messages()) == [
+        (b"0", {"__magicbyte.src": b"flights:0:0"}),
+        (b"0", {"__magicbyte.src": b"flights:0:0"}),
+        (b"1", {"__magicbyte.src": b"flights:0:1"}),
+        (b"1", {"__magicbyte.src": b"flights:0:1"}),
+    ]
+
+
+def test_a_preparation_writes_nothing(topic: Topic, numbers: Rows) -> None:
+    statements = topic.sink(value=Payload()).prepare(numbers(0, 1).schema)
+    assert f"create topic {topic.name}" in statements
+    admin = AdminClient({"bootstrap.servers": topic.servers})
+    assert topic.name not in admin.list_topics(timeout=30).topics
+
+
+def test_a_registry_that_is_away_is_no_refusal(kafka: str, context: Callable[..., SinkContext], numbers: Rows) -> None:
+    from serdes.error import RegistryUnavailable  # noqa: PLC0415 - here alone
+
+    with running_registry() as server:
+        url = server.url
+    away = Topic(kafka, url, context)
+    with pytest.raises(RegistryUnavailable):
+        away.sink(value=Payload()).prepare(numbers(0, 1).schema)
