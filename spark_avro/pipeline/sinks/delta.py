@@ -1,0 +1,156 @@
+"""A Delta table: each batch is a transaction with the query's id and the batch's number, which Delta writes once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+
+from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
+from spark_avro.pipeline.ports import POSITION, BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, quoted
+from spark_avro.pipeline.sinks.positions import place_position
+from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
+
+_VIEW = "magicbyte_batch"
+_DELETED = "_deleted_"
+_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+
+#: Properties by which a MERGE has a transaction's identity, as an append has it by options.
+_TRANSACTION = "spark.databricks.delta.write.txn{}"
+
+
+class DeltaTarget:
+    """A Delta table that rows are appended to, or that has the newest row of each key."""
+
+    def __init__(self, spec: DeltaSink, context: SinkContext) -> None:
+        """Make a sink.
+
+        Raises:
+            SinkRefused: The session was started without Delta.
+        """
+        self._spec, self._context = spec, context
+        self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
+        self._name = spec.table if spec.table is not None else f"delta.`{spec.path}`"
+        if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):
+            raise SinkRefused(f"{self._name}: the session has no Delta; start it with session(formats=['delta'])")
+        # The order of an upsert is compared with that of the table's row.
+        by_position = self._upsert is not None and self._upsert.order.parts[0] == POSITION
+        self._keep_position = spec.keep_position or by_position
+        self._fit: tuple[spark.StructType, ColumnFit] | None = None
+        self.guarantee = Guarantee(
+            Delivery.EXACTLY_ONCE,
+            "a batch is one Delta transaction with the query's id and the batch's number",
+            "rows of the old checkpoint stay, and the overlap is written again"
+            if self._upsert is None
+            else "harmless: the newest row of each key stays",
+            "tests/chaos/pipeline_killed.py --sink delta",
+        )
+
+    def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
+        """Check the columns; see `Sink`."""
+        rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
+        target = self._target(self._context.spark)
+        return self._statements(self._fitted(rows.schema, target), target)
+
+    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+        """Write a batch in one Delta transaction; see `Sink`."""
+        session = rows.sparkSession
+        application = f"magicbyte/{batch.pipeline}/{batch.query_id}"
+        target = self._target(session)
+        count = rows.count()
+        if target is not None and batch.number <= self._last(session, application):
+            return SinkResult(count, repeated=True)
+        placed = place_position(rows, keep=self._keep_position)
+        fit = self._fitted(placed.schema, target)
+        for statement in self._statements(fit, target):
+            session.sql(statement)
+        if target is not None:
+            fit = fit.completed(target)
+        with _transaction(session, application, batch.number):
+            if self._upsert is None:
+                self._append(placed.select(*fit.columns()))
+            else:
+                self._merge(session, placed, fit, self._upsert)
+        return SinkResult(count)
+
+    def close(self) -> None:
+        """Nothing is open; see `Sink`."""
+
+    def _append(self, rows: DataFrame) -> None:
+        writer = rows.write.format("delta").mode("append")
+        if self._spec.table is not None:
+            writer.saveAsTable(self._spec.table)
+        else:
+            writer.save(self._spec.path)
+
+    def _merge(self, session: SparkSession, rows: DataFrame, fit: ColumnFit, upsert: Upsert) -> None:
+        order = str(upsert.order)
+        key = [str(path) for path in upsert.key]
+        rank = F.row_number().over(Window.partitionBy(*key).orderBy(F.col(order).desc_nulls_last()))
+        deleted = F.lit(False) if upsert.deletes is None else F.coalesce(F.expr(str(upsert.deletes)), F.lit(False))
+        columns: list[Column] = [*fit.columns(), deleted.alias(_DELETED)]
+        newest = rows.select(*columns).withColumn("newest_", rank).where("newest_ = 1").drop("newest_")
+        newest.createOrReplaceTempView(_VIEW)
+        same = " AND ".join(f"target.{name} <=> new.{name}" for name in key)
+        is_newer = f"(target.{order} IS NULL OR new.{order} >= target.{order})"
+        names = [quoted(field.name) for field in fit.schema.fields]
+        changes = ", ".join(f"target.{name} = new.{name}" for name in names)
+        values = ", ".join(f"new.{name}" for name in names)
+        session.sql(
+            f"MERGE INTO {self._name} AS target USING {_VIEW} AS new ON {same}"  # noqa: S608 - quoted names
+            f" WHEN MATCHED AND {is_newer} AND new.{_DELETED} THEN DELETE"
+            f" WHEN MATCHED AND {is_newer} THEN UPDATE SET {changes}"
+            f" WHEN NOT MATCHED AND NOT new.{_DELETED} THEN INSERT ({', '.join(names)}) VALUES ({values})"
+        )
+
+    def _fitted(self, schema: spark.StructType, target: spark.StructType | None) -> ColumnFit:
+        return fit_columns(target, schema, columns=self._context.columns, widens=can_widen, name=self._name)
+
+    def _statements(self, fit: ColumnFit, target: spark.StructType | None) -> tuple[str, ...]:
+        if target is None:
+            columns = ", ".join(f"{quoted(field.name)} {type_text(field.dataType)}" for field in fit.schema.fields)
+            partitions = ", ".join(map(str, self._spec.partition))
+            partitioned = f" PARTITIONED BY ({partitions})" if partitions else ""
+            return (f"CREATE TABLE {self._name} ({columns}) USING delta{partitioned}",)
+        widened = any(change.old is not None for change in fit.changes)
+        # Readers without the feature can read the table until a type is widened.
+        enabled = (f"ALTER TABLE {self._name} SET TBLPROPERTIES ('delta.enableTypeWidening' = 'true')",)
+        changes = tuple(change_statement(self._name, change) for change in fit.changes)
+        return (*enabled, *changes) if widened else changes
+
+    def _target(self, session: SparkSession) -> spark.StructType | None:
+        """The table's columns; None if it does not exist."""
+        if self._spec.table is not None:
+            return session.table(self._spec.table).schema if session.catalog.tableExists(self._spec.table) else None
+        java: Any = session._jvm  # noqa: SLF001 - Delta's Java API
+        is_table = java.io.delta.tables.DeltaTable.isDeltaTable(session._jsparkSession, self._spec.path)  # noqa: SLF001
+        return session.read.format("delta").load(self._spec.path).schema if is_table else None
+
+    def _last(self, session: SparkSession, application: str) -> int:
+        """The number of the last batch that the table has of an application; -1 if it has none."""
+        path = self._spec.path
+        if path is None:
+            path = session.sql(f"DESCRIBE DETAIL {self._name}").collect()[0]["location"]
+        java: Any = session._jvm  # noqa: SLF001 - the transactions of a table are in no public API
+        log = java.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)  # noqa: SLF001
+        defaults = [getattr(log, f"update$default${number}")() for number in (1, 2, 3)]
+        version = log.update(*defaults).transactions().get(application)
+        return int(version.get()) if version.isDefined() else -1
+
+
+@contextmanager
+def _transaction(session: SparkSession, application: str, number: int) -> Iterator[None]:
+    """Write with a transaction's identity: Delta skips a number that the table has."""
+    properties = {_TRANSACTION.format("AppId"): application, _TRANSACTION.format("Version"): str(number)}
+    for name, value in properties.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in properties:
+            session.conf.unset(name)

@@ -1,0 +1,132 @@
+"""An Iceberg table: each batch is a snapshot with the batch's identity, which is looked up before it is written."""
+
+from __future__ import annotations
+
+import orjson
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import types as spark
+
+from spark_avro.pipeline.file.sinks import IcebergSink
+from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, quoted
+from spark_avro.pipeline.sinks.identity import source_ranges, was_written
+from spark_avro.pipeline.sinks.positions import place_position
+from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
+
+_EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+
+#: The snapshot's properties with the batch's identity.
+_QUERY, _BATCH, _RANGES = "magicbyte.query", "magicbyte.batch", "magicbyte.ranges"
+
+
+class IcebergTarget:
+    """An Iceberg table that rows are appended to."""
+
+    guarantee = Guarantee(
+        Delivery.EXACTLY_ONCE,
+        "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot",
+        "rows of the old checkpoint stay, and the overlap is written again",
+        "tests/chaos/pipeline_killed.py --sink iceberg",
+    )
+
+    def __init__(self, spec: IcebergSink, context: SinkContext) -> None:
+        """Make a sink; the catalog of the spec becomes one of the session.
+
+        Raises:
+            SinkRefused: The session was started without Iceberg, or its catalog caches tables.
+        """
+        self._spec, self._context = spec, context
+        if spec.table.count(".") < 2:
+            raise SinkRefused(f"sink.iceberg.table: {spec.table} is no catalog.namespace.table")
+        if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):
+            raise SinkRefused(f"{spec.table}: the session has no Iceberg; start it with session(formats=['iceberg'])")
+        catalog = f"spark.sql.catalog.{spec.table.partition('.')[0]}"
+        if spec.catalog:
+            properties = {f"{catalog}.{name}": value for name, value in spec.catalog.items()}
+            settings = {catalog: _CATALOG, f"{catalog}.cache-enabled": "false", **properties}
+            for name, value in settings.items():
+                context.spark.conf.set(name, value)
+        if context.spark.conf.get(f"{catalog}.cache-enabled", "true") != "false":
+            raise SinkRefused(
+                f"{spec.table}: the catalog caches tables, so that a batch would be looked up in an old table;"
+                f" set {catalog}.cache-enabled=false"
+            )
+
+    def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
+        """Check the columns; see `Sink`."""
+        rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._spec.keep_position)
+        if self._spec.time is not None and str(self._spec.time) not in rows.columns:
+            raise SinkRefused(f"sink.iceberg.time: the rows have no column {self._spec.time}")
+        target = self._target(self._context.spark)
+        return self._statements(self._fitted(rows.schema, target), target)
+
+    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+        """Write a batch as one snapshot; see `Sink`."""
+        session = rows.sparkSession
+        target = self._target(session)
+        count = rows.count()
+        if target is not None and self._is_written(session, batch):
+            return SinkResult(count, repeated=True)
+        placed = place_position(rows, keep=self._spec.keep_position)
+        fit = self._fitted(placed.schema, target)
+        for statement in self._statements(fit, target):
+            session.sql(statement)
+        if target is not None:
+            fit = fit.completed(target)
+        selected = placed.select(*fit.columns())
+        if self._spec.time is not None:
+            # One task writes an hour, so that it is one file.
+            selected = selected.repartition(F.date_trunc("hour", F.col(str(self._spec.time))))
+        writer = selected.writeTo(self._spec.table)
+        ranges = orjson.dumps(source_ranges(batch)).decode()
+        values = {_QUERY: _query(batch), _BATCH: str(batch.number), _RANGES: ranges}
+        for name, value in values.items():
+            writer = writer.option(f"snapshot-property.{name}", value)
+        writer.append()
+        return SinkResult(count)
+
+    def close(self) -> None:
+        """Nothing is open; see `Sink`."""
+
+    def _is_written(self, session: SparkSession, batch: BatchIdentity) -> bool:
+        last = (
+            session.table(f"{self._spec.table}.snapshots")
+            .where(F.col("summary")[_QUERY] == _query(batch))
+            .orderBy(F.col("summary")[_BATCH].cast("bigint").desc())
+            .select(F.col("summary")[_BATCH].alias("batch"), F.col("summary")[_RANGES].alias("ranges"))
+            .first()
+        )
+        if last is None:
+            return False
+        return was_written(int(last["batch"]), orjson.loads(last["ranges"]), batch, self._spec.table)
+
+    def _fitted(self, schema: spark.StructType, target: spark.StructType | None) -> ColumnFit:
+        return fit_columns(target, schema, columns=self._context.columns, widens=_widens, name=self._spec.table)
+
+    def _statements(self, fit: ColumnFit, target: spark.StructType | None) -> tuple[str, ...]:
+        table = self._spec.table
+        if target is not None:
+            return tuple(change_statement(table, change) for change in fit.changes)
+        columns = ", ".join(f"{quoted(field.name)} {type_text(field.dataType)}" for field in fit.schema.fields)
+        hours = f" PARTITIONED BY (hours({self._spec.time}))" if self._spec.time is not None else ""
+        return (
+            f"CREATE NAMESPACE IF NOT EXISTS {table.rpartition('.')[0]}",
+            f"CREATE TABLE {table} ({columns}) USING iceberg{hours}",
+        )
+
+    def _target(self, session: SparkSession) -> spark.StructType | None:
+        """The table's columns; None if it does not exist."""
+        return session.table(self._spec.table).schema if session.catalog.tableExists(self._spec.table) else None
+
+
+def _query(batch: BatchIdentity) -> str:
+    return f"{batch.pipeline}/{batch.query_id}"
+
+
+def _widens(old: spark.DataType, new: spark.DataType) -> bool:
+    """Iceberg widens decimals by digits before the point alone, and has no 8 or 16 bit numbers."""
+    if isinstance(old, spark.DecimalType) and isinstance(new, spark.DecimalType):
+        return bool(old.scale == new.scale)
+    return can_widen(old, new)

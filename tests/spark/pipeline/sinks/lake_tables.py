@@ -1,0 +1,153 @@
+"""Delta and Iceberg tables, in a session of their own; test_lake_tables runs this file in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import spark_avro
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.sinks import DeltaSink, IcebergSink, Upsert
+from spark_avro.pipeline.file.sql_text import Sql
+from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks import open_sink
+from tests.spark.conftest import SETTINGS
+
+Rows = Callable[..., DataFrame]
+Batch = Callable[..., BatchIdentity]
+ID = FieldPath(("id",))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    settings = {
+        **SETTINGS,
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.databricks.delta.snapshotPartitions": "2",
+    }
+    session = spark_avro.session("lakes", master="local[2]", settings=settings, formats=["delta", "iceberg"])
+    yield session
+    session.stop()
+
+
+class Lake:
+    """A table of one of the formats."""
+
+    def __init__(self, kind: str, folder: Path, spark: SparkSession, context: Callable[..., SinkContext]) -> None:
+        self.kind, self.folder = kind, folder
+        self.table = f"delta.`{folder}/t`" if kind == "delta" else f"{folder.name.replace('-', '_')}.db.t"
+        self._spark, self._context = spark, context
+
+    def sink(self, settings: dict[str, Any] | None = None, **spec: Any) -> Any:
+        if self.kind == "delta":
+            section: Any = DeltaSink(path=f"{self.folder}/t", **spec)
+        else:
+            catalog = {"type": "hadoop", "warehouse": f"{self.folder}/warehouse"}
+            section = IcebergSink(table=self.table, catalog=catalog, **spec)
+        return open_sink(section, self._context(**(settings or {})))
+
+    def rows(self, *columns: str) -> list[tuple[Any, ...]]:
+        return sorted(tuple(row) for row in self._spark.table(self.table).select(*columns).collect())
+
+    def types(self) -> dict[str, str]:
+        return dict(self._spark.table(self.table).dtypes)
+
+
+@pytest.fixture(params=["delta", "iceberg"])
+def lake(
+    request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession, context: Callable[..., SinkContext]
+) -> Lake:
+    return Lake(request.param, tmp_path, spark, context)
+
+
+def test_a_repeated_batch_is_there_once(lake: Lake, numbers: Rows, batch: Batch) -> None:
+    assert lake.sink(keep_position=True).write(numbers(0, 5), batch(0, 0, 5)).written == 5
+    again = lake.sink(keep_position=True).write(numbers(0, 5), batch(0, 0, 5))
+    assert (again.written, again.repeated) == (5, True)
+    sink = lake.sink(keep_position=True)
+    assert sink.write(numbers(5, 7), batch(1, 5, 7)).repeated is False
+    assert sink.write(numbers(5, 7), batch(1, 5, 7)).repeated is True
+    assert lake.rows("n", "_kafka.offset") == [(n, n) for n in range(7)]
+    # A second checkpoint loses nothing of the first.
+    assert sink.write(numbers(7, 8), batch(0, 7, 8, "q2")).repeated is False
+    assert lake.rows("n") == [(n,) for n in range(8)]
+
+
+def test_columns_evolve(lake: Lake, numbers: Rows, batch: Batch) -> None:
+    first = ("cast(n as int) as n", "cast(n as float) as x", "named_struct('a', n) as s")
+    wider = ("n + 3000000000 as n", "cast(n as double) as x", "named_struct('a', n, 'b', 'x') as s", "'new' as t")
+    lake.sink().write(numbers(0, 1, *first), batch(0, 0, 1))
+    with pytest.raises(SinkRefused, match=r"column s.b \(string\) is not in the target|column n is int in the target"):
+        lake.sink({"columns": "fail"}).write(numbers(1, 2, *wider), batch(1, 1, 2))
+    lake.sink({"columns": "ignore"}).write(numbers(1, 2, *first, "'new' as t"), batch(1, 1, 2))
+    changes = lake.sink().prepare(numbers(2, 3, *wider).schema)
+    assert [change for change in changes if "TBLPROPERTIES" not in change] == [
+        f"ALTER TABLE {lake.table} ALTER COLUMN `n` TYPE bigint",
+        f"ALTER TABLE {lake.table} ALTER COLUMN `x` TYPE double",
+        f"ALTER TABLE {lake.table} ADD COLUMNS (`s`.`b` string)",
+        f"ALTER TABLE {lake.table} ADD COLUMNS (`t` string)",
+    ]
+    sink = lake.sink()
+    sink.write(numbers(2, 3, *wider), batch(2, 2, 3))
+    sink.write(numbers(3, 4, *first[:1]), batch(3, 3, 4))
+    assert lake.types() == {"n": "bigint", "x": "double", "s": "struct<a:bigint,b:string>", "t": "string"}
+    assert lake.rows("n", "x", "s.a", "s.b", "t") == [
+        (0, 0.0, 0, None, None),
+        (1, 1.0, 1, None, None),
+        (3, None, None, None, None),
+        (3000000002, 2.0, 2, "x", "new"),
+    ]
+    with pytest.raises(SinkRefused, match=r"column n is bigint in the target and string in the rows"):
+        sink.write(numbers(4, 5, "'x' as n"), batch(4, 4, 5))
+
+
+def test_a_delta_upsert_keeps_the_newest_row_of_each_key(
+    tmp_path: Path, spark: SparkSession, context: Callable[..., SinkContext], numbers: Rows, batch: Batch
+) -> None:
+    lake = Lake("delta", tmp_path, spark, context)
+    columns = ("n % 3 as id", "n * 10 as v", "if(n = 10, 'd', 'u') as op")
+    sink = lake.sink(mode=Upsert(key=(ID,), deletes=Sql("op = 'd'")))
+    sink.write(numbers(0, 10, *columns), batch(0, 0, 10))
+    assert lake.rows("id", "v") == [(0, 90), (1, 70), (2, 80)]
+    assert sink.write(numbers(0, 10, *columns), batch(0, 0, 10)).repeated is True
+    # An older row, read again by another checkpoint, does not win; the row of 10 deletes key 1.
+    sink.write(numbers(0, 6, *columns), batch(0, 0, 6, "q2"))
+    sink.write(numbers(10, 11, *columns), batch(1, 10, 11))
+    assert lake.rows("id", "v") == [(0, 90), (2, 80)]
+
+
+def test_a_delta_transaction_is_written_once_by_delta_itself(
+    tmp_path: Path,
+    spark: SparkSession,
+    context: Callable[..., SinkContext],
+    numbers: Rows,
+    batch: Batch,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two drivers that look up the last batch at the same time."""
+    for name, mode in (("append", "append"), ("upsert", Upsert(key=(ID,)))):
+        lake = Lake("delta", tmp_path / name, spark, context)
+        sink = lake.sink(mode=mode)
+        sink.write(numbers(0, 3, "n as id", "n as v"), batch(0, 0, 3))
+        with monkeypatch.context() as patch:
+            patch.setattr(type(sink), "_last", lambda *_: -1)
+            sink.write(numbers(0, 3, "n as id", "n + 1 as v"), batch(0, 0, 3))
+        assert lake.rows("id", "v") == [(0, 0), (1, 1), (2, 2)], name
+
+
+def test_iceberg_tables_are_partitioned_by_hours_and_their_catalog_caches_nothing(
+    tmp_path: Path, spark: SparkSession, context: Callable[..., SinkContext], numbers: Rows, batch: Batch
+) -> None:
+    lake = Lake("iceberg", tmp_path, spark, context)
+    at = "timestamp'2026-01-01 22:00:00' + make_interval(0, 0, 0, 0, n) as at"
+    lake.sink(time=FieldPath(("at",))).write(numbers(0, 3, "n", at), batch(0, 0, 3))
+    assert spark.table(f"{lake.table}.partitions").count() == 3
+    spark.conf.set("spark.sql.catalog.cached", "org.apache.iceberg.spark.SparkCatalog")
+    with pytest.raises(SinkRefused, match=r"set spark.sql.catalog.cached.cache-enabled=false"):
+        open_sink(IcebergSink(table="cached.db.t"), context())
+    with pytest.raises(SinkRefused, match=r"sink.iceberg.table: db.t is no catalog.namespace.table"):
+        open_sink(IcebergSink(table="db.t"), context())
