@@ -86,6 +86,7 @@ class BatchRunner:
             context = self.opened.context(records.sparkSession, state)
             stepping = Stepping(self.opened, context, decoded, batch)
             counts = self._written(stepping, records, batch, started)
+            self._limit.note(counts.dead)
         finally:
             decoded.rows.unpersist()
         if not counts.repeated:

@@ -147,7 +147,7 @@ def tagged(opened: Opened, context: StepContext) -> Callable[[DataFrame], DataFr
 
     def apply(rows: DataFrame) -> DataFrame:
         rows = apply_steps(rows, opened.pipeline.steps, context)
-        return rows if opened.gate is None else opened.gate.tag(rows)
+        return rows if opened.gate is None else opened.gate.tag(rows, context.state)
 
     return apply
 

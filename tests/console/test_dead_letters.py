@@ -39,7 +39,9 @@ class Desk:
         self._capsys = capsys
         self._producer = Producer({"bootstrap.servers": kafka, "linger.ms": 5})
         self.admin = AdminClient({"bootstrap.servers": kafka})
-        new = [NewTopic(source, 2), NewTopic(self.letters, 1)]
+        # The broker would delete what is older than a week.
+        kept = {"retention.ms": "-1"}
+        new = [NewTopic(source, 2, config=kept), NewTopic(self.letters, 1, config=kept)]
         for future in self.admin.create_topics(new).values():
             future.result()
 

@@ -25,6 +25,10 @@ class ErrorLimit:
     clock: Callable[[], float] = time.monotonic
     _batches: deque[tuple[float, int]] = field(default_factory=deque, init=False)
 
+    def note(self, dead: int) -> None:
+        """Count the dead letters of a batch that was written."""
+        self._batches.append((self.clock(), dead))
+
     def problem(self, dead: int, rows: int) -> str | None:
         """Why a batch must not be written; None if its dead letters are within the limit.
 
@@ -33,8 +37,7 @@ class ErrorLimit:
             rows: All of its rows.
         """
         if isinstance(self.at_most, PerHour):
-            now = self.clock()
-            while self._batches and self._batches[0][0] <= now - _HOUR:
+            while self._batches and self._batches[0][0] <= self.clock() - _HOUR:
                 self._batches.popleft()
             before = sum(count for _, count in self._batches)
             if before + dead > self.at_most.rows:
@@ -42,7 +45,6 @@ class ErrorLimit:
                     f"errors.at-most: {before + dead:,} records failed within an hour, {dead:,} of them in this batch;"
                     f" at most {self.at_most.rows:,} per hour may"
                 )
-            self._batches.append((now, dead))
         elif self.at_most is not None and dead > self.at_most * rows:
             return (
                 f"errors.at-most: {dead:,} of the {rows:,} records of this batch failed; at most {self.at_most:g} may"

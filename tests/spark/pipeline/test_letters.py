@@ -153,6 +153,9 @@ def test_the_share_and_the_number_of_errors_that_stop_a_pipeline() -> None:
     now = [0.0]
     hourly = ErrorLimit(PerHour(10), clock=lambda: now[0])
     assert hourly.problem(6, 100) is None
+    # A batch that is tried again is counted once.
+    assert hourly.problem(6, 100) is None
+    hourly.note(6)
     assert hourly.problem(5, 100) == (
         "errors.at-most: 11 records failed within an hour, 5 of them in this batch; at most 10 per hour may"
     )
