@@ -31,6 +31,7 @@ from rest_proxy.errors import TRANSLATED
 from rest_proxy.http.access import ProxyAccess
 from rest_proxy.http.metrics import former_metrics, watch
 from rest_proxy.http.negotiation import error_response, unnegotiated
+from rest_proxy.http.open_rows import open_rows
 from rest_proxy.http.rows import ROWS
 from rest_proxy.proxy import MakeRegistry, registry_client, running
 from rest_proxy.settings import RestProxySettings
@@ -67,7 +68,7 @@ def create_app(
     api = Api(
         name="rest",
         contract=CONTRACT,
-        rows=[row for row in (*ROWS, *V3_ROWS) if settings.serves(row.path)],
+        rows=open_rows([row for row in (*ROWS, *V3_ROWS) if settings.serves(row.path)], settings.endpoint_lists),
         error_response=error_response,
         body_limits={BodyLimit.USUAL: settings.request_max_bytes},
         unrouted_media_types=unnegotiated,

@@ -12,6 +12,7 @@ from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.settings import LOG
+from rest_proxy.http.endpoints import EndpointLists, parse_endpoints
 from serdes.client.config import client_options
 from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming, Strategy
@@ -89,11 +90,23 @@ class RestProxySettings(HttpSettings):
     rate_limit_timeout_ms: int = Field(0, alias="rate.limit.timeout.ms", ge=0)
     rate_limit_default_cost: int = Field(1, alias="rate.limit.default.cost", ge=0)
     rate_limit_costs: Annotated[Mapping[str, int], BeforeValidator(_costs)] = Field({}, alias="rate.limit.costs")
+    allowed_endpoints: Annotated[frozenset[str], BeforeValidator(parse_endpoints)] = Field(
+        frozenset(), alias="api.endpoints.allowlist"
+    )
+    blocked_endpoints: Annotated[frozenset[str], BeforeValidator(parse_endpoints)] = Field(
+        frozenset(), alias="api.endpoints.blocklist"
+    )
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
         """Properties of kafka-rest that have no effect here -> the reason."""
         return {**super().without_effect(), **_WITHOUT_EFFECT}
+
+    @classmethod
+    def not_kept(cls) -> Mapping[str, str]:
+        """Properties that are a guard this server does not keep -> what its refusal says."""
+        aliases = cls._aliases()
+        return {name: reason for name, reason in super().not_kept().items() if name not in aliases}
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
@@ -151,6 +164,11 @@ class RestProxySettings(HttpSettings):
             _strategy("schema.registry.key.subject.name.strategy", self.key_naming),
             _strategy("schema.registry.value.subject.name.strategy", self.value_naming),
         )
+
+    @property
+    def endpoint_lists(self) -> EndpointLists:
+        """The endpoints that are served."""
+        return EndpointLists(self.allowed_endpoints, self.blocked_endpoints)
 
     @property
     def host_names(self) -> list[str]:

@@ -16,8 +16,8 @@ _SHORTEST_SECRET = 32
 #: Property -> the value that disables it, or None. A property that cannot be honoured is refused, not ignored.
 _NOT_KEPT = {
     "allow.everyone.if.no.acl.found": "what no rule allows is never allowed",
-    "api.endpoints.allowlist": "is not kept here; put a proxy that does in front",
-    "api.endpoints.blocklist": "is not kept here; put a proxy that does in front",
+    "api.endpoints.allowlist": "the REST proxy keeps it, and no other server",
+    "api.endpoints.blocklist": "the REST proxy keeps it, and no other server",
     "magicbyte.audit.output": "there is no audit log yet",
     "magicbyte.audit.events": "there is no audit log yet",
     "magicbyte.audit.on.failure": "there is no audit log yet",
@@ -68,6 +68,11 @@ class SecuritySettings(TlsSettings, SignInSettings):
     properties: Mapping[str, str] = Field(default_factory=dict, exclude=True, repr=False)
     previous_instance_secret: OptionalSecret = Field(None, alias="magicbyte.inter.instance.secret.previous")
 
+    @classmethod
+    def not_kept(cls) -> Mapping[str, str]:
+        """Properties that are a guard this server does not keep -> what its refusal says."""
+        return _NOT_KEPT
+
     @property
     def rule_store(self) -> str:
         """The store of rules: `log`, or `file:` and a path; empty if there are no rules."""
@@ -90,10 +95,11 @@ class SecuritySettings(TlsSettings, SignInSettings):
         Raises:
             SettingsError: A value is wrong, or a property asks for a protection that does not exist; it is named.
         """
-        for name, reason in _NOT_KEPT.items():
+        not_kept = cls.not_kept()
+        for name, reason in not_kept.items():
             if properties.get(name, "").strip().lower() not in _HARMLESS:
                 raise SettingsError(f"{name}: {reason}")
-        kept = {name: value for name, value in properties.items() if name not in _NOT_KEPT}
+        kept = {name: value for name, value in properties.items() if name not in not_kept}
         return super().from_properties(with_confluents_names(kept))
 
     def check_security(self, listeners: Mapping[str, bool]) -> None:

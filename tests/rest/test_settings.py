@@ -120,7 +120,15 @@ def test_what_is_passed_on() -> None:
         (BASE | {"consumer.request.timeout.ms": "soon"}, "consumer.request.timeout.ms: "),
         (BASE | {"producer.acks": "2"}, "producer.acks: "),
         (BASE | {"authentication.method": "KERBEROS"}, "KERBEROS is not kept here"),
-        (BASE | {"api.endpoints.blocklist": "api.v3.*"}, "api.endpoints.blocklist: is not kept here"),
+        (
+            BASE | {"api.endpoints.blocklist": "api.v3.acls.*, api.v3.topic.*"},
+            "api.endpoints.blocklist: Value error, there is no endpoint api.v3.topic.*; did you mean api.v3.topics.*?",
+        ),
+        (
+            BASE | {"api.endpoints.allowlist": "api.v2.produce-to-topic"},
+            "api.endpoints.allowlist: Value error, there is no endpoint api.v2.produce-to-topic; did you mean"
+            " api.v2.produce-to-topic.*?",
+        ),
         (
             BASE | {"schema.registry.key.subject.name.strategy": "a.b.NoStrategy"},
             "schema.registry.key.subject.name.strategy: there is no a.b.NoStrategy, only TopicNameStrategy, ",

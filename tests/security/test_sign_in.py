@@ -266,7 +266,7 @@ def listening(**given: str) -> dict[str, str]:
         ),
         (HttpSettings, {"allow.everyone.if.no.acl.found": "true"}, "allow.everyone.if.no.acl.found: what no rule"),
         (HttpSettings, {"magicbyte.audit.output": "stdout"}, "magicbyte.audit.output: there is no audit log yet"),
-        (HttpSettings, {"api.endpoints.allowlist": "api.v3.*"}, "api.endpoints.allowlist: is not kept here"),
+        (HttpSettings, {"api.endpoints.allowlist": "api.v3.*"}, "api.endpoints.allowlist: the REST proxy keeps it"),
         (HttpSettings, {"rest.servlet.initializor.classes": "com.acme.X"}, "rest.servlet.initializor.classes: com"),
         (HttpSettings, {"magicbyte.inter.instance.secret": "planted"}, "magicbyte.inter.instance.secret: Value error"),
         (
