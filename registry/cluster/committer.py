@@ -8,13 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from magicbyte.kit.errors import ApiError
 from registry.cluster.out_of_memory import end_process
+from registry.cluster.outcome import Outcome
 from registry.decide import Decision, Unanswered
 from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
 from registry.state.view import View
@@ -34,7 +34,7 @@ Command = Callable[[View, int], Decision[T]]
 
 class _Waiting(Struct, frozen=True):
     command: Command[Any]
-    future: Future[Any]
+    outcome: Outcome[Any]
 
 
 class _Decided(Struct, frozen=True):
@@ -43,11 +43,11 @@ class _Decided(Struct, frozen=True):
     error: Exception | None = None
 
     def answer(self) -> None:
-        """Complete the caller's future."""
+        """Set the caller's outcome."""
         if self.error is not None:
-            self.waiting.future.set_exception(self.error)
+            self.waiting.outcome.set_error(self.error)
         else:
-            self.waiting.future.set_result(self.result)
+            self.waiting.outcome.set_result(self.result)
 
 
 class Applying:
@@ -133,18 +133,17 @@ class Committer:
         if self._thread.is_alive():
             self._thread.join()
 
-    def submit(self, command: Command[T]) -> Future[T]:
+    def submit(self, command: Command[T]) -> Outcome[T]:
         """Queue a command.
 
         Returns:
-            A future with the decision's result once its records are in the log, or with the error of the command or
-            the log.
+            The decision's result once its records are in the log, or the error of the command or the log.
         """
-        future: Future[T] = Future()
-        self._queue.put(_Waiting(command, future))
+        outcome: Outcome[T] = Outcome()
+        self._queue.put(_Waiting(command, outcome))
         if self._queue.qsize() >= self._awaited_length:
             self._length_reached.set()
-        return future
+        return outcome
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""
@@ -178,8 +177,6 @@ class Committer:
                     stopping = True
                 else:
                     batch.append(following)
-            # Skip commands that were cancelled before they were decided.
-            batch = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
             if batch:
                 self._commit(batch)
                 self._last_load = len(batch) + self._queue.qsize()
@@ -221,8 +218,8 @@ class Committer:
 
     def _refuse(self, batch: Sequence[_Waiting], error: Exception) -> None:
         for waiting in batch:
-            if not waiting.future.done():
-                waiting.future.set_exception(error)
+            if not waiting.outcome.is_done:
+                waiting.outcome.set_error(error)
 
     def _decide_and_append(self, batch: Sequence[_Waiting]) -> list[_Decided]:
         for _ in range(self._most_attempts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import TypeVar
 
 from magicbyte.kit.kafka.client_settings import KafkaSettingsError, client_config
@@ -17,6 +16,7 @@ from registry.cluster.group import GroupDescriber
 from registry.cluster.leader import Leader
 from registry.cluster.leadership import Leadership, Role
 from registry.cluster.node import Status, long_lived_objects
+from registry.cluster.outcome import Outcome
 from registry.log.kafka import KafkaLog
 from registry.log.port import LogError, LogReplaced, NotLeader, Offset
 from registry.log.topic import prepare_topic
@@ -94,13 +94,13 @@ class KafkaNode:
         self._log.close()
         log.info("log closed at offset %d", self.view.offset)
 
-    def submit(self, command: Command[T]) -> Future[T]:
+    def submit(self, command: Command[T]) -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
         if self._leadership.leads:
             return self._committer.submit(command)
-        refusal: Future[T] = Future()
+        refusal: Outcome[T] = Outcome()
         problem = self._topic.problem
-        refusal.set_exception(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
+        refusal.set_error(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
         return refusal
 
     def call_after_changes(self, action: Callable[[], None]) -> None:

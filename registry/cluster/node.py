@@ -10,12 +10,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from registry.cluster.committer import Command, Committer
+from registry.cluster.outcome import Outcome
 from registry.log.port import Log, LogError, Offset
 from registry.state.view import View
 
@@ -58,8 +58,8 @@ class Node(Protocol):
     def stop(self) -> None:
         """Finish pending writes and close the log, even if the start is not complete."""
 
-    def submit(self, command: Command[T]) -> Future[T]:
-        """Queue a write; the future fails with NotLeader if another node must take it."""
+    def submit(self, command: Command[T]) -> Outcome[T]:
+        """Queue a write; the outcome is NotLeader if another node must take it."""
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view, in the thread that makes it, before writers get a result."""
@@ -131,7 +131,7 @@ class SharedLogNode:
         self._log.close()
         log.info("log closed at offset %d", self.view.offset)
 
-    def submit(self, command: Command[T]) -> Future[T]:
+    def submit(self, command: Command[T]) -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
         return self._committer.submit(command)
 

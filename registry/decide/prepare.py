@@ -110,9 +110,10 @@ def inherit(view: View, request: Registration, config: Config, next_number: int)
             raise errors.EMPTY_SCHEMA()
         content = replace(content, text=previous.text, schema_type=previous.schema_type, references=previous.references)
     metadata = content.metadata or (previous.metadata if previous else None)
-    metadata = _merge_metadata(config.default_metadata, metadata, config.override_metadata)
     rule_set = content.rule_set or (previous.rule_set if previous else None)
-    rule_set = _merge_rules(config.default_rule_set, rule_set, config.override_rule_set)
+    if config.edits_contents:
+        metadata = _merge_metadata(config.default_metadata, metadata, config.override_metadata)
+        rule_set = _merge_rules(config.default_rule_set, rule_set, config.override_rule_set)
     if request.version != 0 or (metadata and VERSION_PROPERTY in metadata.properties):
         number = request.version if request.version > 0 else next_number
         metadata = (metadata or Metadata()).with_property(VERSION_PROPERTY, str(number))

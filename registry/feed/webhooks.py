@@ -13,6 +13,7 @@ import httpx
 import orjson
 
 from magicbyte.kit.secret import hide_user_info
+from registry.cluster.handover import Handover
 from registry.cluster.node import Node
 from registry.decide import Decision
 from registry.feed.changes import Change, TooOld, changes_since
@@ -81,6 +82,7 @@ class Webhooks:
         self._nothing_until = -1
         #: The last mark of another node, and when this node saw it first.
         self._heard: tuple[Posted, float] | None = None
+        self._handover = Handover()
 
     @property
     def _view(self) -> View:
@@ -148,7 +150,7 @@ class Webhooks:
             return Decision(result=True, records=(Record(key, records.encode_posted(self._name, offset), now),))
 
         try:
-            return await asyncio.wrap_future(self._node.submit(mark))
+            return await self._handover.wait(self._node.submit(mark))
         except LogError as error:
             log.warning("the mark of posted changes could not be written: %s", error)
             return False

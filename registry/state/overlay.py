@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, Protocol, TypeVar, overload
+from typing import Final, Protocol, TypeVar, cast, overload
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -31,11 +31,17 @@ _GONE: Final = _Gone()
 
 
 class Layer(Table[K, V]):
-    """A table of changes over a base, which stays unchanged."""
+    """A table of changes over a base, which stays unchanged.
+
+    Most tables of an overlay never change. Until the first change, `get` is an attribute with the base's own method,
+    which costs no call. A base that is a layer has no such method to borrow: it may change.
+    """
 
     def __init__(self, base: Table[K, V]) -> None:
         self._base = base
         self._changes: dict[K, V | _Gone] = {}
+        if base.__class__ is not Layer:
+            self.get = base.get  # type: ignore[method-assign]
 
     @overload
     def get(self, key: K, /) -> V | None: ...
@@ -43,14 +49,18 @@ class Layer(Table[K, V]):
     def get(self, key: K, default: V, /) -> V: ...
     def get(self, key: K, default: V | None = None, /) -> V | None:
         """The layer's value, else the base's."""
-        if key in self._changes:
-            change = self._changes[key]
-            return default if isinstance(change, _Gone) else change
-        value = self._base.get(key)
-        return default if value is None else value
+        change = self._changes.get(key)
+        if change is None:
+            change = self._base.get(key)
+        return default if change is None or change is _GONE else cast("V", change)
+
+    def _change(self, key: K, value: V | _Gone) -> None:
+        if not self._changes:
+            vars(self).pop("get", None)
+        self._changes[key] = value
 
     def __setitem__(self, key: K, value: V, /) -> None:
-        self._changes[key] = value
+        self._change(key, value)
 
     def __contains__(self, key: object, /) -> bool:
         return not isinstance(self._changes[key], _Gone) if key in self._changes else key in self._base
@@ -66,7 +76,7 @@ class Layer(Table[K, V]):
     def pop(self, key: K, default: None, /) -> V | None:
         """Hide the key; the base keeps it."""
         value = self.get(key)
-        self._changes[key] = _GONE
+        self._change(key, _GONE)
         return default if value is None else value
 
 

@@ -143,15 +143,6 @@ class Versions:
 
     # Changes, made by the view as it applies records
 
-    def _shared(self, version: Version) -> Version:
-        """The version, sharing its text with the stored versions that have it, so that each text is kept once."""
-        held = self.tables.texts.get(version.text)
-        if held is None:
-            return version
-        stored = _all(held)[0]
-        same = stored.kept == version.kept
-        return replace(version, kept=stored.kept if same else kept_form(version.content.with_text(stored.text)))
-
     def _contradicted(self, version: Version) -> bool:
         """Tell whether a version's id belongs to another content."""
         identity = _identity(context_of(version.subject), version.schema_id)
@@ -159,34 +150,39 @@ class Versions:
             return False
         return not same_identity(self._with_identity(identity)[0].content, version.content)
 
-    def _contest(self, version: Version) -> bool:
-        """Return whether a new version claims an id of another content; mark such an id as contested."""
-        identity = _identity(context_of(version.subject), version.schema_id)
-        held = self.tables.ids.get(identity)
-        if held is None or same_identity(_all(held)[0].content, version.content):
-            return False
-        self.tables.contested[identity] = True
-        return True
+    def _put(self, version: Version) -> bool:
+        """Add a version; its subject must not have one with that number.
 
-    def _put(self, version: Version) -> None:
-        """Add a version; its subject must not have one with that number."""
-        context = context_of(version.subject)
+        It shares its text with the stored versions that have it, so that each text is kept once.
+
+        Returns:
+            Whether it claims an id of another content; the id is then contested.
+        """
+        subject, number, text, tables = version.subject, version.number, version.text, self.tables
+        context = context_of(subject)
         identity = _identity(context, version.schema_id)
-        text = version.text
-        self._note_reference(version.subject, version.number)
-        self.tables.ids[identity] = _plus(self.tables.ids.get(identity), version)
-        self.tables.texts[text] = _plus(self.tables.texts.get(text), version)
+        same_id, same_text = tables.ids.get(identity), tables.texts.get(text)
+        contests = same_id is not None and not same_identity(_all(same_id)[0].content, version.content)
+        if contests:
+            tables.contested[identity] = True
+        if same_text is not None:
+            version = _sharing_text(version, _all(same_text)[0])
+        self._note_reference(subject, number)
+        tables.ids[identity] = version if same_id is None else (*_all(same_id), version)
+        # The table keeps the key that it has, which is the text that the versions share.
+        tables.texts[text] = version if same_text is None else (*_all(same_text), version)
         if self._digests is not None:
             with self._digesting:
                 self._index_digest(identity)
         self._raise_highest_id(context, version.schema_id)
         if version.references:
             self._refer(version)
-        versions = self._writable(version.subject)
-        if not versions or versions[-1].number < version.number:
+        versions = self._writable(subject)
+        if not versions or versions[-1].number < number:
             versions.append(version)
         else:
-            versions.insert(bisect_left(versions, version.number, key=_number), version)
+            versions.insert(bisect_left(versions, number, key=_number), version)
+        return contests
 
     def _note_reference(self, subject: str, number: int) -> None:
         # In old topics a reference may be to the latest version instead of a number.
@@ -204,11 +200,11 @@ class Versions:
             if referrer not in (present := self.tables.referrers.get(target, ())):
                 self.tables.referrers[target] = (*present, referrer)
 
-    def _remove(self, subject: str, number: int) -> None:
-        """Remove a version if it exists."""
+    def _remove(self, subject: str, number: int) -> Version | None:
+        """Remove a version if it exists; return it."""
         version = self.version(subject, number)
         if version is None:
-            return
+            return None
         self._note_reference(subject, number)
         _take_out(self.tables.ids, _identity(context_of(subject), version.schema_id), version)
         _take_out(self.tables.texts, version.text, version)
@@ -220,6 +216,7 @@ class Versions:
         del versions[bisect_left(versions, number, key=_number)]
         if not versions:
             self.tables.subjects.pop(subject, None)
+        return version
 
     def _replace(self, old: Version, new: Version) -> None:
         """Replace a version by one with the same subject, number, id and text."""
@@ -248,8 +245,10 @@ def _all(held: Held | None) -> tuple[Version, ...]:
     return held if isinstance(held, tuple) else (held,)
 
 
-def _plus(held: Held | None, version: Version) -> Held:
-    return version if held is None else (*_all(held), version)
+def _sharing_text(version: Version, stored: Version) -> Version:
+    """The version with the text, and if it is the same the whole content, of a stored version that has this text."""
+    same = stored.kept == version.kept
+    return replace(version, kept=stored.kept if same else kept_form(version.content.with_text(stored.text)))
 
 
 def _take_out(table: Table[K, Held], key: K, version: Version) -> None:

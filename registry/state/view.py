@@ -131,12 +131,13 @@ class View(Versions):
         Raises:
             MemoryError: The view may have applied only a part of the entry; discard the view.
         """
-        value: dict[str, Any] | None
         try:
             if decoded is not None:
                 # The writer took the key's bytes from `key_bytes`, so there are no new bytes to remember.
-                key, value = Key(records.SCHEMA, decoded.subject, decoded.number), _summary(decoded)
                 self._put_version(decoded, entry)
+                if self._base is None:
+                    key = Key(records.SCHEMA, decoded.subject, decoded.number)
+                    self.recent.append(Applied(entry.offset, key, _summary(decoded), entry.timestamp))
             else:
                 key = records.decode_key(entry.key)
                 value = None if entry.value is None else records.decode_value(entry.value)
@@ -146,8 +147,8 @@ class View(Versions):
                 self._remember_key(key, entry.key)
                 if value is not None:
                     value.pop("schema", None)
-            if self._base is None:
-                self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
+                if self._base is None:
+                    self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
         except Undecodable as error:
             self._count(error.reason, entry, f"skipped ({error.reason}): {error}")
             if _RULE_KEY.search(entry.key or b""):
@@ -188,11 +189,9 @@ class View(Versions):
 
     def _put_version(self, version: Version, entry: LogEntry) -> None:
         """Store a version in place of the one with its number, if there is one."""
-        replaced = self.version(version.subject, version.number)
-        self._remove(version.subject, version.number)
-        if self._contest(version):
+        replaced = self._remove(version.subject, version.number)
+        if self._put(version):
             self._count("id conflict", entry, f"claims id {version.schema_id}, which stands for another schema")
-        self._put(self._shared(version))
         if replaced is not None and replaced.schema_id != version.schema_id and self._base is None:
             self._warn_of_lost_id(replaced)
 

@@ -7,7 +7,7 @@ import logging
 import sys
 from types import FrameType
 
-from magicbyte.kit.stop_signals import handle_stop_signals
+from magicbyte.kit.processes.stop_signals import handle_stop_signals
 
 
 def main() -> int:

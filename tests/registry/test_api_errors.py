@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import pytest
@@ -14,6 +13,7 @@ from starlette.testclient import TestClient
 from registry.app import create_app
 from registry.cluster.committer import Command
 from registry.cluster.node import SharedLogNode
+from registry.cluster.outcome import Outcome
 from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader, Offset, Record
 from registry.settings import RegistrySettings
@@ -114,9 +114,9 @@ class Follower(SharedLogNode):
 
     leader: str | None = None
 
-    def submit(self, command: Command[T]) -> Future[T]:
-        refused: Future[T] = Future()
-        refused.set_exception(NotLeader(f"{command} is for the leader"))
+    def submit(self, command: Command[T]) -> Outcome[T]:
+        refused: Outcome[T] = Outcome()
+        refused.set_error(NotLeader(f"{command} is for the leader"))
         return refused
 
     def leader_url(self) -> str | None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.cluster.committer import Committer
+from registry.cluster.outcome import Outcome
 from registry.decide import (
     Decision,
     Registration,
@@ -157,9 +157,9 @@ def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, vie
     waiting = [committer.submit(registration("a", '"int"')), committer.submit(registration("b", '"int"'))]
     log.fault = "refused"
     committer.start()
-    for future in waiting:
+    for outcome in waiting:
         with pytest.raises(LogError, match="the disk is full"):
-            future.result(5)
+            outcome.result(5)
     assert view.subjects() == []
     assert committer.submit(registration("a", '"int"')).result(5).schema_id == 1
     committer.stop()
@@ -181,9 +181,9 @@ def test_a_defect_in_one_command_is_that_commands_own(committer: Committer) -> N
     def broken(_view: View, _now: int) -> Decision[None]:
         raise ZeroDivisionError
 
-    future: Future[None] = committer.submit(broken)
+    outcome: Outcome[None] = committer.submit(broken)
     with pytest.raises(ZeroDivisionError):
-        future.result(5)
+        outcome.result(5)
     assert committer.submit(registration("s", '"int"')).result(5).number == 1
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from magicbyte.testing import running_registry
 from registry.app import create_app
 from registry.cluster.committer import Command
 from registry.cluster.node import SharedLogNode
+from registry.cluster.outcome import Outcome
 from registry.http import offset_tokens
 from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader
@@ -219,9 +220,9 @@ class Follower(SharedLogNode):
 
     leader = ""
 
-    def submit(self, command: Command[T]) -> Future[T]:
-        refused: Future[T] = Future()
-        refused.set_exception(NotLeader(f"{command} is for the leader"))
+    def submit(self, command: Command[T]) -> Outcome[T]:
+        refused: Outcome[T] = Outcome()
+        refused.set_error(NotLeader(f"{command} is for the leader"))
         return refused
 
     def leader_url(self) -> str | None:

@@ -51,7 +51,7 @@ def _commit(pipeline: Any, progress: Any, group: str) -> None:
     """Write offsets to a group, so that tools for lag see them."""
     from confluent_kafka import Consumer, TopicPartition  # noqa: PLC0415 - not for --help
 
-    from magicbyte.kit.kafka import client_config  # noqa: PLC0415
+    from magicbyte.kit.kafka.client_settings import client_config  # noqa: PLC0415
 
     consumer = Consumer(
         {**client_config(pipeline.kafka, role="consumer"), "group.id": group, "enable.auto.commit": False}

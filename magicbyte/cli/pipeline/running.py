@@ -11,7 +11,7 @@ from typing import Any
 
 from magicbyte.cli.pipeline.outcome import FINDINGS, PROGRAM
 from magicbyte.cli.pipeline.session import pipeline_session, read_file, time_of
-from magicbyte.kit.stop_signals import handle_stop_signals
+from magicbyte.kit.processes.stop_signals import handle_stop_signals
 from serdes.console.outcome import tell
 
 

@@ -7,7 +7,7 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
-from magicbyte.kit.kafka import client_config
+from magicbyte.kit.kafka.client_settings import client_config
 from spark_avro.pipeline.file.sinks import KafkaSink
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.kafka.payload import SOURCE_HEADER, Encoding, topic_name

@@ -10,7 +10,7 @@ import orjson
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
-from magicbyte.kit.kafka import Config
+from magicbyte.kit.kafka.client_settings import Config
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
 from spark_avro.pipeline.sinks.identity import Ranges, source_ranges
 

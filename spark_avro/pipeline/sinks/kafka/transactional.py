@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, Resourc
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
-from magicbyte.kit.kafka import PRODUCER_DEFAULTS, Config, client_config
+from magicbyte.kit.kafka.client_settings import PRODUCER_DEFAULTS, Config, client_config
 from spark_avro.pipeline.file.sinks import KafkaSink
 from spark_avro.pipeline.ports import (
     BatchIdentity,
