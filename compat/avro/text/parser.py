@@ -105,7 +105,8 @@ class Parser:
         branches: dict[str, Node] = {}
         for element in value:
             if element.__class__ is str and element in PRIMITIVE_TYPES:
-                name, branch = element, Primitive(element, NO_PROPS)
+                name = element
+                branch: Node = Primitive(element, NO_PROPS)
             else:
                 branch = self._node(element, space)
                 name = branch_name(branch)

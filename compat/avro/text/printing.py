@@ -9,7 +9,7 @@ import math
 import struct
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, cast
 
 from compat.avro.nodes import (
     COMPLEX_TYPES,
@@ -79,7 +79,7 @@ def _nameless(node: Node, *, normalized: bool) -> str | None:
     if node.__class__ is Union and node.types <= PRIMITIVE_TYPES:
         texts = [
             _primitive(branch, normalized=normalized) if branch.props else _QUOTED[branch.type]
-            for branch in node.branches
+            for branch in cast("tuple[Primitive, ...]", node.branches)
         ]
         return f"[{','.join(texts)}]"
     return None

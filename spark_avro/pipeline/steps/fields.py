@@ -60,10 +60,7 @@ def drop(rows: DataFrame, step: Drop, _context: StepContext) -> DataFrame:
     for path in step.paths:
         type_at(path, rows.schema)
         last = path.parts[-1]
-        if len(path.parts) == 1:
-            rows = rows.drop(last)
-        else:
-            rows = change_parent(rows, path, _without(last))
+        rows = rows.drop(last) if len(path.parts) == 1 else change_parent(rows, path, _without(last))
     return rows
 
 
