@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.whole_file import write_whole
 from magicbyte.security.rights.rule_file import format_rules, parse_line
 from magicbyte.security.sign_in.edit_users import Line, changing
 from magicbyte.security.sign_in.password_hash import hash_password
@@ -102,7 +103,7 @@ def point_clients(files: Secured, registry_port: int) -> None:
             before = path.read_text(encoding="utf-8")
             after = re.sub(r"(?m)^schema\.registry\.url=.*$", line, before)
             if after != before:
-                path.write_text(after, encoding="utf-8")
+                write_whole(path, after.encode())
     except OSError as error:
         raise Failure(f"{error.filename} cannot be used: {error.strerror}") from None
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from magicbyte.cli.registry_settings import gather_settings
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.whole_file import write_whole
 from magicbyte.security.rights.rule import Rule, RuleError
 from magicbyte.security.rights.rule_file import format_rules, read_rule_file
 from magicbyte.security.rights.rule_json import rules_from_json, rules_to_json
@@ -85,10 +86,8 @@ class FileStore:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         if any(line.lstrip().startswith("#") for line in lines) and lines != [_NO_RULES]:
             raise Failure(f"{path} has comments, which would be lost; change it by hand")
-        part = path.with_name(f".{path.name}.part")
         try:
-            part.write_text(format_rules(rules) or f"{_NO_RULES}\n", encoding="utf-8")
-            part.replace(path)
+            write_whole(path, (format_rules(rules) or f"{_NO_RULES}\n").encode())
         except OSError as error:
             raise Failure(f"{path} cannot be written: {error.strerror}") from None
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.whole_file import write_whole
 from magicbyte.security.sign_in.users import check_name, parse_options, parse_user, read_lines
 
 
@@ -115,27 +115,12 @@ def changing(path: Path) -> Iterator[UsersFile]:
         fcntl.flock(folder, fcntl.LOCK_EX)
         users = UsersFile(path, read_lines(path) if path.exists() else [])
         yield users
-        _write(path, users.text)
+        try:
+            write_whole(path, (users.text or "# no users\n").encode(), mode=0o600)
+        except OSError as error:
+            raise Failure(f"{path} cannot be written: {error.strerror}") from None
     finally:
         os.close(folder)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        # The file is created with mode 0600.
-        descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise Failure(f"{path} cannot be written: {error.strerror}") from None
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor
-            file.write(text or "# no users\n")
-            file.flush()
-            os.fsync(file.fileno())
-        Path(part).replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            Path(part).unlink()
-        raise Failure(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _is_user(line: str) -> bool:

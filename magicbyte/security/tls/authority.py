@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,6 +13,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from magicbyte.kit.whole_file import write_whole
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, CertificateRevocationList
@@ -44,10 +45,8 @@ class Issued:
 
     def write(self, path: Path) -> Path:
         """Write key and certificate into one file that only its owner can read, in one step; returns the path."""
-        part = path.with_name(path.name + ".part")
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: PTH123  the mode
-            file.write(self.key_pem + self.certificate_pem)
-        return part.replace(path)
+        write_whole(path, self.key_pem + self.certificate_pem, mode=0o600)
+        return path
 
 
 class Authority:
