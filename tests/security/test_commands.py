@@ -281,3 +281,18 @@ def test_the_last_rule_and_the_last_user_can_be_removed(run: Run, tmp_path: Path
         assert run("acl", "remove", "--file", rules, *right)[0] == 0
     assert load_users([users]) == {}
     assert Authorizer(frozenset(), rules).rules.all == frozenset()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["acl list", "check", "register", "consume", "produce", "ids", "download", "set-compatibility", "plan", "apply"],
+)
+def test_every_command_with_a_registry_has_the_same_options_for_its_client(
+    command: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--config FILE" in shown
+    assert "--property NAME=VALUE" in shown
+    assert "such as basic.auth.user.info=${file:PATH:KEY} (MAGICBYTE_BASIC_AUTH_USER_INFO in the environment)" in shown

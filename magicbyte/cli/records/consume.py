@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from compat.schema import AVRO
+from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.cli.registry_settings import gather_settings
 from magicbyte.kit.failure import Failure
 from serdes.console import properties
@@ -69,9 +70,10 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 def add_client_properties(parser: argparse.ArgumentParser) -> None:
     """Add the options for the properties of both clients."""
+    add_client_settings(
+        parser, config_help="a .properties file of such properties", properties_of="the registry's client or the codec"
+    )
     add = parser.add_argument
-    add("--property", action="append", default=[], metavar="NAME=VALUE", help="of the registry's client or the codec")
-    add("--config", action="append", default=[], metavar="FILE", help="a .properties file of such properties")
     add("--command-property", action="append", default=[], metavar="NAME=VALUE", help="of the Kafka client")
     add("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.cli.registry_settings import gather_settings
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.whole_file import write_whole
@@ -133,21 +134,7 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--file", type=Path, metavar="FILE", help="the file of rules")
     where.add_argument("--schema-registry-url", metavar="URL", help="the registry with the rules in its log")
-    parser.add_argument(
-        "--config",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a .properties file of the registry's client, with credentials",
-    )
-    parser.add_argument(
-        "--property",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="of the registry's client, such as basic.auth.user.info=${file:/path:key}"
-        " (MAGICBYTE_BASIC_AUTH_USER_INFO in the environment)",
-    )
+    add_client_settings(parser)
 
 
 @contextmanager

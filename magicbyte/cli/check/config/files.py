@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.kit.failure import Failure
 
 _PROPERTIES = ".properties"
@@ -12,20 +13,10 @@ _PROPERTIES = ".properties"
 
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Add both options."""
-    parser.add_argument(
-        "--config",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"instead of the nearest magicbyte.toml; a {_PROPERTIES} file has settings of the registry's client",
-    )
-    parser.add_argument(
-        "--property",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of the registry's client, such as basic.auth.user.info=${file:PATH:KEY}",
+    add_client_settings(
+        parser,
+        config_help="instead of the nearest magicbyte.toml;"
+        f" a {_PROPERTIES} file has settings of the registry's client",
     )
 
 
