@@ -220,9 +220,11 @@ class RestProxySettings(HttpSettings):
         settings = {"url": self.schema_registry_url, **self.registry_properties()}
         try:
             # The command has resolved the placeholders of all properties.
-            return client_options(settings, are_resolved=True)
+            options = client_options(settings, are_resolved=True)
         except ConfigError as error:
             raise SettingsError(f"schema.registry.{error}") from None
+        # Only a proxy in the settings may see the credentials of this server.
+        return {**options, "trust_env": False}
 
     def _passed_on(self, prefix: str) -> dict[str, str]:
         aliases = self._aliases()

@@ -67,6 +67,7 @@ class BaseClient:
         retry: Retry | None = None,
         cache: CacheLimits | None = None,
         headers: Mapping[str, str] | None = None,
+        trust_env: bool = True,
     ) -> None:
         """A client that has not connected yet.
 
@@ -81,6 +82,7 @@ class BaseClient:
             retry: How often a failed request is retried.
             cache: The sizes of the caches, and how long latest versions are cached.
             headers: Additional headers of every request.
+            trust_env: Whether requests go through a proxy that the environment names, such as in HTTPS_PROXY.
 
         Raises:
             ConfigError: a URL is invalid, or an argument is out of range.
@@ -88,7 +90,7 @@ class BaseClient:
         self.urls, url_auth = split_urls(urls)
         #: All URLs that requests go to, the token endpoint's included.
         self._reached = (*self.urls, auth.token_url) if isinstance(auth, ClientCredentials) else self.urls
-        self._connection = Connection(tls or Tls(), proxy, timeout, transport)
+        self._connection = Connection(tls or Tls(), proxy, timeout, transport, trust_env)
         auth = auth or url_auth
         self.is_bare = (auth, tls or Tls(), proxy, transport, headers or {}) == (None, Tls(), None, None, {})
         requester = Requester(self.urls, auth, retry or Retry(), headers or {})

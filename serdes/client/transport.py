@@ -96,12 +96,14 @@ class Connection:
         proxy: The URL of an HTTP proxy.
         timeout: The limit for connecting, and for waiting for an answer, in seconds.
         transport: An httpx transport instead of the network.
+        trust_env: Whether to use the proxies in the environment's variables.
     """
 
     tls: Tls = Tls()
     proxy: str | None = None
     timeout: float = 30.0
     transport: Any = None
+    trust_env: bool = True
 
     def open(self, urls: tuple[str, ...]) -> httpx.Client:
         """A blocking HTTP client."""
@@ -119,7 +121,12 @@ class Connection:
         transport = self.transport or _mock_transport(urls)
         if transport is not None:
             return {"transport": transport, "timeout": self.timeout}
-        return {"verify": self._verify(urls), "proxy": self.proxy, "timeout": self.timeout}
+        return {
+            "verify": self._verify(urls),
+            "proxy": self.proxy,
+            "timeout": self.timeout,
+            "trust_env": self.trust_env,
+        }
 
     def _verify(self, urls: tuple[str, ...]) -> ssl.SSLContext:
         if any(url.startswith("https") for url in urls):

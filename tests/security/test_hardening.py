@@ -24,6 +24,7 @@ from magicbyte.security.principal import Peer, Principal
 from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.security.sign_in.settings import SignInSettings
+from magicbyte.testing import running_registry, running_rest_proxy
 from registry.feed import outgoing
 from registry.feed.outgoing import ForbiddenAddress, post_to_allowed
 from rest_proxy.errors import delivery_error, from_kafka
@@ -287,3 +288,20 @@ def test_a_dry_run_denies_nothing_and_says_so(start_either: Start, tmp_path: Pat
         counted = r'magicbyte_authorization_total\{operation="DESCRIBE",outcome="dry_run",type="\w+"\} [1-9]'
         assert re.search(counted, text), [line for line in text.splitlines() if "authorization" in line]
     assert "magicbyte.authorization.dry.run: User:reader would be denied DESCRIBE on" in server.log.read_text()
+
+
+def test_the_rest_proxy_uses_no_http_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    body = json.dumps({"value_schema": '"int"', "records": [{"value": 1}]})
+    headers = {"content-type": "application/vnd.kafka.avro.v2+json"}
+    with (
+        running_registry() as registry,
+        running_rest_proxy("127.0.0.1:1", registry.url) as proxy,
+        httpx.Client(trust_env=False, timeout=30) as client,
+    ):
+        # There is no broker, but the schema is registered before anything is sent.
+        client.post(f"{proxy.url}/topics/t?timeout=1", content=body, headers=headers)
+        assert client.get(f"{registry.url}/subjects").json() == ["t-value"]
