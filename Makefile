@@ -10,16 +10,16 @@ CHECKED := $(PACKAGES) tests bench $(wildcard examples)
 
 # What `make test AREA=...` runs; all of tests/ without it.
 TESTS_compat := tests/compat
-TESTS_json := $(wildcard tests/compat/test_json_schema*.py)
+TESTS_json := tests/compat/json_schema
 TESTS_registry := tests/registry
-TESTS_serdes := tests/serdes tests/console tests/plugin
+TESTS_serdes := tests/serdes tests/plugin
 TESTS_http := tests/http
 TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
 TESTS_security := tests/security
-TESTS_platform := tests/platform tests/structure tests/install tests/managed
-TESTS_brokers := $(shell grep -lw 'kafka\|temporary_broker' tests/registry/test_*.py) tests/rest tests/platform/test_broker.py
+TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed
+TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 

@@ -43,7 +43,7 @@ def load(path: str) -> Any:
     return module
 
 
-codec = load("serdes/test_codec_differential.py")
+codec = load("serdes/codec/test_codec_differential.py")
 Seeded = codec.fuzz.Seeded
 
 #: The schema id of all messages.

@@ -14,7 +14,7 @@ from magicbyte.kit.secret import Secret, is_secret, shown
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
-from tests.security.rule_servers import wait_for
+from tests.security.rights.rule_servers import wait_for
 
 
 def test_placeholders_stand_for_what_files_and_variables_hold(tmp_path: Path):

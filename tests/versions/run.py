@@ -33,14 +33,14 @@ PROTOBUF = ("compat", "serdes", "check", "console")
 #: What the core is made of. What needs all extras, minutes, or a compiler is left to `make test`.
 CORE = (*PROTOBUF, "plugin", "registry", "http", "rest", "platform", "install/test_slim.py")
 LEFT_OUT = (
-    "compat/test_protobuf_protoc.py",
+    "compat/protobuf/test_protobuf_protoc.py",
     "platform/test_jars.py",
     "platform/test_java.py",
-    "registry/test_cluster.py",
-    "registry/test_contract.py",
-    "registry/test_crash.py",
-    "rest/test_contract.py",
-    "rest/test_peers.py",
+    "registry/cluster/test_cluster.py",
+    "registry/http/test_contract.py",
+    "registry/cluster/test_crash.py",
+    "rest/http/test_contract.py",
+    "rest/consume/test_peers.py",
     "rest/test_reliability.py",
 )
 
@@ -60,7 +60,7 @@ TOOLS = (
 #: A library of two years ago warns of what is deprecated in this year's, and lacks some of what ours is compared with.
 OLDEST = (
     *("-W", "ignore::DeprecationWarning"),
-    "--ignore=tests/registry/test_clients.py",
+    "--ignore=tests/registry/http/test_clients.py",
     "--ignore=tests/serdes/test_exports.py",
     "--ignore=tests/serdes/test_migration.py",
 )

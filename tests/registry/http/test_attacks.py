@@ -1,0 +1,31 @@
+"""Attacks in short: an innocent client hardly notices them, and the server is as before when they are over."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from magicbyte.testing.servers import running_registry
+
+# A server, data and an attack of its own each: minutes.
+pytestmark = pytest.mark.slow
+
+#: The same at full size, by commands of their own.
+SCRIPTS = Path(__file__).parents[2] / "chaos"
+ATTACKED = runpy.run_path(str(SCRIPTS / "registry_attacked.py"))
+MISSES = runpy.run_path(str(SCRIPTS / "registry_misses.py"))
+
+
+@pytest.mark.parametrize("name", ATTACKED["ATTACKS"])
+def test_an_attack_is_hardly_noticed(name: str) -> None:
+    with running_registry("memory:") as server:
+        outcome, problems = ATTACKED["attack"](server.url, server.pid, name, size=0.2, seconds=4)
+    assert problems == [], str(outcome)
+    assert sum(outcome.answers.values()) > 0
+
+
+def test_look_ups_of_what_is_not_there_hold_nobody_up_while_the_broker_is_away() -> None:
+    slowest, problems = MISSES["misses"](5)
+    assert problems == [], slowest

@@ -1,0 +1,102 @@
+"""The contract in openapi/ and the routes that are served are the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from magicbyte.http import errors as http_errors
+from magicbyte.http.routing.application import load_contract
+from magicbyte.kit.errors import ErrorKind
+from magicbyte.testing.servers import running_registry
+from registry import errors
+from registry.http.rows import ROWS
+from registry.settings import RegistrySettings
+
+
+def test_every_route_is_in_the_contract_and_the_contract_has_no_other() -> None:
+    documented = {(method, path) for path, item in load_contract("registry.yaml")["paths"].items() for method in item}
+    assert {(row.method.lower(), row.path) for row in ROWS} == documented
+
+
+def test_every_error_is_in_the_contract_and_the_contract_has_no_other() -> None:
+    table = [each for module in (errors, http_errors) for each in vars(module).values() if isinstance(each, ErrorKind)]
+    listed = load_contract("registry.yaml")["components"]["schemas"]["Error"]["properties"]["error_code"]["enum"]
+    assert sorted({kind.code for kind in table}) == sorted(listed)
+
+
+def test_the_contract_is_served(api: Any) -> None:
+    assert api("GET", "/openapi.json").json() == load_contract("registry.yaml")
+
+
+@pytest.fixture(scope="module")
+def contract() -> Iterator[Any]:
+    with running_registry("memory:") as server:
+        yield schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+
+
+CHECKS = (not_a_server_error, status_code_conformance, response_schema_conformance, content_type_conformance)
+
+
+def test_no_request_gets_an_answer_outside_the_contract(contract: Any) -> None:
+    # An answer of /events has no end.
+    operations = [result.ok() for result in contract.exclude(path="/events").get_all_operations()]
+    assert len(operations) > 40
+    for operation in operations:
+
+        @settings(max_examples=10, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @given(case=operation.as_strategy())
+        def answers_within_the_contract(case: Any) -> None:
+            case.call_and_validate(checks=CHECKS)
+
+        answers_within_the_contract()
+
+
+DOCS = Path(__file__).parents[3] / "docs"
+DOCUMENT = (DOCS / "registry-api.md").read_text(encoding="utf-8")
+#: What both servers have.
+SECURITY = (DOCS / "security.md").read_text(encoding="utf-8")
+
+
+def test_the_document_names_every_route() -> None:
+    missing = {
+        path
+        for path in load_contract("registry.yaml")["paths"]
+        if not re.search(rf"[ `]{re.escape(path)}`", DOCUMENT.replace("?", "`?"))
+    }
+    assert missing == set()
+
+
+def test_the_document_names_every_parameter_error_and_property() -> None:
+    components = load_contract("registry.yaml")["components"]
+    named = set(re.findall(r"`([^`=?/ ]+)", DOCUMENT + SECURITY))
+    assert {each["name"] for each in components["parameters"].values()} - named == set()
+    codes = {
+        int(code) for row in re.findall(r"^\| (\d.*?\|)", DOCUMENT, re.MULTILINE) for code in re.findall(r"\d+", row)
+    }
+    assert set(components["schemas"]["Error"]["properties"]["error_code"]["enum"]) - codes == set()
+    own = {field.alias for field in RegistrySettings.model_fields.values()} - {None, "magicbyte.worker"}
+    lists = {
+        f"{of}.search.{which}.limit" for of in ("subject", "subject.version", "context") for which in ("default", "max")
+    }
+    assert own - lists - named == set()
+
+
+def test_the_document_names_tests_that_are_there() -> None:
+    named = set(re.findall(r"\[(test_\w+)::(test_\w+)\]\(\.\./tests/registry/([\w/]+)\.py\)", DOCUMENT))
+    assert len(named) > 60
+    for file, test, linked in named:
+        assert file == Path(linked).name
+        assert f"\ndef {test}(" in (Path(__file__).parents[1] / f"{linked}.py").read_text(encoding="utf-8")
