@@ -23,9 +23,9 @@ from compat.json.json_text import loads
 from compat.level import LEVELS
 from compat.report.edits import Fix, TextEdit, apply_edits
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
-from tests.compat.avro.test_avro_soundness import evolutions
-from tests.compat.json_schema.test_json_schema_properties import Drawing
-from tests.compat.protobuf.test_protobuf_soundness import build, pairs
+from tests.compat.avro.evolutions import evolutions
+from tests.compat.json_schema.drawing import Drawing
+from tests.compat.protobuf.generated import build, pairs
 from tests.compat.witness_cases import CASES, GOLDEN, cases
 
 LEVEL = {"BACKWARD": LEVELS["BACKWARD"], "FORWARD": LEVELS["FORWARD"], "FULL": LEVELS["FULL"]}

@@ -30,8 +30,8 @@ from compat.protobuf import ProtobufSchema
 from compat.report.explain import NOT_FOUND
 from compat.report.finding import Finding
 from compat.schema import AVRO, JSON, PROTOBUF, Dependency, SchemaText
-from tests.compat.avro.test_avro_soundness import apache_can_judge, apache_reads, data, evolutions
-from tests.compat.protobuf.test_protobuf_soundness import build, pairs
+from tests.compat.avro.evolutions import apache_can_judge, apache_reads, data, evolutions
+from tests.compat.protobuf.generated import build, pairs
 from tests.compat.witness_cases import CASES, GOLDEN, cases
 
 
