@@ -103,6 +103,7 @@ class Parser:
 
     def _union(self, value: list[Any], space: str | None) -> Union:
         branches: dict[str, Node] = {}
+        branch: Node
         for element in value:
             if element.__class__ is str and element in PRIMITIVE_TYPES:
                 name = element

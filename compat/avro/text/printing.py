@@ -9,7 +9,7 @@ import math
 import struct
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
-from typing import Any, cast
+from typing import Any
 
 from compat.avro.nodes import (
     COMPLEX_TYPES,
@@ -77,9 +77,9 @@ def _nameless(node: Node, *, normalized: bool) -> str | None:
     if node.__class__ is Primitive:
         return _primitive(node, normalized=normalized)
     if node.__class__ is Union and node.types <= PRIMITIVE_TYPES:
+        branches: Sequence[Any] = node.branches
         texts = [
-            _primitive(branch, normalized=normalized) if branch.props else _QUOTED[branch.type]
-            for branch in cast("tuple[Primitive, ...]", node.branches)
+            _primitive(branch, normalized=normalized) if branch.props else _QUOTED[branch.type] for branch in branches
         ]
         return f"[{','.join(texts)}]"
     return None
