@@ -75,7 +75,7 @@ def loads(text: str, *, comments: bool = False) -> Any:
     except (MsgspecError, ValueError, RecursionError):
         return _loads_slowly(text, comments=comments)
     if len(text) > MAX_NUMBER_LENGTH and _LONG_NUMBER.search(text):
-        # It may stand in a string, where it is no number.
+        # It may be part of a string instead of a number.
         return _loads_slowly(text, comments=comments)
     # The number of brackets limits the depth and is quick to count.
     if text.count("{") + text.count("[") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):

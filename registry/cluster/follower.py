@@ -25,15 +25,6 @@ class Follower:
     """The thread that reads the log. While the node leads, the committer changes the view instead."""
 
     def __init__(self, leader: Leader, store: KafkaLog, view: View, leadership: Leadership, watch: TopicWatch) -> None:
-        """Make a follower; `start` begins to read.
-
-        Args:
-            leader: The node's leader, which changes the view while it leads.
-            store: The topic.
-            view: The view to change.
-            leadership: The node's role.
-            watch: Checks that the topic was not replaced.
-        """
         self._leader = leader
         self._log = store
         self._view = view
@@ -79,7 +70,8 @@ class Follower:
             else:
                 self._stopping.wait(_FOLLOW_SECONDS)
                 self._attempt(self._look_for_foreign_records)
-            self._leader.progress.tell()
+            with self._leader.progress.moved:
+                self._leader.progress.moved.notify_all()
 
     def _attempt(self, action: Callable[[], None]) -> None:
         try:

@@ -128,8 +128,9 @@ class KafkaNode:
             log.warning("another node leads now")
             self._leader.end(epoch)
         progress, leadership = self._progress, self._leadership
-        if progress.wait_for(lambda: progress.position >= end or leadership.leads, SYNC_SECONDS):
-            return
+        with progress.moved:
+            if progress.moved.wait_for(lambda: progress.position >= end or leadership.leads, SYNC_SECONDS):
+                return
         # Transactions that are still open were not acknowledged to any client, so the committed end is enough now.
         if progress.position < self._log.end_position():
             self._log.renew_reader()

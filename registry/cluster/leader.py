@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 
 from registry.cluster.committer import Committer
 from registry.cluster.election import Election
@@ -28,22 +27,13 @@ class Progress:
     Attributes:
         position: The position up to which the view holds everything; the reader's position runs ahead of it.
         problem: What prevents reading; empty if nothing does.
+        moved: Notified when the position, or the role of the node, has changed.
     """
 
     def __init__(self) -> None:
         self.position = 0
         self.problem = ""
-        self._moved = threading.Condition()
-
-    def tell(self) -> None:
-        """Wake the threads that wait."""
-        with self._moved:
-            self._moved.notify_all()
-
-    def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Wait until a condition holds; returns whether it did in time."""
-        with self._moved:
-            return self._moved.wait_for(condition, seconds)
+        self.moved = threading.Condition()
 
 
 class Leader:
@@ -57,16 +47,6 @@ class Leader:
     def __init__(
         self, store: KafkaLog, view: View, url: str, election: Election, leadership: Leadership, watch: TopicWatch
     ) -> None:
-        """Make a leader that does not lead yet.
-
-        Args:
-            store: The topic.
-            view: The view to change.
-            url: The URL of this node for other nodes.
-            election: The node's place in the cluster.
-            leadership: The node's role, which the election reads.
-            watch: Checks that the topic was not replaced.
-        """
         self._log = store
         self._view = view
         self._url = url
@@ -109,7 +89,8 @@ class Leader:
             self.end(epoch)
             raise
         self.progress.problem = ""
-        self.progress.tell()
+        with self.progress.moved:
+            self.progress.moved.notify_all()
         log.info(
             "leads in epoch %d from offset %d on; taking over took %.3f s",
             epoch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
@@ -34,6 +34,9 @@ DECIDED = "magicbyte.decided_subject"
 _SEEN = "magicbyte.seen_registry"
 #: A path segment that needs no decoding and names no context.
 _PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
+
+#: The lists with limits of their own in the settings, such as `schema.search.max.limit`.
+ListKind = Literal["context", "schema", "subject", "version"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -246,19 +249,20 @@ def number(request: Request, name: str, default: int) -> int:
     return int(raw)
 
 
-def page(request: Request, items: list[Any], *, default_limit: int, max_limit: int) -> list[Any]:
-    """The part of a list that `offset` and `limit` select; a limit out of bounds is ignored."""
-    first, end = page_bounds(request, default_limit=default_limit, max_limit=max_limit)
+def page(request: Request, items: list[Any], kind: ListKind) -> list[Any]:
+    """The part of a list that `offset` and `limit` select, within the settings' limits for lists of a kind."""
+    first, end = page_bounds(request, kind)
     return items[first:end]
 
 
-def page_bounds(request: Request, *, default_limit: int, max_limit: int) -> tuple[int, int]:
+def page_bounds(request: Request, kind: ListKind) -> tuple[int, int]:
     """The first index and the end index of the part of a list that `offset` and `limit` select."""
     offset = max(0, number(request, "offset", 0))
-    limit = number(request, "limit", -1) if has_limit(request, max_limit=max_limit) else default_limit
-    return offset, offset + limit
+    default: int = getattr(registry_of(request).settings, f"{kind}_search_default_limit")
+    return offset, offset + (number(request, "limit", -1) if has_limit(request, kind) else default)
 
 
-def has_limit(request: Request, *, max_limit: int) -> bool:
+def has_limit(request: Request, kind: ListKind) -> bool:
     """Tell whether the request has a valid limit; a limit out of bounds is ignored."""
-    return 0 < number(request, "limit", -1) <= max_limit
+    most: int = getattr(registry_of(request).settings, f"{kind}_search_max_limit")
+    return 0 < number(request, "limit", -1) <= most

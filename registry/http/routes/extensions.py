@@ -47,10 +47,7 @@ async def search_schemas(request: Request) -> Response:
         deleted=flag(request, "deleted"),
         latest_only=flag(request, "latestOnly"),
     )
-    settings = registry.settings
-    first, end = page_bounds(
-        request, default_limit=settings.schema_search_default_limit, max_limit=settings.schema_search_max_limit
-    )
+    first, end = page_bounds(request, "schema")
     hits = await registry.searching.search(registry.view, query, most=end)
     return answer(request, [_hit_object(hit) for hit in hits[first:end]])
 

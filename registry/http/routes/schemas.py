@@ -47,8 +47,7 @@ async def list_schemas(request: Request) -> Response:
     prefix = request.query_params.get("subjectPrefix", "")
     if context_of_request(request) != DEFAULT_CONTEXT or not prefix.startswith(ALL_CONTEXTS):
         prefix = in_context(context_of_request(request), prefix)
-    settings, most = registry.settings, registry.settings.schema_search_max_limit
-    first, end = page_bounds(request, default_limit=settings.schema_search_default_limit, max_limit=most)
+    first, end = page_bounds(request, "schema")
     query = ListQuery(
         prefix,
         deleted=flag(request, "deleted"),
@@ -58,7 +57,7 @@ async def list_schemas(request: Request) -> Response:
         first=first,
         end=end,
         # A client that sets a limit takes a shorter list for the last page, so it must get as many as it asked for.
-        most_characters=None if has_limit(request, max_limit=most) else settings.schema_search_max_bytes,
+        most_characters=None if has_limit(request, "schema") else registry.settings.schema_search_max_bytes,
     )
     listed = await asyncio.get_running_loop().run_in_executor(registry.lists, list_versions, registry.view, query)
     response = ChunkedAnswer(_chunks(listed), registry.lists, media_type_of(request))
@@ -112,15 +111,14 @@ async def get_text_by_id(request: Request) -> Response:
 async def list_subjects_by_id(request: Request) -> Response:
     """List the subjects that have a version with an id."""
     versions = await _versions_by_id(request)
-    return answer(request, _page(request, sorted({version.subject for version in versions})))
+    return answer(request, page(request, sorted({version.subject for version in versions}), "subject"))
 
 
 async def list_versions_by_id(request: Request) -> Response:
     """List the subjects and versions that have an id."""
     versions = sorted(await _versions_by_id(request), key=lambda version: (version.subject, version.number))
-    return answer(
-        request, _page(request, [{"subject": version.subject, "version": version.number} for version in versions])
-    )
+    numbers = [{"subject": version.subject, "version": version.number} for version in versions]
+    return answer(request, page(request, numbers, "subject"))
 
 
 async def get_by_guid(request: Request) -> Response:
@@ -208,10 +206,3 @@ async def _versions_by_id(request: Request) -> list[Version]:
         raise errors.SCHEMA_NOT_FOUND()
     name = parse_subject(subject).name
     return [version for version in versions if not name or version.subject == subject]
-
-
-def _page(request: Request, items: list[Any]) -> list[Any]:
-    settings = registry_of(request).settings
-    return page(
-        request, items, default_limit=settings.subject_search_default_limit, max_limit=settings.subject_search_max_limit
-    )

@@ -104,9 +104,7 @@ async def list_contexts(request: Request) -> Response:
         visible = {context_of(subject) for subject in registry.view.subjects()}
         contexts = [context for context in contexts if context in visible]
     selected = [context for context in (DEFAULT_CONTEXT, *contexts) if context.startswith(prefix)]
-    settings = registry.settings
-    limits = {"default_limit": settings.context_search_default_limit, "max_limit": settings.context_search_max_limit}
-    return answer(request, page(request, selected, **limits))
+    return answer(request, page(request, selected, "context"))
 
 
 async def delete_context(request: Request) -> Response:

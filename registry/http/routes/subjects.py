@@ -55,9 +55,7 @@ async def list_subjects(request: Request) -> Response:
         return not live if only_deleted else live or with_deleted
 
     selected = [subject for subject in named(view.subjects(), prefix) if is_selected(subject)]
-    settings = registry.settings
-    limits = {"default_limit": settings.subject_search_default_limit, "max_limit": settings.subject_search_max_limit}
-    return answer(request, page(request, selected, **limits))
+    return answer(request, page(request, selected, "subject"))
 
 
 async def look_up_schema(request: Request) -> Response:
@@ -110,9 +108,7 @@ async def list_versions(request: Request) -> Response:
     if versions is None:
         raise errors.SUBJECT_NOT_FOUND(subject=subject)
     numbers = [-version.number if negated and version.deleted else version.number for version in versions]
-    settings = registry.settings
-    limits = {"default_limit": settings.version_search_default_limit, "max_limit": settings.version_search_max_limit}
-    return answer(request, page(request, numbers, **limits))
+    return answer(request, page(request, numbers, "version"))
 
 
 async def register_schema(request: Request) -> Response:
@@ -215,9 +211,7 @@ async def list_referrers(request: Request) -> Response:
     include_deleted = flag(request, "deleted")
     referrers = registry.view.referrers(subject, target.number)
     ids = sorted({referrer.schema_id for referrer in referrers if include_deleted or not referrer.deleted})
-    settings = registry.settings
-    limits = {"default_limit": settings.schema_search_default_limit, "max_limit": settings.schema_search_max_limit}
-    return answer(request, page(request, ids, **limits))
+    return answer(request, page(request, ids, "schema"))
 
 
 async def get_latest_with_metadata(request: Request) -> Response:
