@@ -27,7 +27,7 @@ Fix = Callable[[Letter], tuple[bytes | None, bytes | None]]
 _FUNCTIONS = {"key": "fix_key", "value": "fix"}
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)
 class NotFixed(Exception):
     """A letter that a fix leaves alone, or fails on."""
 

@@ -95,16 +95,19 @@ def state_value(state: Replayed) -> bytes:
     return json.dumps({"replays": state.count, "time": state.time, "topic": state.topic}).encode()
 
 
-def read_state(key: bytes, value: bytes) -> tuple[Place, Replayed]:
-    """The letter's identity and its state.
+def read_state(key: bytes | None, value: bytes | None) -> tuple[Place, Replayed | None]:
+    """The letter's identity and its state; None if the state was removed.
 
     Raises:
         ValueError: the bytes are no such state.
     """
     try:
-        topic, partition, offset = json.loads(key)
+        topic, partition, offset = json.loads(key or b"")
+        identity = (str(topic), int(partition), int(offset))
+        if value is None:
+            return identity, None
         state = json.loads(value)
-        replayed = Replayed(int(state["replays"]), int(state["time"]), str(state["topic"]))
-        return (str(topic), int(partition), int(offset)), replayed
+        return identity, Replayed(int(state["replays"]), int(state["time"]), str(state["topic"]))
     except (TypeError, KeyError, ValueError) as error:
-        raise ValueError(f"no state of a letter: key {key[:100]!r}, value {value[:100]!r}") from error
+        shown = ", ".join(repr((part or b"")[:100]) for part in (key, value))
+        raise ValueError(f"no state of a letter: {shown}") from error

@@ -71,15 +71,13 @@ class LettersTopic:
             return states
         for message in self._records(topic, self._scanner.open(topic, Selection()).windows):
             try:
-                identity, state = read_state(
-                    message.key() or b"", message.value() or b'{"replays":0,"time":0,"topic":""}'
-                )
+                identity, state = read_state(message.key(), message.value())
             except ValueError as error:
                 raise Ended(BAD_DATA, f"topic {topic}, {message.partition()}:{message.offset()}: {error}") from error
-            if state.count:
-                states[identity] = state
-            else:
+            if state is None:
                 states.pop(identity, None)
+            else:
+                states[identity] = state
         return states
 
     def _records(self, topic: str, windows: Windows) -> Iterator[Message]:

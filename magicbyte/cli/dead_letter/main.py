@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_where(add: Callable[..., argparse.Action]) -> None:
     add("--where", metavar="SQL", help="only letters that fit, such as \"stage = 'TASK_PUT' and schema_id = 7\"")
-    add("--since", metavar="TIME", help="only letters written since: milliseconds since 1970, or ISO 8601")
+    add("--since", metavar="TIME", help="only letters with a timestamp since: milliseconds since 1970, or ISO 8601")
 
 
 def _add_registry(add: Callable[..., argparse.Action]) -> None:

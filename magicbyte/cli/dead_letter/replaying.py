@@ -43,7 +43,7 @@ MASKED = "masked"
 _DONE = frozenset((BEFORE, REPEATED))
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)
 class Stays(Exception):
     """A letter that is not sent: the reason in the summary, and more about it."""
 

@@ -82,7 +82,7 @@ def backfill_options(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="since", metavar="TIME", help="the records since a time")
     add("--to", dest="until", metavar="TIME", help="the records before a time")
     add("--offsets", action="append", default=[], metavar="[TOPIC:]P:N-P:M", help="offsets N to M of partition P")
-    add("--replace", action="store_true", help="first remove what the stream wrote for these offsets")
+    add("--replace", action="store_true", help="replace what was written of these offsets")
     _add_master(parser)
 
 
@@ -90,8 +90,12 @@ def compact_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `compact`."""
     add = parser.add_argument
     add("--older-than", required=True, metavar="TIME", help="only hours that are closed for so long, such as 2h")
-    add("--target", default="128MB", metavar="SIZE", help="the size of a file (default 128MB)")
-    add("--grace", default="1h", metavar="TIME", help="how long replaced files stay (default 1h)")
+    add("--target", metavar="SIZE", help="the size of a file, such as 128MB (default: that of the sink)")
+    add(
+        "--offline",
+        action="store_true",
+        help="nobody reads the folder of plain files meanwhile, who might see rows twice",
+    )
     _add_master(parser)
 
 

@@ -85,7 +85,8 @@ class LettersTopic:
     def log_samples(self, letters: DataFrame) -> None:
         """Log the first letters of a batch: their places and reasons, without keys and values."""
         if self.samples:
-            shown = letters.select("topic", "partition", "offset", "stage", "reason").limit(self.samples)
+            reason = self._reason(F.col("reason")).alias("reason")
+            shown = letters.select("topic", "partition", "offset", "stage", reason).limit(self.samples)
             for row in shown.collect():
                 log.warning(
                     "%s %s:%s, %s: %s", row["topic"], row["partition"], row["offset"], row["stage"], row["reason"]
@@ -99,15 +100,13 @@ class LettersTopic:
             kind = kinds.get(name, "string")
             return F.col(name).cast(kind) if name in letters.columns else F.lit(None).cast(kind)
 
-        reason = known("reason")
         failure: dict[str, Column] = {
             **{name: known(name) for name in ("topic", "partition", "offset", "stage", "schema_id", "subject")},
             "connector": F.lit(self.pipeline),
             "task": F.lit(0),
             "executing": F.lit("spark_avro.pipeline"),
             "exception": exception_of(known("stage")),
-            # The lines behind the first may show the row, such as PostgreSQL's DETAIL.
-            "message": F.substring_index(reason, "\n", 1) if self.masked else reason,
+            "message": self._reason(known("reason")),
             "stacktrace": F.lit(""),
             "timestamp": F.unix_millis(known("timestamp")),
             "attempt": attempt_of(known("headers")),
@@ -119,6 +118,10 @@ class LettersTopic:
         headers = with_headers(known("headers"), failure, self.form, masked=self.masked)
         key, value = (F.lit(None).cast("binary") if self.masked else known(name) for name in ("key", "value"))
         return letters.select(key.alias("key"), value.alias("value"), headers.alias("headers"))
+
+    def _reason(self, reason: Column) -> Column:
+        """The reason; of masked letters its first line: others may show the row, such as PostgreSQL's DETAIL."""
+        return F.substring_index(reason, "\n", 1) if self.masked else reason
 
     def close(self) -> None:
         """Nothing is open between batches."""

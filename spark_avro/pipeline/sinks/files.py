@@ -137,13 +137,13 @@ class FilesTarget:
     def _fitted(self, schema: spark.StructType) -> ColumnFit:
         if self._fit is not None and self._fit[0] == schema:
             return self._fit[1]
-        target = self._target_schema()
+        target = self.columns()
         widens = _WIDENS[self._spec.format]
         fit = fit_columns(target, schema, columns=self._context.columns, widens=widens, name=self._spec.path)
         self._fit = (schema, fit)
         return fit
 
-    def _target_schema(self) -> spark.StructType | None:
+    def columns(self) -> spark.StructType | None:
         """The columns of all files; None if there are none."""
         if self._target is None:
             texts = [self._folder.read(f"{_SCHEMAS}/{name}") for name in self._folder.names(_SCHEMAS) if name[0] != "."]

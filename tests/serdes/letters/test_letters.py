@@ -130,6 +130,7 @@ def test_a_script_that_is_none(tmp_path: Path) -> None:
 def test_a_state_is_read_as_it_was_written() -> None:
     state = Replayed(2, 1000, "flights")
     assert read_state(state_key(PLACE), state_value(state)) == (PLACE, state)
-    for key, value in ((b"x", b"{}"), (b'["a",0]', state_value(state)), (state_key(PLACE), b"[]")):
+    assert read_state(state_key(PLACE), None) == (PLACE, None)
+    for key, value in ((None, None), (b"x", b"{}"), (b'["a",0]', state_value(state)), (state_key(PLACE), b"[]")):
         with pytest.raises(ValueError, match="no state of a letter"):
             read_state(key, value)

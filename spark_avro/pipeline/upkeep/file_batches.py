@@ -1,0 +1,110 @@
+"""Batches of a folder that others stand for from now on: by a backfill of their offsets, or by larger files.
+
+Both note what they do before they do it, and finish what an earlier attempt began: a crash loses no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.ports import BatchIdentity, SourceRange
+from spark_avro.pipeline.sinks.manifest import (
+    PRIVATE,
+    DataFile,
+    Manifest,
+    delete_manifest,
+    read_manifest,
+    read_manifests,
+)
+from spark_avro.pipeline.upkeep.ranges import overlap, union
+
+_REPLACING = f"{PRIVATE}/replacing"
+STAGING = f"{PRIVATE}/staging"
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a backfill replaces in a folder.
+
+    Attributes:
+        ranges: The offsets to process: those asked for, and the others of the batches that have some of them.
+        batches: The batches that have these offsets.
+    """
+
+    ranges: tuple[SourceRange, ...]
+    batches: tuple[str, ...]
+
+
+def plan_replacement(folder: Folder, ranges: Sequence[SourceRange]) -> Replacement:
+    """The batches that have some offsets; files have no rows of half a batch, so their other offsets belong to it."""
+    manifests = list(read_manifests(folder))
+    wanted, chosen = union(ranges), dict[str, Manifest]()
+    while True:
+        more = {str(manifest.batch): manifest for manifest in manifests if _has_any(manifest, wanted)}
+        if more.keys() == chosen.keys():
+            return Replacement(wanted, tuple(sorted(chosen)))
+        chosen = more
+        wanted = union([*wanted, *(part for manifest in chosen.values() for part in manifest.batch.ranges)])
+
+
+def _has_any(manifest: Manifest, ranges: Iterable[SourceRange]) -> bool:
+    return any(overlap(part, other) for part in manifest.batch.ranges for other in ranges)
+
+
+def begin_replacement(folder: Folder, batch: BatchIdentity, batches: Collection[str]) -> None:
+    """Note which batches a new one will stand for; the batch is written next."""
+    folder.write(f"{_REPLACING}/{batch}.json", orjson.dumps({"replaces": sorted(batches)}).decode())
+
+
+def finish_replacements(folder: Folder) -> None:
+    """Delete the batches that committed ones stand for; forget replacements that were not committed."""
+    for name in folder.names(_REPLACING):
+        if name.startswith(".") or not name.endswith(".json"):
+            continue
+        text = folder.read(f"{_REPLACING}/{name}")
+        if text is not None and read_manifest(folder, name.removesuffix(".json")) is not None:
+            for batch in orjson.loads(text)["replaces"]:
+                delete_batch(folder, batch)
+        folder.delete(f"{_REPLACING}/{name}")
+
+
+def delete_batch(folder: Folder, batch: str) -> None:
+    """Delete a batch's files, and then its manifest."""
+    manifest = read_manifest(folder, batch)
+    if manifest is None:
+        return
+    for place in sorted({file.path.rpartition("/")[0] for file in manifest.files}):
+        folder.delete(place)
+    delete_manifest(folder, batch)
+
+
+def live_files(manifests: Sequence[Manifest]) -> dict[str, tuple[DataFile, ...]]:
+    """The files of each batch, without those that a compaction replaced."""
+    replaced = {path for manifest in manifests for path in manifest.replaces}
+    return {
+        str(manifest.batch): tuple(file for file in manifest.files if file.path not in replaced)
+        for manifest in manifests
+    }
+
+
+def finish_compactions(folder: Folder) -> None:
+    """Put the files of committed compactions in place of those that they stand for."""
+    staged = set(folder.names(STAGING))
+    for manifest in read_manifests(folder):
+        if manifest.replaces and str(manifest.batch) in staged:
+            _finish_compaction(folder, manifest)
+
+
+def _finish_compaction(folder: Folder, manifest: Manifest) -> None:
+    """The staging folder is deleted last: it shows that something is left to do."""
+    for place in sorted({path.rpartition("/")[0] for path in manifest.replaces}):
+        folder.delete(place)
+    for target in sorted({file.path.rpartition("/")[0] for file in manifest.files}):
+        source = f"{STAGING}/{manifest.batch}/{target.rpartition('/')[0]}".rstrip("/")
+        if folder.exists(source):
+            folder.rename(source, target)
+    folder.delete(f"{STAGING}/{manifest.batch}")
