@@ -215,7 +215,8 @@ def choice(*words: str) -> Scalar:
             raise ValueError(f"must be {' or '.join(words)}, not {value!r}{_near(str(value), words)}")
         return str(value)
 
-    return Scalar(" or ".join(words), convert, {"enum": list(words)}, (str, int))
+    numbers = [int(word) for word in words if word.isdecimal()]
+    return Scalar(" or ".join(words), convert, {"enum": [*words, *numbers]}, (str, int))
 
 
 def _near(word: str, words: Sequence[str]) -> str:

@@ -106,7 +106,7 @@ class Mask(Section):
 
     fields: Mapping[FieldPath, str | None] = setting(
         MapOf(
-            either(null(), text("null, sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT", pattern=_HOW)),
+            either(null(), text("sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT", pattern=_HOW)),
             PathText(),
             least=1,
         ),

@@ -1,0 +1,103 @@
+"""Broken files: each finding has its line and column, and the nearest word."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spark_avro.pipeline.file.place import PipelineError
+from spark_avro.pipeline.file.reading import read_pipeline, read_pipelines
+from tests.spark.pipeline.file.broken_files import BROKEN, GOOD, planted
+
+
+def findings(text: str, tmp_path: Path) -> list[str]:
+    file = tmp_path / "flights.yaml"
+    file.write_text(text)
+    with pytest.raises(PipelineError) as error:
+        read_pipelines(file)
+    return [str(finding).replace(f"{tmp_path}/flights.yaml:", "") for finding in error.value.findings]
+
+
+def test_a_good_file_has_no_findings(tmp_path: Path) -> None:
+    file = tmp_path / "flights.yaml"
+    file.write_text(GOOD)
+    [pipeline] = read_pipelines(file)
+    assert pipeline.name == "flights"
+
+
+@pytest.mark.parametrize(("old", "new", "finding"), BROKEN, ids=[new for _, new, _ in BROKEN])
+def test_a_broken_file(old: str, new: str, finding: str, tmp_path: Path) -> None:
+    text, line, column = planted(old, new)
+    assert findings(text, tmp_path)[0] == f"{line}:{column}: {finding}"
+
+
+def test_all_findings_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+    broken = (
+        GOOD.replace("every: 30s", "every: 30")
+        .replace("late: 7d", "late: 7")
+        .replace("tolerance: all", "tolerence: all")
+    )
+    assert findings(broken, tmp_path) == [
+        "6:18: trigger.every: must be a duration such as 30s, 10m, 2h or 7d, not '30'",
+        "21:70: sink.files.late: must be a duration such as 30s, 10m, 2h or 7d, not '7'",
+        "23:10: errors.tolerence: no such setting; did you mean tolerance?",
+    ]
+
+
+def test_a_secret_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY", "s3cr3t")
+    file = tmp_path / "flights.yaml"
+    file.write_text(GOOD.replace("name: sha256", "name: 'hmac:${env:KEY}'"))
+    pipeline = read_pipeline(file)
+    assert "s3cr3t" not in repr(pipeline)
+    file.write_text(GOOD.replace("checkpoint:", "kafka.password: [x]\ncheckpoint:"))
+    with pytest.raises(PipelineError) as error:
+        read_pipeline(file)
+    assert "s3cr3t" not in str(error.value)
+
+
+def test_documents_includes_and_overrides(tmp_path: Path) -> None:
+    (tmp_path / "common.yaml").write_text("kafka: {bootstrap.servers: 'a:1', acks: all}\nevolve: {columns: fail}\n")
+    text = GOOD.replace('kafka: {bootstrap.servers: "broker:9092"}', "include: common.yaml\nkafka: {acks: '1'}")
+    file = tmp_path / "flights.yaml"
+    file.write_text(text + "---\n" + text.replace("name: flights", "name: other"))
+    first, second = read_pipelines(
+        file, overrides=["source.limit.records=7", "kafka.client.id=x", "steps.0.where=true"]
+    )
+    assert (first.name, second.name) == ("flights", "other")
+    assert dict(first.kafka) == {"bootstrap.servers": "a:1", "acks": "1", "client.id": "x"}
+    assert first.evolve.columns == "fail"
+    assert first.source.limit.records == 7  # type: ignore[union-attr]
+    with pytest.raises(
+        PipelineError, match=r"--set sink\.files\.pth: sink\.files\.pth: no such setting; did you mean path\?"
+    ):
+        read_pipelines(file, overrides=["sink.files.pth=x"])
+    with pytest.raises(PipelineError, match="has several pipelines; choose one with --name: flights, other"):
+        read_pipeline(file)
+
+
+def test_an_error_in_an_included_file_names_that_file(tmp_path: Path) -> None:
+    (tmp_path / "common.yaml").write_text("evolve:\n  colums: fail\n")
+    file = tmp_path / "flights.yaml"
+    file.write_text("include: [common.yaml]\n" + GOOD.replace("evolve: {new-version: refresh}\n", ""))
+    with pytest.raises(PipelineError) as error:
+        read_pipelines(file)
+    assert str(error.value) == f"{tmp_path}/common.yaml:2:3: evolve.colums: no such setting; did you mean columns?"
+
+
+def test_lint_imports_no_pyspark(tmp_path: Path) -> None:
+    file = tmp_path / "flights.yaml"
+    file.write_text(GOOD.replace("http://registry:8081", "${env:NOT_SET_HERE}"))
+    code = (
+        "import sys; from magicbyte.cli.main import main; code = main(['pipeline', 'lint', sys.argv[1]]);"
+        "assert 'pyspark' not in sys.modules; assert 'numpy' not in sys.modules; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{file}: no findings\n", "")
+    file.write_text(GOOD.replace("late: 7d", "lat: 7d"))
+    done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"{file}:21:64: sink.files.lat: no such setting; did you mean late?\n"
