@@ -78,7 +78,7 @@ def told_at(sql_text: Sql, rows: DataFrame) -> Iterator[None]:
 
 
 def _finding(sql_text: Sql, error: Exception, rows: DataFrame) -> Finding:
-    message = str(error)
+    message = str(error).strip()
     place = _LINE.search(message)
     offset = _offset(sql_text.text, int(place[1]), int(place[2])) if place else 0
     name = _NAME.search(message)

@@ -10,8 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 import spark_avro
+from serdes.letters.headers import read_headers
+from spark_avro.errors import BrokenRecord
 from spark_avro.pipeline import prepared
+from spark_avro.pipeline.batch import BatchStopped
+from spark_avro.pipeline.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkResult
+from spark_avro.pipeline.refusals import SchemaRefused
+from spark_avro.pipeline.running import Running
 
 V1 = json.dumps(
     {
@@ -128,3 +134,116 @@ steps:
     result = spark_avro.pipeline(file).run(spark)
     assert (result.batches, result.read, result.written) == (1, 1, 1)
     assert [row["id"] for row in sink.rows][9:] == [10]
+
+
+def _flights(avro: Any, schema_id: int, count: int, first: int = 0) -> list[bytes]:
+    return [avro.message(schema_id, V1, {"id": n, "carrier": "UA", "delay": n}) for n in range(first, first + count)]
+
+
+def test_without_tolerance_a_broken_record_stops_with_its_place(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *_flights(avro, one, 3), b"broken")
+    with pytest.raises(BrokenRecord, match=rf"wrong magic byte: 0x62 .* at topic {topic}, partition \d, offset \d"):
+        spark_avro.pipeline(pipeline_file(topic, "")).run(spark)
+    assert sink.rows == []
+
+
+def test_records_that_fail_become_dead_letters_and_everything_is_counted(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *_flights(avro, one, 10), b"broken", b"\x00\x00\x0f\x42\x40!")
+    rest = f"""
+steps:
+  - select: [id, "if(id = 3, raise_error('three'), id) as checked"]
+quality:
+  - {{name: small, expect: id < 9, else: dead-letter}}
+  - {{name: not four, expect: id <> 4, else: drop}}
+errors: {{tolerance: all, topic: {dead}}}
+"""
+    counts: list[BatchCounts] = []
+    file = spark_avro.pipeline(pipeline_file(topic, rest)).file
+    result = Running(file, spark, on_batch=counts.append).run()
+    assert (result.read, result.written, result.dead, result.dropped) == (12, 7, 4, 1)
+    assert sorted(row["id"] for row in sink.rows) == [0, 1, 2, 5, 6, 7, 8]
+    assert dict(counts[0].failed) == {"small": 1, "not four": 1}
+    assert dict(counts[0].ids) == {one: 10}
+    letters = {letter.value(): read_headers(letter.headers()) for letter in topics.consume(dead, 4)}
+    assert {value for value in letters if len(value) < 7} == {b"broken", b"\x00\x00\x0f\x42\x40!"}
+    stages = sorted((said["stage"] or "") for said in letters.values())
+    assert stages == ["TRANSFORMATION", "TRANSFORMATION", "VALUE_CONVERTER", "VALUE_CONVERTER"]
+    assert "three" in str(letters[_flights(avro, one, 1, 3)[0]]["exception.message"])
+
+
+def test_too_many_errors_stop_before_anything_is_written(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *_flights(avro, one, 3), b"broken", b"broken")
+    rest = f"errors: {{tolerance: all, topic: {dead}, at-most: 0.1}}"
+    with pytest.raises(BatchStopped, match=r"errors.at-most: 2 of the 5 records of this batch failed; at most 0.1 may"):
+        spark_avro.pipeline(pipeline_file(topic, rest)).run(spark)
+    assert sink.rows == []
+
+
+def test_a_sink_that_loses_rows_is_found(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *_flights(avro, one, 5))
+    sink.lose = 1
+    with pytest.raises(RowsMissing, match="ListSink got 5 rows, wrote 4 and rejected 0; the batch is not committed"):
+        spark_avro.pipeline(pipeline_file(topic, "")).run(spark)
+
+
+def test_an_id_of_another_subject_stops_unless_the_file_says_otherwise(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    [other] = avro.register(f"{topic}-other", V1.replace("Flight", "Other"))
+    topics.produce(topic, *_flights(avro, one, 2), *_flights(avro, other, 1))
+    errors = f"errors: {{tolerance: all, topic: {dead}}}"
+    with pytest.raises(SchemaRefused, match=f"unknown schema id: {other} .*: it is of another subject"):
+        spark_avro.pipeline(pipeline_file(topic, errors)).run(spark)
+    file = pipeline_file(topic, f"{errors}\nevolve: {{unreadable: dead-letter}}")
+    assert spark_avro.pipeline(file).run(spark).dead == 1
+    assert len(sink.rows) == 2
+
+
+def test_formats_without_ids_and_keys(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    topics.produce(topic, b'{"id": 1, "name": "a"}', None)
+    file = pipeline_file(topic, "")
+    settings = ["source.value.format=json-plain", "source.value.type='id int, name string'", "source.key.format=string"]
+    result = spark_avro.pipeline(file, overrides=settings).run(spark)
+    assert (result.read, result.written) == (2, 2)
+    assert sorted((str(row["id"]), row["name"], row["_key"]) for row in sink.rows) == [
+        ("1", "a", None),
+        ("None", None, None),
+    ]
+
+
+def test_rows_of_files_and_of_rate(spark: SparkSession, sink: ListSink, tmp_path: Path) -> None:
+    folder = str(tmp_path / "in")
+    spark.range(5).write.parquet(folder)
+    common = f"version: 1\nsink: {{files: {{path: {tmp_path}/out}}}}\n"
+    file = tmp_path / "files.yaml"
+    file.write_text(f"{common}name: files\ncheckpoint: {tmp_path}/a\nsource: {{files: {{path: {folder}}}}}\n")
+    assert spark_avro.pipeline(file).run(spark).written == 5
+    assert spark_avro.pipeline(file).run(spark).written == 0
+    spark.range(5, 7).write.mode("append").parquet(folder)
+    assert spark_avro.pipeline(file).run(spark).written == 2
+    assert sorted(row["id"] for row in sink.rows) == [0, 1, 2, 3, 4, 5, 6]
+    sink.batches.clear()
+    file.write_text(f"{common}name: rate\ncheckpoint: {tmp_path}/b\nsource: {{rate: {{rows: 3}}}}\n")
+    assert [spark_avro.pipeline(file).run(spark).written for _ in range(2)] == [3, 3]
+    assert len(sink.batches) == 2

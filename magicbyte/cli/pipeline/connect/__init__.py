@@ -1,0 +1,1 @@
+"""From the configuration of a Kafka Connect sink to a pipeline file."""

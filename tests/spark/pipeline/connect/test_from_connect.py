@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from magicbyte.cli.main import main
+from magicbyte.cli.pipeline.connect.main import pipeline_text
+from spark_avro.pipeline.file.reading import read_pipeline
+
+
+def test_a_sink_for_object_storage_becomes_a_pipeline_that_lints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pipeline", "from-connect", str(Path(__file__).with_name("gcs-sink.json"))]) == 0
+    written = capsys.readouterr()
+    file = tmp_path / "flights.yaml"
+    file.write_text(written.out)
+    pipeline = yaml.safe_load(written.out)
+    assert pipeline["source"] == {"topics": ["flights"], "value": {"format": "avro"}, "key": {"format": "string"}}
+    assert pipeline["steps"] == [
+        {"drop": ["secret"]},
+        {"rename": {"dep": "departed"}},
+        {"mask": {"name": None, "email": None}},
+        {"cast": {"delay": "int"}},
+        {"where": "not (_kafka.topic rlike '^(test-.*)$')"},
+    ]
+    assert pipeline["sink"]["files"] == {
+        "path": "gs://lake/topics/flights",
+        "format": "avro",
+        "partition": ["dt", "hour"],
+        "time": "at",
+        "zone": "UTC",
+        "options": {"compression": "snappy"},
+    }
+    assert pipeline["errors"] == {"tolerance": "all", "topic": "flights-dlq"}
+    assert "u:p" not in written.out + written.err
+    told = [line.removeprefix("magicbyte pipeline: ").partition(": ")[0] for line in written.err.splitlines()]
+    assert told == [
+        "value.converter.basic.auth.user.info",
+        "transforms.odd.type",
+        "flush.size",
+        "path.format",
+        "partition.duration.ms",
+        "locale",
+        "storage.class",
+        "gcs.credentials.path",
+        "schema.compatibility",
+        "transforms",
+    ]
+    assert main(["pipeline", "lint", str(file)]) == 0
+    assert read_pipeline(file).name == "gcs-flights"
+
+
+#: A transform's settings, and the steps that it becomes.
+TRANSFORMS: list[tuple[dict[str, str], list[Any]]] = [
+    ({"type": "ReplaceField$Value", "include": "a,b"}, [{"select": ["a", "b"]}]),
+    ({"type": "MaskField$Value", "fields": "a", "replacement": "x"}, [{"mask": {"a": "/^.*$/x"}}]),
+    ({"type": "ValueToKey", "fields": "id"}, [{"key": ["id"]}]),
+    ({"type": "ExtractField$Value", "field": "after"}, [{"select": ["after.*"]}]),
+    ({"type": "Flatten$Value", "delimiter": "_"}, [{"flatten": {"separator": "_"}}]),
+    ({"type": "InsertField$Value", "offset.field": "o!"}, [{"sql": "select *, _kafka.offset as o from this"}]),
+    (
+        {"type": "TimestampConverter$Value", "field": "ts", "target.type": "Timestamp"},
+        [{"sql": "select * except (ts), timestamp_millis(ts) as ts from this"}],
+    ),
+    (
+        {"type": "HoistField$Value", "field": "line"},
+        [{"sql": "select struct(* except (_kafka)) as line, _kafka from this"}],
+    ),
+    (
+        {"type": "HeaderFrom$Value", "fields": "a", "headers": "h", "operation": "move"},
+        [{"headers": {"h": "a"}}, {"drop": ["a"]}],
+    ),
+    ({"type": "io.debezium.transforms.ExtractNewRecordState"}, [{"unwrap": "debezium"}]),
+]
+
+
+@pytest.mark.parametrize(("settings", "steps"), TRANSFORMS, ids=[settings["type"] for settings, _ in TRANSFORMS])
+def test_a_transform(settings: dict[str, str], steps: list[Any], tmp_path: Path) -> None:
+    transform = {f"transforms.t.{name}": value for name, value in settings.items()}
+    text, _ = pipeline_text({"topics": "t", "transforms": "t", "connector.class": "x.S3SinkConnector", **transform})
+    assert yaml.safe_load(text)["steps"] == steps
+    file = tmp_path / "p.yaml"
+    file.write_text(text)
+    assert read_pipeline(file).steps
+
+
+def test_a_transform_under_a_condition_is_told_and_not_made_unconditional() -> None:
+    config = {
+        "topics": "t",
+        "transforms": "m",
+        "transforms.m.type": "MaskField$Value",
+        "transforms.m.predicate": "p",
+        "predicates": "p",
+        "predicates.p.type": "HasHeaderKey",
+        "predicates.p.name": "x",
+    }
+    text, notes = pipeline_text({"name": "c", "config": config})
+    assert "steps" not in yaml.safe_load(text)
+    assert notes[0][0] == "transforms.m.type"
+    assert "exists(_kafka.headers, header -> header.key = 'x')" in notes[0][1]
+
+
+def test_an_upsert_into_a_database_without_its_password(tmp_path: Path) -> None:
+    config = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "topics": "flights",
+        "connection.url": "jdbc:postgresql://db/lake",
+        "connection.user": "u",
+        "connection.password": "s3cr3t",
+        "insert.mode": "upsert",
+        "pk.mode": "record_value",
+        "pk.fields": "id",
+        "auto.create": "true",
+    }
+    text, notes = pipeline_text({"name": "To DB", "config": config})
+    assert "s3cr3t" not in text + json.dumps(notes)
+    assert yaml.safe_load(text)["sink"] == {
+        "sql": {
+            "url": "postgresql://u:${env:PASSWORD}@db/lake",
+            "table": "flights",
+            "create": True,
+            "mode": {"upsert": {"key": ["id"]}},
+        }
+    }

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import hashlib
+import hmac
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from spark_avro.pipeline.file.kinds import BROKEN, ListOf, Reading
+from spark_avro.pipeline.file.nodes import read_documents
+from spark_avro.pipeline.file.place import PipelineError
+from spark_avro.pipeline.file.source import FilesSource
+from spark_avro.pipeline.file.steps import STEP
+from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.sources.position import position
+from spark_avro.pipeline.state import BatchState
+from spark_avro.pipeline.steps.step import StepContext
+from spark_avro.pipeline.steps.table import apply_steps
+
+
+def steps(text: str) -> Any:
+    reading = Reading()
+    [node] = read_documents(text, "f.yaml")
+    value = ListOf(STEP).read(node, reading, "steps")
+    assert value is not BROKEN, reading.findings
+    return value
+
+
+def run(rows: DataFrame, text: str, **context: Any) -> list[dict[str, Any]]:
+    result = apply_steps(rows, steps(text), StepContext(rows.sparkSession, **context))
+    return [row.asDict(recursive=True) for row in result.drop("_kafka").collect()]
+
+
+@pytest.fixture(scope="module")
+def flights(spark: SparkSession) -> DataFrame:
+    data = [
+        Row(
+            id=1,
+            carrier="UA",
+            passenger=Row(email="ann@example.org", name="Ann"),
+            legs=[Row(gate="A1", minutes=10), Row(gate="A2", minutes=20)],
+            **{"odd.name": "x"},
+        ),
+        Row(id=2, carrier=None, passenger=None, legs=[], **{"odd.name": None}),
+    ]
+    rows = spark.createDataFrame(
+        data,
+        "id int, carrier string, passenger struct<email: string, name: string>,"
+        " legs array<struct<gate: string, minutes: int>>, `odd.name` string",
+    )
+    place = {"topic": F.lit("flights"), "partition": F.lit(0), "offset": F.col("id"), "key": F.col("carrier")}
+    return rows.select("*", position(place)).persist()
+
+
+def test_fields_at_paths_through_structs_and_arrays(flights: DataFrame) -> None:
+    text = """
+- cast: {id: long, legs.minutes: string}
+- rename: {passenger.name: full, carrier: airline}
+- drop: [legs.gate, "`odd.name`"]
+"""
+    assert run(flights, text) == [
+        {
+            "id": 1,
+            "airline": "UA",
+            "passenger": {"email": "ann@example.org", "full": "Ann"},
+            "legs": [{"minutes": "10"}, {"minutes": "20"}],
+        },
+        {"id": 2, "airline": None, "passenger": None, "legs": []},
+    ]
+
+
+def test_flatten_and_explode(flights: DataFrame) -> None:
+    assert run(flights, "[{flatten: {paths: passenger}}, {select: [id, passenger_email, passenger_name]}]") == [
+        {"id": 1, "passenger_email": "ann@example.org", "passenger_name": "Ann"},
+        {"id": 2, "passenger_email": None, "passenger_name": None},
+    ]
+    assert run(flights, "[{explode: {path: legs, as: leg}}, {select: [id, leg.gate]}]") == [
+        {"id": 1, "gate": "A1"},
+        {"id": 1, "gate": "A2"},
+    ]
+    assert len(run(flights, "[{explode: {path: legs, empty: keep}}]")) == 3
+
+
+def test_masks(flights: DataFrame) -> None:
+    text = """
+- mask:
+    passenger.email: hmac:key
+    passenger.name: null
+    carrier: sha256
+    legs.gate: keep-last-1
+    "`odd.name`": /x/y/
+"""
+    first, second = run(flights, text)
+    assert first["passenger"] == {
+        "email": hmac.new(b"key", b"ann@example.org", hashlib.sha256).hexdigest(),
+        "name": None,
+    }
+    assert first["carrier"] == hashlib.sha256(b"UA").hexdigest()
+    assert [leg["gate"] for leg in first["legs"]] == ["*1", "*2"]
+    assert first["odd.name"] == "y/"
+    assert (second["carrier"], second["passenger"], second["odd.name"]) == (None, None, None)
+
+
+def test_sql_over_this_and_tables(flights: DataFrame, tmp_path: Path) -> None:
+    folder = str(tmp_path / "names")
+    flights.sparkSession.createDataFrame([("UA", "United")], "carrier string, airline string").write.parquet(folder)
+    tables = {"names": FilesSource(path=folder)}
+    text = """
+- sql: |
+    select id, upper(names.airline) as airline, this._kafka
+    from this left join names using (carrier)
+- where: airline is not null
+"""
+    assert run(flights, text, tables=tables) == [{"id": 1, "airline": "UNITED"}]
+    joined = "[{join: {table: names, on: [carrier]}}, {select: [id, airline]}]"
+    assert run(flights, joined, tables=tables) == [{"id": 1, "airline": "United"}]
+    joined = "[{join: {table: names, on: this.carrier = names.carrier, how: left}}, {select: [id, airline]}]"
+    assert run(flights, joined, tables=tables) == [{"id": 1, "airline": "United"}, {"id": 2, "airline": None}]
+
+
+def test_keys_headers_and_samples(flights: DataFrame) -> None:
+    text = "[{key: [id, carrier]}, {headers: {source: _kafka.topic}}, {select: [id]}]"
+    assert run(flights, text)[0] == {
+        "id": 1,
+        "_key": {"id": 1, "carrier": "UA"},
+        "_headers": [{"key": "source", "value": bytearray(b"flights")}],
+    }
+    many = flights.sparkSession.range(10_000).select("id", position({"key": (F.col("id") % 100).cast("string")}))
+    kept = run(many, "[{sample: {keys: 0.2}}]")
+    keys = {row["id"] % 100 for row in kept}
+    assert 5 < len(keys) < 40
+    assert len(kept) == 100 * len(keys)
+
+
+def test_debezium_events(spark: SparkSession) -> None:
+    row = "struct<id: int, name: string>"
+    events = spark.createDataFrame(
+        [("c", None, (1, "a")), ("d", (1, "a"), None), (None, None, None)], f"op string, before {row}, after {row}"
+    ).select("*", position({}))
+    assert run(events, "[{unwrap: debezium}]") == [
+        {"id": 1, "name": "a", "_op": "u"},
+        {"id": 1, "name": "a", "_op": "d"},
+    ]
+
+
+def _state(spark: SparkSession, folder: Path, number: int) -> BatchState:
+    return BatchState(spark, Folder(spark, str(folder)), number)
+
+
+def _timed(spark: SparkSession, *rows: tuple[str, int]) -> DataFrame:
+    data = [(key, minute, offset) for offset, (key, minute) in enumerate(rows)]
+    frame = spark.createDataFrame(data, "carrier string, minute long, offset long")
+    at = F.timestamp_seconds(F.col("minute") * 60)
+    place = {"topic": F.lit("t"), "partition": F.lit(0), "offset": F.col("offset"), "timestamp": at}
+    return frame.select("carrier", at.alias("at"), position(place))
+
+
+def test_duplicates_are_known_in_later_batches_and_a_repeated_batch_has_the_same_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    text = "[{deduplicate: {by: carrier, within: 1h}}, {select: [carrier]}]"
+    first = _timed(spark, ("UA", 0), ("UA", 1), ("B6", 2))
+    names = lambda rows: sorted(row["carrier"] for row in rows)  # noqa: E731
+    assert names(run(first, text, state=_state(spark, tmp_path, 0))) == ["B6", "UA"]
+    second = _timed(spark, ("UA", 30), ("AA", 31))
+    for _ in range(2):
+        assert names(run(second, text, state=_state(spark, tmp_path, 1))) == ["AA"]
+    assert names(run(_timed(spark, ("UA", 95)), text, state=_state(spark, tmp_path, 2))) == ["UA"]
+
+
+def test_a_window_is_written_once_when_it_is_over(spark: SparkSession, tmp_path: Path) -> None:
+    text = """
+- window: {time: at, size: 10m, late: 5m, group: carrier, aggregate: count(*) as flights}
+- select: [unix_timestamp(window_start) / 60 as start, carrier, flights]
+"""
+    windows = lambda number, *rows: sorted(  # noqa: E731
+        (row["start"], row["carrier"], row["flights"])
+        for row in run(_timed(spark, *rows), text, state=_state(spark, tmp_path, number))
+    )
+    assert windows(0, ("UA", 1), ("UA", 2), ("B6", 9), ("UA", 12)) == []
+    assert windows(1, ("UA", 8), ("UA", 16)) == [(0, "B6", 1), (0, "UA", 3)]
+    assert windows(1, ("UA", 8), ("UA", 16)) == [(0, "B6", 1), (0, "UA", 3)]
+    assert windows(2, ("UA", 3), ("UA", 30)) == [(10, "UA", 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        (
+            "- cast: {passenger.mail: int}",
+            "f.yaml:1:10: steps[0].cast: there is no field mail in passenger; did you mean email?",
+        ),
+        ("- drop: [carier]", "f.yaml:1:10: steps[0].drop[0]: there is no field carier; did you mean carrier?"),
+        ("- where: dealy > 5", "f.yaml:1:10: steps[0].where: there is no column dealy"),
+        (
+            "- where: id > 1 and carier = 'UA'",
+            "f.yaml:1:21: steps[0].where: there is no column carier; did you mean carrier?",
+        ),
+        (
+            "- select: [id, 'upper(carier) as c']",
+            "f.yaml:1:23: steps[0].select[1]: there is no column carier; did you mean carrier?",
+        ),
+        ("- where: id >> > 1", "f.yaml:1:16: steps[0].where: Syntax error at or near '>'"),
+        ("- mask: {id: sha256}", "f.yaml:1:10: steps[0].mask: id is int; sha256 is for texts, so use null"),
+        ("- explode: carrier", "f.yaml:1:12: steps[0].explode: carrier is no array"),
+        (
+            "- python: no.such:thing",
+            "f.yaml:1:11: steps[0].python: no.such:thing cannot be imported: No module named 'no'",
+        ),
+        (
+            "- unwrap: debezium",
+            "f.yaml:1:11: steps[0].unwrap: the rows have no before and no after and no op, so they are no",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_columns_is_told_with_its_place(flights: DataFrame, text: str, finding: str) -> None:
+    with pytest.raises(PipelineError) as error:
+        run(flights, text)
+    assert str(error.value).startswith(finding)
