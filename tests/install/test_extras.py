@@ -35,6 +35,8 @@ NEEDS = {
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "spark_avro/": {"spark"},
+    "spark_avro/pipeline/sinks/sql/": {"spark", "postgresql"},
+    "magicbyte/cli/pipeline/": {"spark"},
 }
 
 #: Distributions that no file of ours imports: uvicorn, SQLAlchemy, or PySpark finds them.
@@ -80,7 +82,7 @@ def is_library(module: str) -> bool:
     return module not in sys.stdlib_module_names and module not in PACKAGES
 
 
-DISTRIBUTIONS = {**packages_distributions(), "google": ["protobuf"], "starlette": ["fastapi"]}
+DISTRIBUTIONS = {**packages_distributions(), "google": ["protobuf"], "starlette": ["fastapi"], "py4j": ["pyspark"]}
 
 
 def distribution_of(module: str) -> str:
@@ -98,8 +100,7 @@ def test_a_file_imports_only_libraries_of_its_extras(file: str):
 def test_no_distribution_is_asked_for_in_vain():
     used = {distribution_of(module) for file in files() for module in imported_modules(file)}
     asked = CORE.union(*(EXTRAS[extra] for extra in EXTRAS if extra not in {"all", "dev"}))
-    # psycopg is named in a URL for SQLAlchemy.
-    assert asked - used == FOUND_BY_OTHERS | {"psycopg"}
+    assert asked - used == FOUND_BY_OTHERS
 
 
 @pytest.mark.parametrize("extra", MODULES)

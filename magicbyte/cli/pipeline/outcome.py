@@ -11,6 +11,8 @@ from serdes.console.outcome import BAD_DATA, BAD_USAGE, NOT_DELIVERED, Ended, ca
 PROGRAM = "magicbyte pipeline"
 #: Findings of a check, a dry run or a test.
 FINDINGS = 100
+#: A run that Ctrl-C ended after a batch.
+INTERRUPTED = 130
 #: The most lines of an error of Spark's that are shown.
 _LINES = 12
 

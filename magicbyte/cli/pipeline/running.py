@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from magicbyte.cli.pipeline.outcome import FINDINGS, PROGRAM
+from magicbyte.cli.pipeline.outcome import FINDINGS, INTERRUPTED, PROGRAM
 from magicbyte.cli.pipeline.session import pipeline_session, read_file, time_of
-from magicbyte.kit.processes.stop_signals import handle_stop_signals
+from magicbyte.kit.processes.stop_signals import STOP_SIGNALS, handle_stop_signals
 from serdes.console.outcome import tell
 
 
@@ -42,11 +43,14 @@ def run(options: argparse.Namespace) -> int:
             received.append(number)
             running.stop()
 
+        before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
         handle_stop_signals(stop)
         try:
             result = _over_range(running, options) if options.since or options.until else running.run()
         finally:
             metrics.close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
     sys.stdout.write(
         f"{pipeline.name}: {result.batches} batches, {result.read:,} read, {result.written:,} written,"
         f" {result.dead:,} dead, {result.dropped:,} dropped\n"
@@ -55,10 +59,7 @@ def run(options: argparse.Namespace) -> int:
         tell(PROGRAM, finding)
     if result.findings:
         return FINDINGS
-    return 130 if received and received[0] == _SIGINT else 0
-
-
-_SIGINT = 2
+    return INTERRUPTED if received and received[0] == signal.SIGINT else 0
 
 
 def _over_range(running: Any, options: argparse.Namespace) -> Any:

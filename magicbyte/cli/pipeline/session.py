@@ -31,10 +31,16 @@ def read_file(options: argparse.Namespace) -> Pipeline:
 
 @contextmanager
 def pipeline_session(pipeline: Pipeline, master: str) -> Iterator[SparkSession]:
-    """A session with the modules that the pipeline names, stopped at the end."""
-    from spark_avro import session  # noqa: PLC0415 - starts slowly
+    """A session with the modules that the pipeline names, stopped at the end; or the running one, which stays."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - starts slowly
+
+    from spark_avro import session  # noqa: PLC0415
     from spark_avro.pipeline.formats import table_formats  # noqa: PLC0415
 
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
     settings = {"spark.log.level": "ERROR", **pipeline.spark}
     spark = session(pipeline.name, master=master, settings=settings, formats=table_formats(pipeline))
     try:

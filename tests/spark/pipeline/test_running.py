@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 import spark_avro
-from serdes.letters.headers import read_headers
+from serdes.letters.headers import read_letter
 from spark_avro.errors import BrokenRecord
 from spark_avro.pipeline import prepared
 from spark_avro.pipeline.batch import BatchStopped
@@ -172,11 +172,13 @@ errors: {{tolerance: all, topic: {dead}}}
     assert sorted(row["id"] for row in sink.rows) == [0, 1, 2, 5, 6, 7, 8]
     assert dict(counts[0].failed) == {"small": 1, "not four": 1}
     assert dict(counts[0].ids) == {one: 10}
-    letters = {letter.value(): read_headers(letter.headers()) for letter in topics.consume(dead, 4)}
+    letters = {letter.value(): read_letter(letter.headers()) for letter in topics.consume(dead, 4)}
     assert {value for value in letters if len(value) < 7} == {b"broken", b"\x00\x00\x0f\x42\x40!"}
-    stages = sorted((said["stage"] or "") for said in letters.values())
+    stages = sorted(letter.stage for letter in letters.values() if letter is not None)
     assert stages == ["TRANSFORMATION", "TRANSFORMATION", "VALUE_CONVERTER", "VALUE_CONVERTER"]
-    assert "three" in str(letters[_flights(avro, one, 1, 3)[0]]["exception.message"])
+    third = letters[_flights(avro, one, 1, 3)[0]]
+    assert third is not None
+    assert "three" in str(third.message)
 
 
 def test_too_many_errors_stop_before_anything_is_written(

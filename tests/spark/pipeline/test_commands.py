@@ -1,0 +1,210 @@
+"""The commands on real topics; they use the tests' session."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.request
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from pyspark.sql import SparkSession
+
+import spark_avro
+from magicbyte.cli.main import main
+from spark_avro.pipeline.counts import BatchCounts
+from spark_avro.pipeline.metrics import PipelineMetrics
+from spark_avro.pipeline.running import Running
+from spark_avro.pipeline.sources.checkpoint import Checkpoint
+
+SCHEMA = json.dumps(
+    {
+        "type": "record",
+        "name": "Flight",
+        "fields": [{"name": "id", "type": "int"}, {"name": "carrier", "type": "string"}],
+    }
+)
+
+
+@pytest.fixture
+def flights(topics: Any, avro: Any, registry_url: str, tmp_path: Path) -> tuple[str, Path]:
+    """A topic with ten flights and a broken record, and a pipeline file for it."""
+    topic = topics.create()
+    [schema_id] = avro.register(f"{topic}-value", SCHEMA)
+    topics.produce(topic, *(avro.message(schema_id, SCHEMA, {"id": n, "carrier": "UA"}) for n in range(10)))
+    file = tmp_path / "flights.yaml"
+    file.write_text(
+        f"""
+version: 1
+name: flights
+kafka: {{bootstrap.servers: "{topics.servers}"}}
+registry: {{url: "{registry_url}"}}
+checkpoint: {tmp_path}/checkpoint
+source: {{topics: [{topic}]}}
+steps:
+  - select: [id, "lower(carrier) as carrier"]
+sink: {{files: {{path: {tmp_path}/out, partition: [dt]}}}}
+"""
+    )
+    return topic, file
+
+
+def test_run_status_offsets_and_the_next_run(
+    spark: SparkSession, topics: Any, flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic, file = flights
+    metrics = tmp_path / "metrics.prom"
+    assert main(["pipeline", "run", str(file), "--metrics", str(metrics)]) == 0
+    assert capsys.readouterr().out == "flights: 1 batches, 10 read, 10 written, 0 dead, 0 dropped\n"
+    assert sorted(row.id for row in spark.read.parquet(f"{tmp_path}/out").collect()) == list(range(10))
+    text = metrics.read_text()
+    assert 'magicbyte_pipeline_rows_total{outcome="written",pipeline="flights"} 10.0' in text
+    assert f'magicbyte_pipeline_lag_records{{partition="0",pipeline="flights",topic="{topic}"}} 0.0' in text
+    assert main(["pipeline", "status", str(file), "--output", "json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert (status["batch"], status["owner"], sum(part["offset"] for part in status["partitions"])) == (0, None, 10)
+    group = f"g-{uuid.uuid4()}"
+    assert main(["pipeline", "offsets", str(file), "--group", group]) == 0
+    consumer = Consumer({"bootstrap.servers": topics.servers, "group.id": group})
+    committed = consumer.committed([TopicPartition(topic, number) for number in (0, 1)], timeout=30)
+    assert sum(part.offset for part in committed) == 10
+    consumer.close()
+    capsys.readouterr()
+    assert main(["pipeline", "run", str(file)]) == 0
+    assert capsys.readouterr().out == "flights: 0 batches, 0 read, 0 written, 0 dead, 0 dropped\n"
+
+
+def test_dry_run_and_explain_write_nothing(
+    spark: SparkSession,
+    topics: Any,
+    flights: tuple[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    topic, file = flights
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["pipeline", "dry-run", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(json.loads(line)["id"] for line in lines[:10]) == list(range(10))
+    assert "10 records read, 10 rows for the sink, 0 dead letters" in lines
+    assert "  carrier: string not null" in lines or "  carrier: string" in lines
+    topics.produce(topic, b"broken")
+    assert main(["pipeline", "dry-run", str(file)]) == 100
+    assert "VALUE_CONVERTER: wrong magic byte: 0x62" in capsys.readouterr().out
+    assert main(["pipeline", "explain", str(file)]) == 0
+    text = capsys.readouterr().out
+    assert "FilesTarget: exactly once: " in text
+    assert "  shown by tests/" in text
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_cases_need_neither_kafka_nor_a_registry(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "flights.yaml"
+    file.write_text(
+        """
+version: 1
+name: flights
+kafka: {bootstrap.servers: "nowhere:9092"}
+registry: {url: "http://nowhere:8081"}
+checkpoint: /tmp/none
+source: {topics: [flights]}
+steps: [{where: id < 3}, {select: [id, "upper(carrier) as carrier"]}]
+quality: [{name: positive, expect: id > 0, else: dead-letter}]
+sink: {files: {path: /tmp/none}}
+errors: {tolerance: all, topic: dead}
+"""
+    )
+    case = tmp_path / "cases" / "small"
+    case.mkdir(parents=True)
+    (tmp_path / "cases" / "value.avsc").write_text(SCHEMA)
+    records = [{"id": 0, "carrier": "a"}, {"id": 1, "carrier": "b"}, {"id": 5, "carrier": "c"}, {"raw": "ff"}]
+    (case / "records.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    (case / "rows.jsonl").write_text('{"carrier": "B", "id": 1}\n')
+    dead = [
+        {"offset": 0, "stage": "quality", "reason": "failed the checks: positive"},
+        {
+            "offset": 3,
+            "stage": "VALUE_CONVERTER",
+            "reason": "wrong magic byte: 0xFF where a schema id's message has 0x00",
+        },
+    ]
+    (case / "dead.jsonl").write_text("".join(f"{json.dumps(letter)}\n" for letter in dead))
+    command = ["pipeline", "test", str(file), "--cases", str(tmp_path / "cases")]
+    assert main(command) == 0
+    assert capsys.readouterr().out == "ok  small\n"
+    (case / "rows.jsonl").write_text('{"carrier": "b", "id": 1}\n')
+    assert main(command) == 100
+    assert capsys.readouterr().out.splitlines() == [
+        "FAILED  small",
+        '    rows.jsonl: missing {"carrier": "b", "id": 1}',
+        '    rows.jsonl: unexpected {"carrier": "B", "id": 1}',
+    ]
+    assert main([*command, "--update"]) == 0
+    assert main(command) == 0
+
+
+def test_a_stop_ends_the_run_after_a_batch(spark: SparkSession, flights: tuple[str, Path]) -> None:
+    _, file = flights
+    pipeline = spark_avro.pipeline(file, overrides=["trigger={every: 100ms}"]).file
+    done = threading.Event()
+    running = Running(pipeline, spark, on_batch=lambda _: done.set())
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(running.run()))
+    thread.start()
+    assert done.wait(120)
+    running.stop()
+    thread.join(120)
+    assert results[0].written == 10
+    checkpoint = Checkpoint(spark, pipeline.checkpoint)
+    assert checkpoint.last_committed() == checkpoint.last_planned() == 0
+
+
+def test_exit_codes(
+    spark: SparkSession, flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, file = flights
+    assert main(["pipeline", "run", str(tmp_path / "none.yaml")]) == 2
+    assert main(["pipeline", "run", str(file), "--set", "steps.0.select=[id, carier]"]) == 2
+    assert "--set steps.0.select: steps[0].select[1]: there is no column carier; did you mean carrier?" in (
+        capsys.readouterr().err
+    )
+    assert (
+        main(
+            ["pipeline", "run", str(file), "--set", "registry.url=http://127.0.0.1:1", "--set", "registry.patience=1s"]
+        )
+        == 3
+    )
+
+
+def test_the_metrics_are_served() -> None:
+    metrics = PipelineMetrics("flights", "127.0.0.1:0")
+    try:
+        metrics.restarted()
+        metrics.add(BatchCounts(3, read=5, written=4, dead=1, failed={"small": 1}, ids={7: 5}, seconds=0.5))
+        with urllib.request.urlopen(f"http://127.0.0.1:{metrics.port}/metrics", timeout=30) as response:
+            text = response.read().decode()
+    finally:
+        metrics.close()
+    for line in (
+        'magicbyte_pipeline_rows_total{outcome="dead",pipeline="flights"} 1.0',
+        'magicbyte_pipeline_batch{pipeline="flights"} 3.0',
+        'magicbyte_pipeline_quality_failed_total{check="small",pipeline="flights"} 1.0',
+        'magicbyte_pipeline_schema_id_rows_total{id="7",pipeline="flights"} 5.0',
+        'magicbyte_pipeline_restarts_total{pipeline="flights"} 1.0',
+    ):
+        assert line in text
+
+
+def test_submit_prints_the_line(flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, file = flights
+    assert main(["pipeline", "submit", str(file), "--master", "spark://host:7077", "--deploy-mode", "cluster"]) == 0
+    words = capsys.readouterr().out.split()
+    assert words[:5] == ["spark-submit", "--master", "spark://host:7077", "--deploy-mode", "cluster"]
+    assert words[words.index("--files") + 1] == str(file)
+    assert words[-2].endswith("spark_avro/pipeline/main.py")
+    assert words[-1] == "flights.yaml"
