@@ -10,7 +10,7 @@ from spark_avro.pipeline.file.steps import STEPS
 from spark_avro.pipeline.steps.table import STEP_KINDS
 from tests.spark.pipeline.file.broken_files import BROKEN, GOOD, planted
 
-DOCS = Path(__file__).parents[4] / "docs" / "pipelines.md"
+DOCS = Path(__file__).parents[4] / "docs" / "pipelines-reference.md"
 
 
 def test_the_reference_in_the_docs_is_that_of_the_table() -> None:
