@@ -43,13 +43,6 @@ _WIDENS = {"parquet": never, "avro": never, "json": can_widen}
 class FilesTarget:
     """A folder of Parquet, Avro or JSON files, in partitions that end with `batch=<query id>-<number>`."""
 
-    guarantee = Guarantee(
-        Delivery.EXACTLY_ONCE,
-        "a batch's files are moved into place after its manifest is written, and a repeated batch finds the manifest",
-        "rows of the old checkpoint stay, and the overlap is written again",
-        "tests/chaos/pipeline_killed.py --sink files",
-    )
-
     def __init__(self, spec: FilesSink, context: SinkContext) -> None:
         self._spec = spec
         self._context = context
@@ -57,12 +50,18 @@ class FilesTarget:
         self._target: spark.StructType | None = None
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
         self._rows_a_file: int | None = None
+        self.guarantee = Guarantee(
+            Delivery.EXACTLY_ONCE,
+            "a batch's files are moved into place after its manifest is written, and a repeated batch finds it",
+            "rows of the old checkpoint stay, and the overlap is written again",
+            f"tests/chaos/pipeline_killed.py --sink {spec.format}",
+        )
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check path, event time, partitions and columns; see `Sink`."""
         rows = self._context.spark.createDataFrame([], schema)
-        plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
-        fit = self._fitted(place_position(rows, keep=self._spec.keep_position).schema)
+        partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
+        fit = self._fitted(_data(place_position(rows, keep=self._spec.keep_position).schema, {*partitions.columns}))
         return tuple(f"{self._spec.path}: {change}" for change in fit.changes)
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
@@ -99,8 +98,7 @@ class FilesTarget:
         inner = {name: f"{name}_partition_" for name in partitions.columns}
         placed = rows.withColumns({inner[name]: column for name, column in partitions.columns.items()})
         placed = place_position(placed, keep=self._spec.keep_position)
-        plain = spark.StructType([field for field in placed.schema.fields if field.name not in inner.values()])
-        fit = self._fitted(plain)
+        fit = self._fitted(_data(placed.schema, {*partitions.columns, *inner.values()}))
         self._add_schema(fit)
         columns = [*fit.columns(), *(F.col(quoted(inner[name])).alias(name) for name in partitions.columns)]
         selected = placed.select(*columns)
@@ -190,6 +188,11 @@ def _count(rows: DataFrame, partitions: Partitions) -> tuple[int, DataFrame | No
         return counted["all"], None
     rejected = rows.where(reason.isNotNull()).select(POSITION, reason.alias(REASON))
     return counted["all"] - counted["rejected"], rejected
+
+
+def _data(schema: spark.StructType, partitions: set[str]) -> spark.StructType:
+    """The columns in the files: a column that is a partition is in the folders' names alone."""
+    return spark.StructType([field for field in schema.fields if field.name not in partitions])
 
 
 def _place(staged: str, batch: BatchIdentity) -> str:

@@ -39,7 +39,7 @@ def _kafka(spec: KafkaSink, context: SinkContext) -> Sink:
 
 
 def _sql(spec: SqlSink, context: SinkContext) -> Sink:
-    require("server", user="a pipeline's sink.sql", modules=("sqlalchemy",))
+    require("spark", user="a pipeline's sink.sql", modules=("sqlalchemy",))
     from spark_avro.pipeline.sinks.sql.target import SqlTarget  # noqa: PLC0415 - in an extra
 
     return SqlTarget(spec, context)

@@ -40,7 +40,7 @@ class SqlTarget:
         """Make a sink; nothing is connected yet.
 
         Raises:
-            SinkRefused: The URL is of a database that has no exactly-once sink.
+            SinkRefused: The URL is of a database that has no exactly-once sink, or rows are to go by executors.
         """
         self._spec, self._context = spec, context
         url = sa.make_url(spec.url)
@@ -49,6 +49,8 @@ class SqlTarget:
             raise SinkRefused(f"sink.sql.url: {dialect} is not PostgreSQL or SQLite; sink.jdbc writes it at least once")
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
+        if spec.via != "driver":
+            raise SinkRefused(f"sink.sql.via: {spec.via} is not in this release; rows go through the driver")
         self._loader = LOADERS[dialect]()
         self._file = Path(url.database) if dialect == "sqlite" and url.database else None
         self._engine = sa.create_engine(url, pool_pre_ping=True)
@@ -62,7 +64,7 @@ class SqlTarget:
             Delivery.EXACTLY_ONCE,
             "a batch and its marker are written in one transaction, and a repeated batch finds the marker",
             "refused, unless adopted" if self._planner.upsert is None else "harmless: the newest row of each key stays",
-            f"tests/chaos/pipeline_killed.py --sink {dialect}",
+            f"tests/chaos/pipeline_killed.py --sink {dialect} --sink zombie-{dialect}",
         )
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:

@@ -207,10 +207,14 @@ def test_late_rows(
         assert reasons[0] == "late: at is 2026-01-01 22:00:00"
 
 
-def test_partitions_by_zone_columns_and_sql(folder: Path, sink: Any, numbers: Rows, batch: Batch) -> None:
-    target = sink(time="at", zone="America/New_York", partition=["year", "hour", "upper(c) as letter"])
-    target.write(numbers(0, 1, "n", AT, "'a' as c"), batch(0, 0, 1))
-    assert layout(folder) == ["year=2026/hour=17/letter=A/batch=q1-0"]
+def test_partitions_by_zone_columns_and_sql(
+    spark: SparkSession, folder: Path, sink: Any, numbers: Rows, batch: Batch
+) -> None:
+    target = sink(time="at", zone="America/New_York", partition=["year", "hour", "upper(c) as letter", "d"])
+    target.write(numbers(0, 1, "n", AT, "'a' as c", "'x' as d"), batch(0, 0, 1))
+    assert layout(folder) == ["year=2026/hour=17/letter=A/d=x/batch=q1-0"]
+    [row] = spark.read.parquet(str(folder)).collect()
+    assert (row.n, row.c, row.letter, row.d) == (0, "a", "A", "x")
 
 
 @pytest.mark.parametrize(
