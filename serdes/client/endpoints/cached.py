@@ -60,8 +60,12 @@ class Endpoints(PlainEndpoints):
         rule_set: Mapping[str, Any] | None = None,
         propagate_schema_tags: bool = False,
         format: str | None = None,  # noqa: A002  # the API's name
+        schema_id: int | None = None,
+        version: int | None = None,
     ) -> Flow[RegisteredSchema]:
         """Registers a schema under a subject, unless it is there already; the answer is cached.
+
+        `schema_id` and `version` are the numbers that it gets in a subject of mode IMPORT.
 
         Raises:
             IncompatibleSchema: the subject's compatibility level refuses the schema.
@@ -70,6 +74,8 @@ class Endpoints(PlainEndpoints):
         body = request_body(schema, metadata, rule_set)
         if propagate_schema_tags:
             body["propagateSchemaTags"] = True
+        if schema_id is not None:
+            body |= {"id": schema_id, "version": version}
         key = ("register", subject, normalize, orjson.dumps([body, format]))
         cached = self._by_schema.get(key)
         if cached is not None:

@@ -24,6 +24,13 @@ class AppendingTarget:
     )
 
     def __init__(self, spec: KafkaSink, context: SinkContext) -> None:
+        """Make a sink.
+
+        Raises:
+            SinkRefused: Spark's writer cannot copy records with their timestamps.
+        """
+        if spec.mirror:
+            raise SinkRefused("sink.kafka.mirror needs delivery: exactly-once; Spark's writer sets its own timestamps")
         self._spec, self._context = spec, context
         self._encoding = Encoding(spec, context)
         self._properties = {f"kafka.{name}": value for name, value in {**context.kafka, **spec.kafka}.items()}

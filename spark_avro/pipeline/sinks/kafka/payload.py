@@ -17,8 +17,9 @@ from serdes.error import RegistryError, RegistryUnavailable, SchemaNotFound, Sub
 from spark_avro.errors import PlanError
 from spark_avro.json_schema.functions import to_confluent_json
 from spark_avro.json_schema.types import json_schema_of
-from spark_avro.pipeline.file.sinks import KafkaSink, Payload
+from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
 from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks.kafka.mirroring import SchemaMirror
 from spark_avro.pipeline.sinks.positions import NOT_DATA
 from spark_avro.plan.derive import derive
 from spark_avro.plan.encoding import to_confluent_avro
@@ -61,6 +62,9 @@ class Encoding:
         Raises:
             SinkRefused: A subject refuses the schema; the text has the registry's reasons.
         """
+        if self._spec.mirror:
+            self._copied(rows)
+            return ()
         named = [self._check(self._spec.value, self._value(rows), rows, is_key=False)]
         key = self._key(rows)
         if key is not None:
@@ -78,7 +82,8 @@ class Encoding:
             SinkRefused: A column cannot be encoded, or a subject refuses the schema.
         """
         if self._made is None or self._made[0] != rows.schema:
-            self._made = (rows.schema, self._columns(rows, source_header=source_header))
+            made = self._copied(rows) if self._spec.mirror else self._columns(rows, source_header=source_header)
+            self._made = (rows.schema, made)
         return rows.select(*self._made[1])
 
     def _columns(self, rows: DataFrame, *, source_header: bool) -> list[Column]:
@@ -93,6 +98,19 @@ class Encoding:
             self._encoded(self._spec.value, self._value(rows), rows, is_key=False).alias("value"),
             self._headers(rows, source_header=source_header).alias("headers"),
         ]
+
+    def _copied(self, rows: DataFrame) -> list[Column]:
+        """The records as they are, with their timestamps and partitions."""
+        names = [name for name in rows.columns if name not in NOT_DATA]
+        if names != ["value"] or not isinstance(rows.schema["value"].dataType, spark.BinaryType):
+            raise SinkRefused(
+                "sink.kafka.mirror: copies records as they are; set source.value.format to bytes, and no step that"
+                " changes columns"
+            )
+        topic = topic_name(self._spec)
+        copied = [F.col(f"{POSITION}.{name}") for name in ("key", "headers", "timestamp", "partition")]
+        name = F.expr(self._spec.topic.text) if topic is None else F.lit(topic)
+        return [F.col(POSITION), name.alias("topic"), F.col("value"), *copied]
 
     def _value(self, rows: DataFrame) -> Column:
         names = [name for name in rows.columns if name not in NOT_DATA]
@@ -196,6 +214,12 @@ class Encoding:
         if payload.format == "json":
             return SchemaText(schema_type, json_schema_of(kind, self._record_name(subject)))
         raise PlanError("a Protobuf schema is not derived; give schema: @FILE or use-latest")
+
+    def schema_mirror(self) -> SchemaMirror | None:
+        """What copies the schemas of mirrored records; None if they are not copied."""
+        if not isinstance(self._spec.mirror, Mirror):
+            return None
+        return SchemaMirror(self._client(), client_of(self._spec.mirror.registry))
 
     def _client(self) -> RegistryClient:
         if self._context.registry is None:

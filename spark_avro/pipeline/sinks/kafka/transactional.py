@@ -17,6 +17,7 @@ from pyspark.sql import types as spark
 from magicbyte.kit.kafka.client_settings import PRODUCER_DEFAULTS, Config, client_config
 from spark_avro.pipeline.file.sinks import KafkaSink
 from spark_avro.pipeline.ports import (
+    POSITION,
     BatchIdentity,
     Delivery,
     Fenced,
@@ -27,6 +28,7 @@ from spark_avro.pipeline.ports import (
 )
 from spark_avro.pipeline.sinks.identity import foreign_checkpoint, is_backfill, was_written
 from spark_avro.pipeline.sinks.kafka.marker import MARKERS, Marker, Markers, create_topic, marker_of
+from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.payload import Encoding, topic_name
 from spark_avro.pipeline.sinks.positions import PLACE_FIELDS, flat_position, rejected_rows
 
@@ -65,7 +67,7 @@ class TransactionalTarget:
         Delivery.EXACTLY_ONCE,
         "a batch and its marker are written in one transaction, and the broker fences earlier drivers",
         "refused, unless adopted",
-        "tests/chaos/pipeline_killed.py --sink kafka",
+        "tests/chaos/pipeline_killed.py --sink kafka --sink zombie-kafka",
     )
 
     def __init__(self, spec: KafkaSink, context: SinkContext) -> None:
@@ -75,6 +77,7 @@ class TransactionalTarget:
         self._producing = {**_PRODUCER, **client_config(properties, role="producer")}
         self._shown = f"topic {spec.topic}"
         self._encoding = Encoding(spec, context)
+        self._schemas = self._encoding.schema_mirror()
         self._writer: _Writer | None = None
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
@@ -99,6 +102,8 @@ class TransactionalTarget:
                     return SinkResult(writer.marker.rows, repeated=True)
                 records = self._encoding.records(rows, source_header=False)
                 data, refused = writer.fitting(_sent(records).toArrow())
+                if self._schemas is not None:
+                    self._schemas.copy(framed_ids(data["value"]) | framed_ids(data["key"]))
                 writer.write(data, batch)
         except BaseException:
             # The transaction's outcome may be unknown: the next attempt reads the marker anew.
@@ -183,20 +188,20 @@ class _Writer:
         marker = marker_of(batch, data.num_rows)
         self._producer.begin_transaction()
         for part in data.to_batches(max_chunksize=_CHUNK):
-            topics, values, keys = (part.column(name).to_pylist() for name in ("topic", "value", "key"))
-            headers = part.column("headers")
-            if headers.null_count == len(headers):
-                self._produce(zip(topics, values, keys, strict=True))
+            records = zip(*(part.column(name).to_pylist() for name in ("topic", "value", "key")), strict=True)
+            extras = _extras(part)
+            if extras is None:
+                self._produce(records, {})
                 continue
-            for record, pairs in zip(zip(topics, values, keys, strict=True), headers.to_pylist(), strict=True):
-                self._produce([record], [(pair["key"], pair["value"]) for pair in pairs or ()])
+            for record, extra in zip(records, extras, strict=True):
+                self._produce([record], extra)
         self._producer.produce(MARKERS, marker.value(), self.name.encode(), partition=self._partition)
         self._producer.commit_transaction(_TRANSACTION_SECONDS)
         self.marker = marker
 
-    def _produce(self, records: Iterable[tuple[Any, ...]], headers: list[tuple[str, bytes]] | None = None) -> None:
-        """Queue records of topic, value and key; headers are those of all of them."""
-        produce, extra = self._producer.produce, {"headers": headers} if headers else {}
+    def _produce(self, records: Iterable[tuple[Any, ...]], extra: dict[str, Any]) -> None:
+        """Queue records of topic, value and key; `extra` has further arguments of `produce` for all of them."""
+        produce = self._producer.produce
         for record in records:
             try:
                 produce(*record, **extra)
@@ -224,7 +229,22 @@ class _Writer:
 def _sent(records: DataFrame) -> DataFrame:
     """The columns that go to the driver: those of the records, and the positions that name refused ones."""
     places = [column.alias(f"{_AT}{name}") for name, column in flat_position(records, PLACE_FIELDS)]
-    return records.select("topic", "key", "value", "headers", *places)
+    # A record that is copied has a partition and a timestamp, too.
+    return records.select(*(name for name in records.columns if name != POSITION), *places)
+
+
+def _extras(records: pa.RecordBatch) -> Iterator[dict[str, Any]] | None:
+    """The arguments of `produce` besides topic, value and key; None if no record has any."""
+    headers = records.column("headers")
+    is_copied = "partition" in records.schema.names
+    if not is_copied and headers.null_count == len(headers):
+        return None
+    lists = ([(pair["key"], pair["value"]) for pair in pairs or ()] for pairs in headers.to_pylist())
+    if not is_copied:
+        return ({"headers": pairs} for pairs in lists)
+    times = pc.cast(pc.cast(records.column("timestamp"), pa.timestamp("ms", "UTC"), safe=False), pa.int64())
+    placed = zip(lists, records.column("partition").to_pylist(), times.to_pylist(), strict=True)
+    return ({"headers": pairs, "partition": partition, "timestamp": time} for pairs, partition, time in placed)
 
 
 def _topic_limit(admin: AdminClient, topic: str | None) -> int:

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
-from compat.schema import AVRO, SchemaText
+from compat.schema import AVRO, Reference, SchemaText
 from magicbyte.testing import running_registry
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.sinks import KafkaSink, Payload
+from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, Fenced, ForeignCheckpoint, SinkContext, SinkRefused, SourceRange
 from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
@@ -261,6 +261,56 @@ def test_at_least_once_repeats_records_with_the_same_source(topic: Topic, number
         (b"1", {"__magicbyte.src": b"flights:0:1"}),
         (b"1", {"__magicbyte.src": b"flights:0:1"}),
     ]
+
+
+def test_a_mirror_copies_records_as_they_are(topic: Topic, spark: SparkSession) -> None:
+    topic.create(partitions=3)
+    rows = spark.sql("""
+        select x'00000000070102' as value, named_struct('topic', 'f', 'partition', 2, 'offset', 5L,
+            'timestamp', timestamp'2026-01-01 05:00:00.123', 'headers', array(named_struct('key', 'h', 'value', x'ff')),
+            'key', x'0003', 'schema_id', 7) as _kafka
+    """)
+    sink = topic.sink(mirror=True)
+    assert all(statement.startswith("create topic ") for statement in sink.prepare(rows.schema))
+    sink.write(rows, topic.batch(0, 5, 6))
+    [message] = topic.messages()
+    assert (message.key(), message.value()) == (b"\0\x03", b"\0\0\0\0\x07\x01\x02")
+    assert (message.partition(), message.timestamp()[1]) == (2, 1767243600123)
+    assert message.headers() == [("h", b"\xff")]
+    with pytest.raises(SinkRefused, match=r"sink.kafka.mirror: copies records as they are; set source.value.format"):
+        topic.sink(mirror=True).prepare(rows.selectExpr("value", "1 as one", "_kafka").schema)
+
+
+def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic, spark: SparkSession) -> None:
+    name = f"r{uuid.uuid4().hex}"
+    inner = SchemaText(AVRO, json.dumps({"type": "enum", "name": name, "symbols": ["A"]}))
+    inner_id = topic.registry.register(f"{name}-inner", inner).id
+    outer = SchemaText(
+        AVRO,
+        json.dumps({"type": "record", "name": f"{name}o", "fields": [{"name": "e", "type": name}]}),
+        (Reference(name, f"{name}-inner", 1),),
+    )
+    outer_id = topic.registry.register(f"{name}-value", outer).id
+    columns = """
+        named_struct('topic', 'f', 'partition', 0, 'offset', 5L, 'timestamp', timestamp'2026-01-01 05:00:00',
+            'headers', cast(null as array<struct<key: string, value: binary>>), 'key', x'00ffffffff01') as _kafka
+    """
+    rows = spark.sql(f"select unhex('00{outer_id:08x}00') as value, {columns}")
+    with running_registry() as server:
+        target = RegistryClient(server.url)
+        sink = topic.sink(mirror=Mirror(registry=server.url))
+        sink.write(rows, topic.batch(0, 5, 6))
+        assert target.schema_by_id(inner_id).schema.text == inner.text
+        assert target.version(f"{name}-value").id == outer_id
+        assert target.schema_by_id(outer_id).schema.references == outer.references
+        # An id of another schema is not overwritten.
+        other = RegistryClient(topic.registry.urls[0]).register(f"{name}-other", SchemaText(AVRO, '"string"')).id
+        target.put_mode("IMPORT", "taken", force=True)
+        target.register("taken", SchemaText(AVRO, '"long"'), schema_id=other, version=1)
+        taken = spark.sql(f"select unhex('00{other:08x}00') as value, {columns}")
+        with pytest.raises(SinkRefused, match=rf"has another schema under id {other}; mirror into a registry, or"):
+            sink.write(taken, topic.batch(1, 6, 7))
+    assert len(topic.messages()) == 1
 
 
 def test_a_preparation_writes_nothing(topic: Topic, numbers: Rows) -> None:
