@@ -107,7 +107,7 @@ class Parser:
         for element in value:
             if element.__class__ is str and element in PRIMITIVE_TYPES:
                 name = element
-                branch: Node = Primitive(element, NO_PROPS)
+                branch = Primitive(element, NO_PROPS)
             else:
                 branch = self._node(element, space)
                 name = branch_name(branch)
