@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,8 @@ from pyspark.sql import types as spark
 
 from spark_avro.pipeline.ports import SinkRefused
 from spark_avro.plan.column_fit import alike
+
+log = logging.getLogger(__name__)
 
 #: Whether a target can change a column's type from the first to the second.
 Widens = Callable[[spark.DataType, spark.DataType], bool]
@@ -79,6 +82,12 @@ def _conformed(column: Column, rows: spark.DataType, target: spark.DataType) -> 
     if isinstance(rows, spark.MapType) and isinstance(target, spark.MapType):
         return F.transform_values(column, lambda _, value: _conformed(value, rows.valueType, target.valueType))
     return column.cast(target)
+
+
+def log_changes(target: str, changes: Iterable[object]) -> None:
+    """Log what was changed in a target for new columns."""
+    for change in changes:
+        log.info("%s: %s", target, change)
 
 
 def can_widen(old: spark.DataType, new: spark.DataType) -> bool:

@@ -12,7 +12,7 @@ from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
-from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, quoted
+from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
 
@@ -67,8 +67,10 @@ class DeltaTarget:
             return SinkResult(count, repeated=True)
         placed = place_position(rows, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
-        for statement in self._statements(fit, target):
+        statements = self._statements(fit, target)
+        for statement in statements:
             session.sql(statement)
+        log_changes(self._name, statements)
         if target is not None:
             fit = fit.completed(target)
         with _transaction(session, application, batch.number):

@@ -28,7 +28,16 @@ from spark_avro.pipeline.ports import (
     SinkRefused,
     SinkResult,
 )
-from spark_avro.pipeline.sinks.columns import ColumnChange, ColumnFit, can_widen, fit_columns, merged, never, quoted
+from spark_avro.pipeline.sinks.columns import (
+    ColumnChange,
+    ColumnFit,
+    can_widen,
+    fit_columns,
+    log_changes,
+    merged,
+    never,
+    quoted,
+)
 from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read_manifest, write_manifest
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
@@ -169,6 +178,7 @@ class FilesTarget:
         name = f"{_SCHEMAS}/{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
         if not self._folder.exists(name):
             self._folder.write(name, text)
+            log_changes(self._spec.path, fit.changes)
         if self._fit is not None:
             self._fit = (self._fit[0], ColumnFit(fit.rows, fit.schema))
 

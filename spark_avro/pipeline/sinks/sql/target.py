@@ -22,6 +22,7 @@ from spark_avro.pipeline.ports import (
     SinkRefused,
     SinkResult,
 )
+from spark_avro.pipeline.sinks.columns import log_changes
 from spark_avro.pipeline.sinks.identity import foreign_checkpoint, was_written
 from spark_avro.pipeline.sinks.positions import rejected_rows
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS
@@ -91,6 +92,8 @@ class SqlTarget:
                 written, refused = self._load(rows, plan, connection)
                 set_marker(connection, target, batch, written, alone=foreign is not None)
         # Only now is the table changed for good.
+        if self._planned is None or self._planned[1] is not plan:
+            log_changes(self._shown, plan.statements)
         self._planned = (rows.schema, plan)
         return SinkResult(written, rejected_rows(self._context.spark, refused) if refused else None)
 
