@@ -27,8 +27,9 @@ def select(rows: DataFrame, step: Select, _context: StepContext) -> DataFrame:
         with told_at(item, rows):
             rows.select(F.expr(item.text))
     named = [F.expr(item.text) for item in step.items]
-    kept = [name for name in passed_on(rows) if name not in {item.text.strip() for item in step.items}]
-    return rows.select(*named, *kept)
+    # With `*`, the items have these columns already.
+    chosen = rows.select(*named).columns
+    return rows.select(*named, *(name for name in passed_on(rows) if name not in chosen))
 
 
 def where(rows: DataFrame, step: Where, _context: StepContext) -> DataFrame:

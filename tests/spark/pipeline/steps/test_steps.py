@@ -72,6 +72,18 @@ def test_fields_at_paths_through_structs_and_arrays(flights: DataFrame) -> None:
     ]
 
 
+def test_all_columns_and_more_are_selected_with_one_position(flights: DataFrame) -> None:
+    text = """
+- drop: [passenger, legs, "`odd.name`"]
+- select: ["*", _kafka.offset as o]
+- select: ["*", _kafka.key as k]
+"""
+    assert run(flights, text) == [
+        {"id": 1, "carrier": "UA", "o": 1, "k": b"UA"},
+        {"id": 2, "carrier": None, "o": 2, "k": None},
+    ]
+
+
 def test_flatten_and_explode(flights: DataFrame) -> None:
     assert run(flights, "[{flatten: {paths: passenger}}, {select: [id, passenger_email, passenger_name]}]") == [
         {"id": 1, "passenger_email": "ann@example.org", "passenger_name": "Ann"},
