@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from pathlib import Path
 from types import FrameType
 
 from magicbyte.kit.processes.stop_signals import handle_stop_signals
@@ -12,6 +13,8 @@ from magicbyte.kit.processes.stop_signals import handle_stop_signals
 
 def main() -> int:
     """Run a pipeline on the session that spark-submit has set up; returns the exit code."""
+    # Spark puts this file's folder on the path, whose modules have names that other packages may have.
+    sys.path[:] = [folder for folder in sys.path if Path(folder) != Path(__file__).parent]
     from pyspark.sql import SparkSession  # noqa: PLC0415 - after --help
 
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415

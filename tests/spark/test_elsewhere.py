@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pyspark
 import pytest
 
@@ -93,3 +94,40 @@ def alive(ui: int) -> int:
 
 def test_on_a_master_with_two_workers(avro: Any, master: str) -> None:
     assert run("on_cluster.py", avro.url, master) == str(([4950, 4950], 2))
+
+
+def test_a_pipeline_by_spark_submit_in_client_mode(master: str, topics: Any, avro: Any, tmp_path: Path) -> None:
+    topic = topics.create()
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
+    [schema_id] = avro.register(f"{topic}-value", schema)
+    topics.produce(topic, *(avro.message(schema_id, schema, {"a": n}) for n in range(100)))
+    file = tmp_path / "pipeline.yaml"
+    file.write_text(
+        f"""
+version: 1
+name: submitted
+kafka: {{bootstrap.servers: "{topics.servers}"}}
+registry: {{url: "{avro.url}"}}
+checkpoint: {tmp_path}/checkpoint
+spark: {{spark.executor.memory: 512m, spark.executor.cores: 1, spark.driver.memory: 512m, spark.ui.enabled: false}}
+source: {{topics: [{topic}]}}
+steps: [{{select: ["a * 2 as b"]}}]
+sink: {{files: {{path: {tmp_path}/out, partition: [dt]}}}}
+"""
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "magicbyte.cli.main",
+        "pipeline",
+        "submit",
+        str(file),
+        "--master",
+        master,
+        "--exec",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip().endswith("submitted: 1 batches, 100 read, 100 written")
+    written = [pq.read_table(path, partitioning=None) for path in (tmp_path / "out").rglob("*.parquet")]
+    assert sorted(value for table in written for value in table.column("b").to_pylist()) == list(range(0, 200, 2))

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,41 +19,58 @@ if TYPE_CHECKING:
 
 
 def submit(options: argparse.Namespace) -> int:
-    """Print the line, or run it."""
+    """Print the line, or run it with the jars of the cache."""
     pipeline = read_file(options)
-    line = submit_line(pipeline, Path(options.file), options)
-    if not options.execute:
-        print(shlex.join(line))
-        return 0
-    import pyspark  # noqa: PLC0415 - only to run
-
-    from magicbyte.platform.java import find_spark_java  # noqa: PLC0415 - looks for a JDK
-
-    environment = {**os.environ, "JAVA_HOME": str(find_spark_java(pyspark.__version__).home)}
-    environment.setdefault("PYSPARK_PYTHON", sys.executable)
-    return subprocess.run(line, check=False, env=environment).returncode  # noqa: S603 - our own line
-
-
-def submit_line(pipeline: Pipeline, file: Path, options: argparse.Namespace) -> list[str]:
-    """The words of the line.
-
-    In client mode, the driver runs here and reads the file where it is. In cluster mode and on Kubernetes it runs
-    elsewhere, and Spark brings the file and those that it includes; the driver's Python needs this distribution.
-    """
     from spark_avro import packages  # noqa: PLC0415 - with pyspark
     from spark_avro.pipeline.formats import table_formats  # noqa: PLC0415
 
-    main = str(resources.files("spark_avro.pipeline") / "main.py")
+    formats = table_formats(pipeline)
+    if not options.execute:
+        modules = {"spark.jars.packages": packages(formats=formats)}
+        print(shlex.join(["spark-submit", *submit_words(pipeline, modules, options)]))
+        return 0
+    return _execute(submit_words(pipeline, _cached(formats), options))
+
+
+def _cached(formats: Sequence[str]) -> Mapping[str, str]:
+    from spark_avro.spark_session import modules  # noqa: PLC0415 - with pyspark
+
+    return modules(formats)
+
+
+def _execute(words: Sequence[str]) -> int:
+    import pyspark  # noqa: PLC0415 - starts slowly
+
+    from magicbyte.platform.java import find_spark_java  # noqa: PLC0415 - looks for a JDK
+
+    home = Path(pyspark.__file__).parent
+    environment = {**os.environ, "JAVA_HOME": str(find_spark_java(pyspark.__version__).home), "SPARK_HOME": str(home)}
+    environment.setdefault("PYSPARK_PYTHON", sys.executable)
+    command = [str(home / "bin" / "spark-submit"), *words]
+    return subprocess.run(command, check=False, env=environment).returncode  # noqa: S603 - our own line
+
+
+def submit_words(pipeline: Pipeline, modules: Mapping[str, str], options: argparse.Namespace) -> list[str]:
+    """The words of the line after `spark-submit`.
+
+    In client mode, the driver runs here and reads the file where it is. In cluster mode and on Kubernetes it runs
+    elsewhere, and Spark brings the file and those that it includes; the driver's Python needs this distribution.
+
+    Args:
+        pipeline: The file.
+        modules: The Spark property that names the modules.
+        options: The command's options.
+    """
+    file = Path(options.file)
     is_elsewhere = options.deploy_mode == "cluster"
-    settings = {"spark.sql.session.timeZone": "UTC", **pipeline.spark}
-    line = ["spark-submit", "--master", options.master, "--deploy-mode", options.deploy_mode, "--name", pipeline.name]
-    line += ["--packages", packages(formats=table_formats(pipeline))]
+    settings = {"spark.sql.session.timeZone": "UTC", **modules, **pipeline.spark}
+    line = ["--master", options.master, "--deploy-mode", options.deploy_mode, "--name", pipeline.name]
     for name, value in sorted(settings.items()):
         line += ["--conf", f"{name}={value}"]
     if is_elsewhere:
         files = [file, *(file.parent / name for name in pipeline.include)]
         line += ["--files", ",".join(str(path.resolve()) for path in files)]
-    line += [main, file.name if is_elsewhere else str(file)]
+    line += [str(resources.files("spark_avro.pipeline") / "main.py"), file.name if is_elsewhere else str(file)]
     for override in options.overrides:
         line += ["--set", override]
     return line + (["--name", options.name] if options.name else [])

@@ -1,102 +1,19 @@
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql import SparkSession
 
 import spark_avro
 from serdes.letters.headers import read_letter
 from spark_avro.errors import BrokenRecord
-from spark_avro.pipeline import prepared
 from spark_avro.pipeline.batch import BatchStopped
 from spark_avro.pipeline.counts import BatchCounts, RowsMissing
-from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkResult
 from spark_avro.pipeline.refusals import SchemaRefused
 from spark_avro.pipeline.running import Running
-
-V1 = json.dumps(
-    {
-        "type": "record",
-        "name": "Flight",
-        "fields": [
-            {"name": "id", "type": "int"},
-            {"name": "carrier", "type": "string"},
-            {"name": "delay", "type": ["null", "int"], "default": None},
-        ],
-    }
-)
-V2 = json.dumps(
-    {
-        "type": "record",
-        "name": "Flight",
-        "fields": [
-            {"name": "id", "type": "int"},
-            {"name": "carrier", "type": "string"},
-            {"name": "delay", "type": ["null", "int"], "default": None},
-            {"name": "tail", "type": "string", "default": "?"},
-        ],
-    }
-)
-
-
-class ListSink:
-    """Keeps rows in memory, each batch once."""
-
-    guarantee = Guarantee(Delivery.EXACTLY_ONCE, "in memory", "gone", "none")
-
-    def __init__(self) -> None:
-        self.batches: dict[str, list[dict[str, Any]]] = {}
-        self.lose = 0
-
-    def prepare(self, schema: StructType) -> tuple[str, ...]:
-        del schema
-        return ()
-
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
-        if str(batch) in self.batches:
-            return SinkResult(len(self.batches[str(batch)]), repeated=True)
-        self.batches[str(batch)] = [row.asDict(recursive=True) for row in rows.collect()]
-        return SinkResult(len(self.batches[str(batch)]) - self.lose)
-
-    def close(self) -> None:
-        pass
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        return [row for batch in self.batches.values() for row in batch]
-
-
-@pytest.fixture
-def sink(monkeypatch: pytest.MonkeyPatch) -> ListSink:
-    made = ListSink()
-    monkeypatch.setattr(prepared.sinks, "open_sink", lambda _spec, _context: made, raising=False)
-    return made
-
-
-@pytest.fixture
-def pipeline_file(topics: Any, registry_url: str, tmp_path: Path) -> Callable[..., Path]:
-    def write(topic: str, rest: str) -> Path:
-        file = tmp_path / "pipeline.yaml"
-        file.write_text(
-            f"""
-version: 1
-name: flights
-kafka: {{bootstrap.servers: "{topics.servers}"}}
-registry: {{url: "{registry_url}", patience: 1s}}
-checkpoint: {tmp_path}/checkpoint
-source: {{topics: [{topic}]}}
-sink: {{files: {{path: {tmp_path}/out}}}}
-{rest}
-"""
-        )
-        return file
-
-    return write
+from tests.spark.pipeline.flights import V1, V2, ListSink, messages
 
 
 def test_steps_run_over_batches_and_the_next_run_goes_on(
@@ -136,16 +53,12 @@ steps:
     assert [row["id"] for row in sink.rows][9:] == [10]
 
 
-def _flights(avro: Any, schema_id: int, count: int, first: int = 0) -> list[bytes]:
-    return [avro.message(schema_id, V1, {"id": n, "carrier": "UA", "delay": n}) for n in range(first, first + count)]
-
-
 def test_without_tolerance_a_broken_record_stops_with_its_place(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
     topic = topics.create()
     [one] = avro.register(f"{topic}-value", V1)
-    topics.produce(topic, *_flights(avro, one, 3), b"broken")
+    topics.produce(topic, *messages(avro, one, 3), b"broken")
     with pytest.raises(BrokenRecord, match=rf"wrong magic byte: 0x62 .* at topic {topic}, partition \d, offset \d"):
         spark_avro.pipeline(pipeline_file(topic, "")).run(spark)
     assert sink.rows == []
@@ -156,7 +69,7 @@ def test_records_that_fail_become_dead_letters_and_everything_is_counted(
 ) -> None:
     topic, dead = topics.create(), topics.create()
     [one] = avro.register(f"{topic}-value", V1)
-    topics.produce(topic, *_flights(avro, one, 10), b"broken", b"\x00\x00\x0f\x42\x40!")
+    topics.produce(topic, *messages(avro, one, 10), b"broken", b"\x00\x00\x0f\x42\x40!")
     rest = f"""
 steps:
   - select: [id, "if(id = 3, raise_error('three'), id) as checked"]
@@ -176,7 +89,7 @@ errors: {{tolerance: all, topic: {dead}}}
     assert {value for value in letters if len(value) < 7} == {b"broken", b"\x00\x00\x0f\x42\x40!"}
     stages = sorted(letter.stage for letter in letters.values() if letter is not None)
     assert stages == ["TRANSFORMATION", "TRANSFORMATION", "VALUE_CONVERTER", "VALUE_CONVERTER"]
-    third = letters[_flights(avro, one, 1, 3)[0]]
+    third = letters[messages(avro, one, 1, 3)[0]]
     assert third is not None
     assert "three" in str(third.message)
 
@@ -186,7 +99,7 @@ def test_too_many_errors_stop_before_anything_is_written(
 ) -> None:
     topic, dead = topics.create(), topics.create()
     [one] = avro.register(f"{topic}-value", V1)
-    topics.produce(topic, *_flights(avro, one, 3), b"broken", b"broken")
+    topics.produce(topic, *messages(avro, one, 3), b"broken", b"broken")
     rest = f"errors: {{tolerance: all, topic: {dead}, at-most: 0.1}}"
     with pytest.raises(BatchStopped, match=r"errors.at-most: 2 of the 5 records of this batch failed; at most 0.1 may"):
         spark_avro.pipeline(pipeline_file(topic, rest)).run(spark)
@@ -198,7 +111,7 @@ def test_a_sink_that_loses_rows_is_found(
 ) -> None:
     topic = topics.create()
     [one] = avro.register(f"{topic}-value", V1)
-    topics.produce(topic, *_flights(avro, one, 5))
+    topics.produce(topic, *messages(avro, one, 5))
     sink.lose = 1
     with pytest.raises(RowsMissing, match="ListSink got 5 rows, wrote 4 and rejected 0; the batch is not committed"):
         spark_avro.pipeline(pipeline_file(topic, "")).run(spark)
@@ -210,7 +123,7 @@ def test_an_id_of_another_subject_stops_unless_the_file_says_otherwise(
     topic, dead = topics.create(), topics.create()
     [one] = avro.register(f"{topic}-value", V1)
     [other] = avro.register(f"{topic}-other", V1.replace("Flight", "Other"))
-    topics.produce(topic, *_flights(avro, one, 2), *_flights(avro, other, 1))
+    topics.produce(topic, *messages(avro, one, 2), *messages(avro, other, 1))
     errors = f"errors: {{tolerance: all, topic: {dead}}}"
     with pytest.raises(SchemaRefused, match=f"unknown schema id: {other} .*: it is of another subject"):
         spark_avro.pipeline(pipeline_file(topic, errors)).run(spark)
