@@ -34,7 +34,10 @@ def main() -> int:
     except PipelineError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    spark = SparkSession.builder.getOrCreate()
+    builder = SparkSession.builder
+    for name, value in pipeline.spark.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
     running = Running(pipeline, spark, until_caught_up=options.until_caught_up)
 
     def stop(_number: int, _frame: FrameType | None) -> None:

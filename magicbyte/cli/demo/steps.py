@@ -142,40 +142,30 @@ def _checked(response: httpx.Response) -> Any:
 
 
 def aggregate_with_spark(demo: Session, folder: Path) -> tuple[flights.Totals, int]:
-    """Decode the topic into Parquet with Structured Streaming, and aggregate the flights by carrier.
+    """Carry the topic into Parquet with the pipeline of `flights.yaml`, and aggregate the flights by carrier.
 
     Returns:
         The totals, and how many of the flights have the second version of the schema.
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415  the usual name; slow to import
 
-    from spark_avro import KAFKA_POSITION, from_confluent_avro, session  # noqa: PLC0415  as above
+    from spark_avro import pipeline, session  # noqa: PLC0415  as above
 
     spark = session(
         "flights", master="local[2]", settings={"spark.sql.shuffle.partitions": "2", "spark.log.level": "ERROR"}
     )
     try:
         started = time.perf_counter()
-        records = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", demo.bootstrap_servers)
-            .option("subscribe", flights.TOPIC)
-            .option("startingOffsets", "earliest")
-            .load()
+        overrides = (
+            f"kafka.bootstrap.servers={demo.bootstrap_servers}",
+            f"registry.url={demo.registry}",
+            f"checkpoint={folder / 'checkpoint'}",
+            f"source.topics=[{flights.TOPIC}]",
+            f"sink.files.path={folder / 'flights'}",
         )
-        flight = from_confluent_avro("value", topic=flights.TOPIC, registry=demo.registry, position=KAFKA_POSITION)
-        query = (
-            records.select(flight.alias("flight"))
-            .select("flight.*")
-            .writeStream.format("parquet")
-            .option("path", str(folder / "flights"))
-            .option("checkpointLocation", str(folder / "checkpoint"))
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
+        pipeline(Path(__file__).with_name("flights.yaml"), overrides=overrides).run(spark)
         table = spark.read.parquet(str(folder / "flights"))
-        demo.rates.add("Spark: Kafka to Parquet", table.count(), started)
+        demo.rates.add("pipeline: Kafka to Parquet", table.count(), started)
         rows = table.groupBy("carrier").agg(
             F.count("*").alias("flights"), F.count("dep_delay").alias("departed"), F.sum("dep_delay").alias("delay")
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from magicbyte.cli.pipeline.session import read_file
+from magicbyte.kit.secret import is_secret
 
 if TYPE_CHECKING:
     from spark_avro.pipeline.file.pipeline import Pipeline
@@ -63,7 +64,9 @@ def submit_words(pipeline: Pipeline, modules: Mapping[str, str], options: argpar
     """
     file = Path(options.file)
     is_elsewhere = options.deploy_mode == "cluster"
-    settings = {"spark.sql.session.timeZone": "UTC", **modules, **pipeline.spark}
+    # Other processes see a command line; main.py reads the secrets from the file.
+    public = {name: value for name, value in pipeline.spark.items() if not is_secret(name)}
+    settings = {"spark.sql.session.timeZone": "UTC", **modules, **public}
     line = ["--master", options.master, "--deploy-mode", options.deploy_mode, "--name", pipeline.name]
     for name, value in sorted(settings.items()):
         line += ["--conf", f"{name}={value}"]

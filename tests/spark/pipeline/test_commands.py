@@ -202,8 +202,12 @@ def test_the_metrics_are_served() -> None:
 
 def test_submit_prints_the_line(flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, file = flights
+    file.write_text(file.read_text() + "spark: {spark.executor.cores: 2, spark.hadoop.fs.s3a.secret.key: s3cr3t}\n")
     assert main(["pipeline", "submit", str(file), "--master", "spark://host:7077", "--deploy-mode", "cluster"]) == 0
-    words = capsys.readouterr().out.split()
+    line = capsys.readouterr().out
+    assert "s3cr3t" not in line
+    assert "--conf spark.executor.cores=2" in line
+    words = line.split()
     assert words[:5] == ["spark-submit", "--master", "spark://host:7077", "--deploy-mode", "cluster"]
     assert words[words.index("--files") + 1] == str(file)
     assert words[-2].endswith("spark_avro/pipeline/main.py")
