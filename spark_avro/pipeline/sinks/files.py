@@ -2,6 +2,7 @@
 
 A crash before the manifest leaves staged files, which the next attempt deletes. A crash after it leaves moves to
 finish, which the next attempt does instead of writing. So an attempt may place rows elsewhere than the one before.
+Each attempt has a folder of its own, and the manifest names one: a driver that was replaced adds nothing to it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import uuid
 from functools import reduce
 
 from pyspark.errors import AnalysisException
@@ -84,16 +86,19 @@ class FilesTarget:
                 )
             self._move(committed)
             return SinkResult(committed.rows, repeated=True)
-        staging = f"{_STAGING}/{batch}"
-        self._folder.delete(staging)
+        self._folder.delete(f"{_STAGING}/{batch}")
+        attempt = uuid.uuid4().hex[:8]
+        staging = f"{_STAGING}/{batch}/{attempt}"
         partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
         written, rejected = _count(rows, partitions)
         if written:
             good = rows if partitions.rejection is None else rows.where(partitions.rejection.isNull())
             self._stage(good, partitions, staging)
             files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
-            manifest = Manifest(batch, written, files)
-            write_manifest(self._folder, manifest)
+            write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt))
+            # Another driver may have written one at the same time.
+            manifest = read_manifest(self._folder, str(batch))
+            assert manifest is not None
             self._move(manifest)
             self._size_files(manifest)
         return SinkResult(written, rejected)
@@ -121,7 +126,7 @@ class FilesTarget:
 
     def _move(self, manifest: Manifest) -> None:
         """Move a committed batch's files from the staging folder; those that were moved before are left alone."""
-        staging = f"{_STAGING}/{manifest.batch}"
+        staging = f"{_STAGING}/{manifest.batch}/{manifest.attempt}".rstrip("/")
         if not self._folder.exists(staging):
             return
         for target in sorted({file.path.rpartition("/")[0] for file in manifest.files}):
@@ -135,7 +140,7 @@ class FilesTarget:
             for name in self._folder.names(source):
                 self._folder.delete(f"{target}/{name}")
                 self._folder.rename(f"{source}/{name}", f"{target}/{name}")
-        self._folder.delete(staging)
+        self._folder.delete(f"{_STAGING}/{manifest.batch}")
 
     def _size_files(self, manifest: Manifest) -> None:
         size = sum(file.size for file in manifest.files)

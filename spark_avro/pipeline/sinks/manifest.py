@@ -34,12 +34,14 @@ class Manifest:
         rows: The number of rows in all files.
         files: The files where readers see them.
         replaces: Files of earlier batches that these files stand for, by compaction.
+        attempt: The folder of the staged files, below that of the batch; another attempt has another one.
     """
 
     batch: BatchIdentity
     rows: int
     files: tuple[DataFile, ...]
     replaces: tuple[str, ...] = ()
+    attempt: str = ""
 
 
 def write_manifest(folder: Folder, manifest: Manifest) -> None:
@@ -63,7 +65,8 @@ def read_manifest(folder: Folder, batch: str) -> Manifest | None:
         ranges = tuple(SourceRange(**source) for source in identity.pop("ranges"))
         if record["version"] == _VERSION:
             files = tuple(DataFile(**file) for file in record["files"])
-            return Manifest(BatchIdentity(**identity, ranges=ranges), record["rows"], files, tuple(record["replaces"]))
+            batch_identity = BatchIdentity(**identity, ranges=ranges)
+            return Manifest(batch_identity, record["rows"], files, tuple(record["replaces"]), record.get("attempt", ""))
     except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
         pass
     raise SinkRefused(f"{folder.path}/{_path(batch)} is no manifest of version {_VERSION}")

@@ -133,12 +133,29 @@ def test_a_move_that_an_object_store_did_in_part(
         patch.setattr(FilesTarget, "_move", crash)
         with pytest.raises(Crash):
             sink(partition=[]).write(numbers(0, 5), batch(0, 0, 5))
-    [one, _] = sorted((folder / "_magicbyte/staging/q1-0").glob("*.parquet"))
+    [one, _] = sorted((folder / "_magicbyte/staging/q1-0").glob("*/*.parquet"))
     (folder / "batch=q1-0").mkdir()
     (folder / "batch=q1-0" / one.name).write_bytes(b"half")
     assert sink(partition=[]).write(numbers(0, 5), batch(0, 0, 5)).repeated
     assert (folder / "batch=q1-0" / one.name).read_bytes()[:4] == b"PAR1"
     assert len(list((folder / "batch=q1-0").glob("*.parquet"))) == 2
+
+
+def test_of_two_drivers_at_once_one_has_written(
+    spark: SparkSession, folder: Path, sink: Any, numbers: Rows, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first driver is stopped before its manifest, and goes on after its successor has written the batch."""
+
+    def replaced(*_: Any) -> None:
+        patch.undo()
+        sink(partition=[]).write(numbers(0, 5), batch(0, 0, 5))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("spark_avro.pipeline.sinks.files.write_manifest", replaced)
+        assert sink(partition=["n % 2 as odd"]).write(numbers(0, 5), batch(0, 0, 5)).written == 5
+    assert layout(folder) == ["batch=q1-0"]
+    assert sorted(row.n for row in spark.read.parquet(str(folder)).collect()) == list(range(5))
+    assert staged(folder) == []
 
 
 class Crash(Exception):
