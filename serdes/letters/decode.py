@@ -108,13 +108,17 @@ class LetterDecoder:
             return problem
         return None
 
-    def reached(self, part: str, data: bytes, topic: str, headers: Headers) -> Reached:
-        """How far a key or value decodes, by its frame.
+    def reached(
+        self, part: str, data: bytes, topic: str, headers: Headers, failure: DeadLetter | None = None
+    ) -> Reached:
+        """How far a key or value decodes, by its frame; bytes without one are text, unless that is why they failed.
 
         Raises:
             SerdesError: the registry refuses or does not answer.
         """
         reader = self._reader(part)
+        if not reader.is_framed(data, headers) and not _failed_in_converter(part, failure):
+            return Reached(text=reader.text(data, topic, headers).decode())
         try:
             frame = wire.read_dual(data, headers, is_key=part == "key")
         except SerializationError as error:

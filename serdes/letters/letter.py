@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from serdes.letters.headers import DeadLetter, Header, original_headers, read_letter, replays
+from serdes.console.consume.reading import schema_id_of
+from serdes.letters.headers import KEY_CONVERTER, DeadLetter, Header, original_headers, read_letter, replays
 
 #: A record's topic, partition and offset.
 Place = tuple[str, int, int]
@@ -58,6 +59,15 @@ class Letter:
         """The record's own timestamp: writers that cannot set it, such as Spark, name it in a header."""
         failure = self.failure
         return self.time if failure is None or failure.timestamp is None else failure.timestamp
+
+    @property
+    def schema_id(self) -> int | None:
+        """The id of the schema that failed: from a header, or from the frame of the key or value."""
+        failure = self.failure
+        if failure is not None and failure.schema_id is not None:
+            return failure.schema_id
+        data = self.key if failure is not None and failure.stage == KEY_CONVERTER else self.value
+        return schema_id_of(data or b"")
 
     @property
     def replays(self) -> int:

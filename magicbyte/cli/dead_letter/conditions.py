@@ -67,6 +67,7 @@ def row_of(letter: Letter) -> tuple[str | int | None, ...]:
         "letter_time": letter.time,
         "fingerprint": fingerprint(failure),
         "replays": letter.replays,
+        "schema_id": letter.schema_id,
     }
     return tuple(
         known[name] if name in known else getattr(failure, _FROM_FAILURE.get(name, name), None) for name in COLUMNS

@@ -156,23 +156,29 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     fits = condition(options.where)
     fix = _fix(options)
     topic = LettersTopic(options)
+    summary = Summary()
     try:
         windows = topic.windows(since(options, parser))
         sender = None if options.dry_run else Sender(topic)
         choice = Choice(topic, options, fix, _decoder(options, topic), topic.states())
-        summary = Summary()
-        chosen = _chosen((letter for letter in topic.letters(windows) if fits(letter)), choice, summary)
-        for batch in _batches(chosen, options.limit, min(_BATCH, options.rate or _BATCH)):
-            began = time.monotonic()
-            if sender is not None:
-                sender.send(batch)
-            summary.sent.update(sent.topic for sent in batch)
-            if options.rate is not None and sender is not None:
-                time.sleep(max(0.0, began + len(batch) / options.rate - time.monotonic()))
+        letters = (letter for letter in topic.letters(windows) if fits(letter))
+        _send(_chosen(letters, choice, summary), sender, summary, options)
     finally:
         topic.close()
-    sys.stdout.write(_OUTPUTS[options.output](topic.name, summary, options))
+        # What was sent before an error is told, too.
+        if summary.sent or summary.stay or sys.exc_info()[0] is None:
+            sys.stdout.write(_OUTPUTS[options.output](topic.name, summary, options))
     return summary.code
+
+
+def _send(chosen: Iterator[Sent], sender: Sender | None, summary: Summary, options: argparse.Namespace) -> None:
+    for batch in _batches(chosen, options.limit, min(_BATCH, options.rate or _BATCH)):
+        began = time.monotonic()
+        if sender is not None:
+            sender.send(batch)
+        summary.sent.update(sent.topic for sent in batch)
+        if options.rate is not None and sender is not None:
+            time.sleep(max(0.0, began + len(batch) / options.rate - time.monotonic()))
 
 
 def _fix(options: argparse.Namespace) -> Fix:

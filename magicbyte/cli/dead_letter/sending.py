@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,9 +12,16 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.cli.dead_letter.letters_topic import LettersTopic
 from magicbyte.kit.kafka.client_settings import client_config
 from serdes.console.kafka import producer_config
-from serdes.console.outcome import NOT_DELIVERED, Ended
+from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, Ended
 from serdes.console.produce.loop import Record
 from serdes.letters.letter import Place, Replayed, state_key, state_topic, state_value
+
+
+class _Unsendable(Ended):
+    """A record that the broker would never take; nothing of its batch is sent."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(BAD_DATA, f"nothing of the last batch was sent: {text}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,11 @@ class Sender:
 
         def produce() -> None:
             for sent in batch:
-                self._produce(sent.topic, sent.record)
+                try:
+                    self._produce(sent.topic, sent.record)
+                except KafkaException as error:
+                    place = "{} {}:{}".format(*sent.identity)
+                    raise _Unsendable(f"the record of {place} cannot be sent: {error.args[0].str()}") from error
                 self._produce(self._states, Record(state_key(sent.identity), state_value(sent.state)))
 
         self._in_transaction(produce)
@@ -67,12 +79,33 @@ class Sender:
         self._carry_out(self._producer.begin_transaction)
         try:
             produce()
-            self._producer.commit_transaction(self._topic.patience)
+            self._commit()
+        except _Unsendable:
+            self._abort()
+            raise
         except KafkaException as error:
-            cause = error.args[0]
-            if not cause.fatal():
-                self._carry_out(lambda: self._producer.abort_transaction(self._topic.patience))
-            raise self._ended(cause) from error
+            if error.args[0].txn_requires_abort():
+                self._abort()
+            raise self._ended(error.args[0]) from error
+
+    def _commit(self) -> None:
+        end = time.monotonic() + self._topic.patience
+        while True:
+            try:
+                self._producer.commit_transaction(self._topic.patience)
+            except KafkaException as error:
+                if not error.args[0].retriable():
+                    raise
+                if time.monotonic() > end:
+                    text = (
+                        "it is not known whether the last batch was sent; run the command again, it sends what is left"
+                    )
+                    raise Ended(NOT_DELIVERED, text) from error
+            else:
+                return
+
+    def _abort(self) -> None:
+        self._carry_out(lambda: self._producer.abort_transaction(self._topic.patience))
 
     def _produce(self, topic: str, record: Record) -> None:
         optional = {

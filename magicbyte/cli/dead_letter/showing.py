@@ -43,7 +43,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     decoder = LetterDecoder(open_client(gathered.client, topic.config), gathered.serde)
     origin = topic.name if letter.failure is None else letter.failure.topic
     reached = {
-        part: decoder.reached(part, data, origin, letter.original_headers)
+        part: decoder.reached(part, data, origin, letter.original_headers, letter.failure)
         for part in PARTS
         if (data := getattr(letter, part)) is not None
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from spark_avro.pipeline.quality.conditions import columns, condition
 from spark_avro.pipeline.quality.remembered import mark_repeats
 from spark_avro.pipeline.quality.volume import VolumeCount
 from spark_avro.pipeline.steps.remembered import State
+
+log = logging.getLogger(__name__)
 
 WARN, DROP, DEAD_LETTER, FAIL = "warn", "drop", "dead-letter", "fail"
 
@@ -92,7 +95,6 @@ class Gate:
 
     def judge(self, measured: Mapping[str, Any], batch: BatchIdentity) -> Verdict:
         """The verdict on a batch's measures."""
-        del batch
         rows = int(measured[_ROWS])
         failed: dict[str, int] = {}
         breakdown: dict[str, Mapping[str, int]] = {}
@@ -109,6 +111,8 @@ class Gate:
                 failed[check.name] = count
             if check.by and count:
                 breakdown[check.name] = _breakdown(measured[f"{_BY}{number}"])
+                shown = ", ".join(f"{values}: {rows_of:,}" for values, rows_of in breakdown[check.name].items())
+                log.warning("batch %s, check %r failed by %s", batch.number, check.name, shown)
             if problem is None:
                 continue
             is_over = check.at_most is not None and count > check.at_most * rows

@@ -146,6 +146,8 @@ def test_a_letter_is_shown_with_the_byte_where_decoding_stopped(desk: Desk):
     assert f"  00000000  {cut.hex(' ')}" in shown
     assert f"  schema      {schema_id}, AVRO, {desk.source}-value version 1\n" in shown
     assert "  stopped at  $.carrier byte 6\n" in shown
+    assert "key: 2 bytes\n  00000000  6b 30 " in shown
+    assert '  decoded     "k0"\nvalue: ' in shown
     value = desk.run("show", "--offset", "0:0", "--output", "json")["value"]
     assert (value["path"], value["byte"], value["decoded"]) == ("$.carrier", 6, None)
     desk.bury(b"\x09nonsense", 1)
@@ -317,6 +319,19 @@ def test_a_second_replay_fences_the_first(desk: Desk):
         first.send([sent])
     topic.close()
     assert desk.records() == []
+
+
+def test_a_record_that_cannot_be_sent_sends_nothing_of_its_batch(desk: Desk):
+    desk.bury(b"small", 0, stage="TASK_PUT")
+    desk.bury(b"x" * 2000, 2, stage="TASK_PUT")
+    small = ("--command-property", "message.max.bytes=1000")
+    desk.run("replay", *small, code=1)
+    assert f"nothing of the last batch was sent: the record of {desk.source} 0:2 cannot be sent: " in desk.err
+    assert desk.records() == []
+    done = desk.run("replay", *small, "--rate", "1", "--output", "json", code=1)
+    assert done["sent"] == {desk.source: 1}
+    assert [record.value() for record in desk.records()] == [b"small"]
+    assert desk.run("replay", "--rate", "100", "--output", "json")["sent"] == {desk.source: 1}
 
 
 @pytest.mark.parametrize(

@@ -134,3 +134,12 @@ def test_a_state_is_read_as_it_was_written() -> None:
     for key, value in ((None, None), (b"x", b"{}"), (b'["a",0]', state_value(state)), (state_key(PLACE), b"[]")):
         with pytest.raises(ValueError, match="no state of a letter"):
             read_state(key, value)
+
+
+def test_the_schema_id_is_that_of_a_header_or_of_the_frame() -> None:
+    frame = b"\0\0\0\0\x07x"
+    place: list[tuple[str, bytes | None]] = list(DeadLetter("t", 0, 1, stage="KEY_CONVERTER").headers())
+    assert Letter(PLACE, None, frame, b"v", place).schema_id == 7
+    assert Letter(PLACE, None, b"k", frame, ()).schema_id == 7
+    assert Letter(PLACE, None, b"k", None, ()).schema_id is None
+    assert Letter(PLACE, None, None, frame, DeadLetter("t", 0, 1, schema_id=9).headers()).schema_id == 9

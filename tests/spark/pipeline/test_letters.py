@@ -187,6 +187,7 @@ def test_what_may_pass_is_tried_again_and_data_are_not() -> None:
     assert len(tries) == 1
 
 
+@pytest.mark.slow
 def test_records_that_make_a_step_raise_are_found(records: DataFrame) -> None:
     def steps(rows: DataFrame) -> DataFrame:
         number = F.col("value").cast("string").cast("int")

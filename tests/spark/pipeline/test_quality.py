@@ -81,7 +81,7 @@ CHECKS = (
 )
 
 
-def test_several_checks_in_one_pass(rows: DataFrame) -> None:
+def test_several_checks_in_one_pass(rows: DataFrame, caplog: pytest.LogCaptureFixture) -> None:
     gate = Gate(CHECKS)
     tagged, verdict = judged(gate, rows)
     assert {row["offset"]: row[FAILED] for row in tagged.select("_kafka.offset", FAILED).collect()} == {
@@ -96,6 +96,7 @@ def test_several_checks_in_one_pass(rows: DataFrame) -> None:
         passed=2, dropped=0, dead=3, failed={"delay": 3, "key": 1, "carrier": 2},
         breakdown={"delay": {"carrier=AA": 2, "carrier=NULL": 1}},
     )  # fmt: skip
+    assert caplog.messages == ["batch 3, check 'delay' failed by carrier=AA: 2, carrier=NULL: 1"]
 
 
 def test_dropped_rows_are_counted_apart_from_dead_ones(rows: DataFrame) -> None:

@@ -177,6 +177,35 @@ def test_compacted_hours_have_fewer_files_and_the_same_rows(lake: Lake, monkeypa
 
 
 @pytest.mark.slow
+def test_the_commands(lake: Lake) -> None:
+    """As a user runs them, each with a session of its own."""
+
+    def command(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        program = [sys.executable, "-P", "-m", "magicbyte.cli.main", "pipeline", name, f"{lake.folder}/pipeline.yaml"]
+        whole = [*program, *arguments, "--master", "local[2]"]
+        return subprocess.run(whole, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3])
+
+    hour = ("--from", (MIDNIGHT + HOUR).isoformat(), "--to", (MIDNIGHT + 2 * HOUR).isoformat())
+    refused = command("backfill", *hour)
+    assert refused.returncode == 1
+    assert "already; --replace writes it anew" in refused.stderr
+    done = command("backfill", *hour, "--replace")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(" 1:20-39: 60 read, 60 written, 0 dead, 0 dropped\n")
+    assert lake.rows() == ROWS
+    for arguments, said in (
+        ((*hour, "--offsets", "0:1-2"), "name the range"),
+        (("--offsets", "x"), "must be PARTITION"),
+    ):
+        wrong = command("backfill", *arguments)
+        assert (wrong.returncode, said in wrong.stderr) == (2, True), wrong.stderr
+    compacted = command("compact", "--older-than", "10d", "--offline", "--target", "64MB")
+    assert compacted.returncode == 0, compacted.stderr
+    # Rows of the lake's time may still be late.
+    assert compacted.stdout == f"{lake.folder}/out: 0 partitions, 0 files became 0\n"
+
+
+@pytest.mark.slow
 def test_delta_and_iceberg_tables() -> None:
     """In a process of their own: the extensions are those of a session from its start."""
     file = Path(__file__).with_name("lake_upkeep.py")
