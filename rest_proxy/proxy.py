@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
+from rest_proxy.admin.client import AdminClient
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.admin.registry_rules import follow_rules
@@ -31,7 +32,6 @@ from serdes.client.clients import AsyncRegistryClient
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
-    from rest_proxy.admin.client import AdminClient
     from rest_proxy.http.passing_on import PassingOn
 
 log = logging.getLogger("rest_proxy")

@@ -7,13 +7,13 @@ import contextlib
 import logging
 import ssl
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from aiokafka import errors
 from aiokafka.conn import AIOKafkaConnection, CloseReason, create_conn
 
+from rest_proxy.admin.client import Address, Node
 from rest_proxy.admin.protocol import ApiRequest
 from rest_proxy.errors import KAFKA_AUTHENTICATION, KAFKA_RETRIABLE
 
@@ -25,18 +25,6 @@ _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 #: How long one connection attempt may take, in seconds: a host that drops packets must not use up a request's time.
 _CONNECT_SECONDS = 3.0
-
-Address = tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A broker as the cluster's metadata names it."""
-
-    id: int
-    host: str
-    port: int
-    rack: str | None
 
 
 class NotSent(Exception):
@@ -67,22 +55,34 @@ class Brokers:
         #: The address that answered last: the first one to try for requests that any broker can answer.
         self._last: Address | None = None
 
-    async def ask(self, request: ApiRequest, node_id: int | None = None, *, repeatable: bool = True) -> Any:
+    async def ask(
+        self,
+        name: str,
+        values: Mapping[str, Any],
+        *,
+        optional: Collection[str] = (),
+        node: int | None = None,
+        repeatable: bool = True,
+    ) -> Any:
         """Send a request and return the response; try again while brokers cannot be reached.
 
         Args:
-            request: The request.
-            node_id: The broker to ask, which must be in `nodes`; None for any broker.
+            name: The request's kind by kio's name, such as `create_topics`.
+            values: Its fields by kio's names; lists of mappings are arrays of structures.
+            optional: Fields to leave out if the broker's version has none of that name.
+            node: The broker to ask, which must be in `nodes`; None for any broker.
             repeatable: Whether the request may be sent again if a connection is lost before the response.
 
         Raises:
-            ApiError: KAFKA_AUTHENTICATION at once; KAFKA_RETRIABLE after the timeout, or if the effect is unknown.
+            ApiError: KAFKA_AUTHENTICATION at once; KAFKA_RETRIABLE after the timeout, or if the effect is unknown;
+                KAFKA_BAD_REQUEST if the broker is too old.
         """
+        request = ApiRequest(name, values, optional)
         deadline = time.monotonic() + self.timeout
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
-                return await self._attempt(request, self._addresses(node_id), deadline)
+                return await self._attempt(request, self._addresses(node), deadline)
             except (NotSent, Lost) as error:
                 if time.monotonic() + pause > deadline or (isinstance(error, Lost) and not repeatable):
                     raise KAFKA_RETRIABLE(detail=str(error)) from None

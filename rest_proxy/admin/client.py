@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-
-from kio.schema.errors import ErrorCode
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
-from rest_proxy.admin.brokers import Address, Brokers, Node
-from rest_proxy.admin.protocol import ApiRequest
 from rest_proxy.errors import KAFKA_RETRIABLE, from_broker
 
+if TYPE_CHECKING:
+    from rest_proxy.admin.brokers import Brokers
+
+Address = tuple[str, int]
+
 _NOT_CONTROLLER = 41
-_NOT_LEADER = frozenset((3, 5, 6))
 #: The coordinator is loading, not available, or another one.
 _COORDINATOR_MOVES = frozenset((14, 15, 16))
 _PAUSE_SECONDS = 0.1
@@ -29,12 +30,24 @@ class Place(NamedTuple):
     partition: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Node:
+    """A broker as the cluster's metadata names it."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None
+
+
 class AdminClient:
     """Sends each request to a broker that can answer it: any, the controller, a coordinator, or a named one."""
 
-    def __init__(self, bootstrap: Sequence[Address], options: Mapping[str, Any], *, timeout_seconds: float) -> None:
-        """Prepare; nothing is connected yet. The arguments are those of `Brokers`."""
-        self._brokers = Brokers(bootstrap, options, timeout_seconds)
+    def __init__(self, brokers: Brokers) -> None:
+        """Ask brokers; nothing is connected yet."""
+        #: How long a broker may take for a change, which is less than what the client waits.
+        self.broker_timeout = timedelta(seconds=brokers.timeout * 0.8)
+        self._brokers = brokers
         self._controller: int | None = None
         self._cluster_id: str | None = None
 
@@ -58,14 +71,16 @@ class AdminClient:
         await self.metadata(())
         return self._controller
 
-    async def metadata(self, topics: Iterable[str] | None, *, authorized_operations: bool = False) -> Any:
-        """The metadata of some topics, of all with None, or of the brokers alone with ()."""
+    async def metadata(
+        self, topics: Iterable[str] | None, *, authorized_operations: bool = False, node: int | None = None
+    ) -> Any:
+        """The metadata of some topics, of all with None, or of the brokers alone with (); from any broker or a node."""
         values = {
             "topics": None if topics is None else [{"name": topic} for topic in topics],
             "include_topic_authorized_operations": authorized_operations,
             "allow_auto_topic_creation": False,
         }
-        response = await self.ask("metadata", values)
+        response = await self.ask("metadata", values, node=node)
         self._brokers.nodes = {
             int(broker.node_id): Node(int(broker.node_id), broker.host, broker.port, broker.rack)
             for broker in response.brokers
@@ -83,26 +98,17 @@ class AdminClient:
         node: int | None = None,
         repeatable: bool = True,
     ) -> Any:
-        """Ask one broker: any, or a named one.
+        """Ask one broker: any, or a named one. Arguments and errors are those of `Brokers.ask`."""
+        return await self._brokers.ask(name, values, optional=optional, node=node, repeatable=repeatable)
 
-        Args:
-            name: The request's kind by kio's name.
-            values: Its fields.
-            optional: Fields to leave out if the broker's version has none of that name.
-            node: The broker's id, which must be in `nodes`.
-            repeatable: Whether the request may be sent twice.
-
-        Raises:
-            ApiError: The brokers refuse this client, cannot be reached in time, or are too old.
-        """
-        return await self._brokers.ask(ApiRequest(name, values, optional), node, repeatable=repeatable)
-
-    async def ask_controller(self, name: str, values: Mapping[str, Any], *, repeatable: bool = False) -> Any:
+    async def ask_controller(
+        self, name: str, values: Mapping[str, Any], *, optional: Collection[str] = (), repeatable: bool = False
+    ) -> Any:
         """Ask the controller, wherever it moves meanwhile. Raises as `ask`."""
         deadline = time.monotonic() + self._brokers.timeout
         while True:
             node = self._controller if self._controller in self._brokers.nodes else await self.controller()
-            response = await self.ask(name, values, node=node, repeatable=repeatable)
+            response = await self.ask(name, values, node=node, optional=optional, repeatable=repeatable)
             if _NOT_CONTROLLER not in error_codes(response) or time.monotonic() > deadline:
                 return response
             self._controller = None
@@ -177,5 +183,5 @@ def require(answer: Any) -> None:
 
 def error_of(answer: Any) -> ApiError:
     """The error that a response or one of its parts holds."""
-    code = ErrorCode(answer.error_code)
+    code = answer.error_code
     return from_broker(int(code), getattr(answer, "error_message", None), is_retriable=code.retriable)

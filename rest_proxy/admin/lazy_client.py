@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from typing import TYPE_CHECKING
 
 from magicbyte.kit.kafka.client_settings import Config
+from rest_proxy.admin.client import AdminClient
 from rest_proxy.admin.connection_options import bootstrap_addresses, connection_options
-
-if TYPE_CHECKING:
-    from rest_proxy.admin.client import AdminClient
 
 #: How long an admin request may take, in seconds, with everything that it takes to find the right broker.
 _SECONDS = 10.0
@@ -38,11 +35,10 @@ class LazyAdminClient:
         return self._client
 
     async def _make(self) -> AdminClient:
-        module = await asyncio.to_thread(importlib.import_module, "rest_proxy.admin.client")
+        module = await asyncio.to_thread(importlib.import_module, "rest_proxy.admin.brokers")
         # Files of keys are read, which may be on a slow disk.
         options = await asyncio.to_thread(connection_options, self._config)
-        client: AdminClient = module.AdminClient(bootstrap_addresses(self._config), options, timeout_seconds=_SECONDS)
-        return client
+        return AdminClient(module.Brokers(bootstrap_addresses(self._config), options, _SECONDS))
 
     async def close(self) -> None:
         """Close the client, if there is one."""

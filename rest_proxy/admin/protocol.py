@@ -16,6 +16,8 @@ from kio.serial import entity_reader, entity_writer
 from rest_proxy.errors import KAFKA_BAD_REQUEST
 
 _KEYS = {name: key for key, name in api_key_map.items()}
+#: Kind of request -> its newest version to use. Later ones name topics by ids, which topics that are gone do not have.
+_NEWEST = {"offset_fetch": 9, "offset_commit": 9}
 #: Kafka's type of a field -> its value if neither the caller nor the protocol gives one.
 _ZERO = {
     "string": "",
@@ -54,6 +56,7 @@ class ApiRequest:
         """
         key = _KEYS[self._name]
         oldest, newest = versions.get(key, (0, -1))
+        newest = min(newest, _NEWEST.get(self._name, newest))
         common = [version for version in schema_name_map[self._name] if oldest <= version <= newest]
         if not common:
             raise KAFKA_BAD_REQUEST(detail=f"The brokers do not support the request {self._name}.")

@@ -38,8 +38,18 @@ _ENDPOINTS: Mapping[str, Mapping[str, Access]] = {
     "clusters": {"list": _CLUSTER(_DESCRIBE), "get": _CLUSTER(_DESCRIBE)},
     "consumer-assignments": {"list": _GROUP_AND_TOPICS, "get": _GROUP(_DESCRIBE, also=_TOPIC(_DESCRIBE))},
     "consumer-group-lag-summary": {"get": _GROUP_AND_TOPICS},
-    "consumer-groups": {"list": _GROUP(_DESCRIBE, filters=True), "get": _GROUP(_DESCRIBE)},
-    "consumer-lags": {"list": _GROUP_AND_TOPICS, "get": _GROUP(_DESCRIBE, also=_TOPIC(_DESCRIBE))},
+    # `delete` and `alter-offsets`, which are ours, need what Kafka asks for the same requests.
+    "consumer-groups": {
+        "list": _GROUP(_DESCRIBE, filters=True),
+        "get": _GROUP(_DESCRIBE),
+        "delete": _GROUP(Operation.DELETE),
+        "alter-offsets": _GROUP(Operation.READ, also=_TOPIC(Operation.READ)),
+    },
+    "consumer-lags": {
+        "list": _GROUP_AND_TOPICS,
+        "get": _GROUP(_DESCRIBE, also=_TOPIC(_DESCRIBE)),
+        "delete": _GROUP(Operation.DELETE, also=_TOPIC(Operation.READ)),
+    },
     "consumers": {"list": _GROUP(_DESCRIBE), "get": _GROUP(_DESCRIBE)},
     "partition-reassignments": {
         "list": _CLUSTER(_DESCRIBE),
@@ -48,6 +58,7 @@ _ENDPOINTS: Mapping[str, Mapping[str, Access]] = {
     },
     "partitions": {"list": _TOPIC(_DESCRIBE), "get": _TOPIC(_DESCRIBE), "list.offsets": _TOPIC(_DESCRIBE)},
     "produce": {"produce-to-topic": _TOPIC(Operation.WRITE)},
+    "records": {"delete": _TOPIC(Operation.DELETE)},
     "replicas": {"list": _TOPIC(_DESCRIBE), "get": _TOPIC(_DESCRIBE), "search-by-broker": _ROWS_OF_TOPICS},
     # The topics of `alter-multi` are in the body.
     "topic-configs": {**_configs(_TOPIC), "alter-multi": _TOPIC(_ALTER_CONFIGS)},

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, TypeVar
+import json
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -14,9 +14,16 @@ from rest_proxy.http import bodies
 
 S = TypeVar("S")
 #: What follows the first JSON value is ignored, as the reference does.
-_TRAILING = re.compile(r"JSON is malformed: trailing characters \(byte (\d+)\)")
+_TRAILING = "JSON is malformed: trailing characters"
+_FIRST = json.JSONDecoder()
 
 NOTHING_GIVEN = "Null input provided. Data is required."
+
+
+#: Java's int and short, to which the members are converted.
+Int = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Short = Annotated[int, msgspec.Meta(ge=-(2**15), le=2**15 - 1)]
+Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Text(str):
@@ -62,7 +69,7 @@ def read(decoder: msgspec.json.Decoder[S], body: bytes, nothing: str | ApiError 
     try:
         return bodies.read(decoder, body)
     except ApiError as error:
-        trailing = _TRAILING.fullmatch(error.message) if error.kind is MALFORMED_BODY else None
-        if trailing is None:
+        if error.kind is not MALFORMED_BODY or not error.message.startswith(_TRAILING):
             raise
-        return bodies.read(decoder, body[: int(trailing[1])])
+        text = body.decode().strip()
+        return bodies.read(decoder, text[: _FIRST.raw_decode(text)[1]].encode())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.request import Request
+from rest_proxy.admin.client import AdminClient
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import proxy_of, segment
@@ -15,9 +15,6 @@ from rest_proxy.http.rights import ProxyRights
 from rest_proxy.http.urls import base_url
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.links import Links
-
-if TYPE_CHECKING:
-    from rest_proxy.admin.client import AdminClient
 
 _MAX_INT = 2**31 - 1
 

@@ -109,6 +109,8 @@ def wide_topic(admin: AdminClient) -> str:
 def make_topic(admin: AdminClient, partitions: int = 1, **config: str) -> str:
     name = unique("topic")
     admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(30)
+    while admin.list_topics(name, timeout=10).topics[name].error is not None:
+        pass  # The controller has made it; the broker learns of it a moment later.
     return name
 
 

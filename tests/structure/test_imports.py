@@ -40,7 +40,7 @@ FENCES = {
         rest_proxy/admin/asker.py rest_proxy/admin/cluster.py rest_proxy/admin/client_check.py rest_proxy/errors.py
         serdes/console/ spark_avro/pipeline/
     """,
-    "kio": "rest_proxy/admin/protocol.py rest_proxy/admin/client.py",
+    "kio": "rest_proxy/admin/protocol.py",
     "aiokafka": "rest_proxy/admin/brokers.py rest_proxy/admin/tokens.py",
     "sqlalchemy": "registry/log/sql.py spark_avro/",
     "pyspark": "spark_avro/ magicbyte/cli/",

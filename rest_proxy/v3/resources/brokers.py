@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.responses import Response
 
 from magicbyte.http.errors import NOT_FOUND
+from rest_proxy.admin.client import Node
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
-
-if TYPE_CHECKING:
-    from rest_proxy.admin.brokers import Node
 
 
 async def list_all(call: Call) -> Response:

@@ -47,6 +47,8 @@ def test_whatever_is_sent_is_answered_as_the_document_says(proxy_url: str, clust
             if case.path_parameters and len(str(case.path_parameters["cluster"])) % 8:
                 # Else nearly all requests would end at the check of the cluster's id.
                 case.path_parameters["cluster"] = cluster.rpartition("/")[2]
+            if case.operation.path.endswith("/topics") and isinstance(case.body, dict):
+                case.body["validate_only"] = True  # The broker makes as many partitions as it is asked for.
             response = case.call(base_url=proxy_url, timeout=40)
             case.validate_response(response, checks=[content_type_conformance, response_schema_conformance])
             assert response.status_code < 500 or response.json()["error_code"] in (50002, 50003), response.content

@@ -1,0 +1,205 @@
+"""Consumer groups: which there are, their state and members, and how they are deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from magicbyte.kit.errors import ApiError
+from rest_proxy.admin.assignment import assigned_places
+from rest_proxy.admin.client import AdminClient, Place, error_of, require
+from rest_proxy.errors import KAFKA_AUTHORIZATION, KAFKA_BAD_REQUEST, NOT_FOUND
+
+_CLASSIC, _CONSUMER = "CLASSIC", "CONSUMER"
+#: The protocol type of groups of consumers; "" is that of groups that only commit.
+_PROTOCOL_TYPES = ("consumer", "")
+_DEAD = "DEAD"
+#: The error of a group that is of the other type, that is not there, or of a broker that is too old for the request.
+_OTHER_TYPE = frozenset((35, 69))
+_ABSENT = 69
+#: A member that uses the protocol of its group's type.
+_MEMBER_OF_CONSUMER_TYPE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a group, and the partitions that it has."""
+
+    id: str
+    instance_id: str | None
+    client_id: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A consumer group.
+
+    Attributes:
+        id: Its id.
+        is_simple: Whether it has no members by its nature, only committed offsets.
+        assignor: The assignor's name, or "".
+        state: Its state in upper case.
+        type: CLASSIC or CONSUMER.
+        is_mixed: Whether a group of type CONSUMER has a member that uses another protocol.
+        coordinator: The id of the broker that coordinates it.
+        members: Its members by id.
+    """
+
+    id: str
+    is_simple: bool
+    assignor: str
+    state: str
+    type: str
+    is_mixed: bool
+    coordinator: int
+    members: tuple[Member, ...]
+
+
+async def all_groups(admin: AdminClient) -> list[Group]:
+    """All consumer groups by id; share groups, streams groups, and those of other protocols are left out."""
+    nodes = list(await admin.nodes())
+    listed = await asyncio.gather(*(_groups_of(admin, node) for node in nodes))
+    return sorted((group for groups in listed for group in groups), key=lambda group: group.id)
+
+
+async def _groups_of(admin: AdminClient, node: int) -> list[Group]:
+    """The groups that one broker coordinates."""
+    response = await admin.ask("list_groups", {}, node=node)
+    require(response)
+    by_type: dict[str, list[str]] = {_CLASSIC: [], _CONSUMER: []}
+    for listed in response.groups:
+        kind = (getattr(listed, "group_type", "") or _CLASSIC).upper()
+        if kind in by_type and listed.protocol_type in _PROTOCOL_TYPES:
+            by_type[kind].append(listed.group_id)
+    described = [
+        *await _describe_consumer(admin, node, by_type[_CONSUMER]),
+        *await _describe_classic(admin, node, by_type[_CLASSIC]),
+    ]
+    return [group for group in described if isinstance(group, Group)]
+
+
+async def group(admin: AdminClient, name: str) -> Group | None:
+    """One group; None if it does not exist or may not be described.
+
+    Raises:
+        ApiError: The broker's error.
+    """
+    try:
+        node = await admin.coordinator(name)
+    except ApiError as error:
+        if error.kind in (KAFKA_AUTHORIZATION, NOT_FOUND):
+            return None
+        raise
+    described: Sequence[Group | ApiError | None]
+    try:
+        described = await _describe_consumer(admin, node, [name])
+    except ApiError as error:
+        if error.kind is not KAFKA_BAD_REQUEST:
+            raise
+        described = [None]
+    if described[0] is None:
+        described = await _describe_classic(admin, node, [name])
+    result = described[0]
+    if isinstance(result, ApiError):
+        if result.kind in (KAFKA_AUTHORIZATION, NOT_FOUND):
+            return None
+        raise result
+    return result
+
+
+async def _describe_consumer(admin: AdminClient, node: int, names: Sequence[str]) -> list[Group | ApiError | None]:
+    """Groups of the consumer protocol; None for one that is of another type or not there."""
+    if not names:
+        return []
+    values = {"group_ids": names, "include_authorized_operations": False}
+    response = await admin.ask("consumer_group_describe", values, node=node)
+    return [
+        (None if answer.error_code in _OTHER_TYPE else error_of(answer))
+        if answer.error_code
+        else Group(
+            id=answer.group_id,
+            is_simple=False,
+            assignor=answer.assignor_name,
+            state=_state(answer.group_state),
+            type=_CONSUMER,
+            is_mixed=any(
+                getattr(member, "member_type", _MEMBER_OF_CONSUMER_TYPE) != _MEMBER_OF_CONSUMER_TYPE
+                for member in answer.members
+            ),
+            coordinator=node,
+            members=_by_id(
+                Member(
+                    member.member_id,
+                    member.instance_id,
+                    member.client_id,
+                    tuple(
+                        sorted(
+                            Place(topic.topic_name, number)
+                            for topic in member.assignment.topic_partitions
+                            for number in topic.partitions
+                        )
+                    ),
+                )
+                for member in answer.members
+            ),
+        )
+        for answer in response.groups
+    ]
+
+
+async def _describe_classic(admin: AdminClient, node: int, names: Sequence[str]) -> list[Group | ApiError | None]:
+    """Groups of the classic protocol; None for one that is not there."""
+    if not names:
+        return []
+    values = {"groups": names, "include_authorized_operations": False}
+    response = await admin.ask("describe_groups", values, node=node)
+    return [_classic(answer, node) for answer in response.groups]
+
+
+def _classic(answer: Any, node: int) -> Group | ApiError | None:
+    if answer.error_code:
+        return None if answer.error_code == _ABSENT else error_of(answer)
+    state = _state(answer.group_state)
+    if state == _DEAD and not answer.protocol_type:
+        return None  # This is how older brokers describe a group that does not exist.
+    return Group(
+        id=answer.group_id,
+        is_simple=not answer.protocol_type,
+        assignor=answer.protocol_data,
+        state=state,
+        type=_CLASSIC,
+        is_mixed=False,
+        coordinator=node,
+        members=_by_id(
+            Member(
+                member.member_id,
+                getattr(member, "group_instance_id", None),
+                member.client_id,
+                assigned_places(member.member_assignment),
+            )
+            for member in answer.members
+        ),
+    )
+
+
+def _by_id(members: Iterable[Member]) -> tuple[Member, ...]:
+    return tuple(sorted(members, key=lambda member: member.id))
+
+
+def _state(name: str) -> str:
+    """A state such as `PreparingRebalance` in upper case, as in Java's enum."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper() or "UNKNOWN"
+
+
+async def delete(admin: AdminClient, name: str) -> None:
+    """Delete a group that has no members.
+
+    Raises:
+        ApiError: CONFLICT if it has members; NOT_FOUND; the broker's error.
+    """
+    response = await admin.ask_coordinator(name, "delete_groups", {"groups_names": [name]})
+    require(response.results[0])

@@ -1,0 +1,171 @@
+"""Kafka's access control lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.kit.errors import ApiError
+from rest_proxy.admin import acls
+from rest_proxy.admin.acls import OPERATIONS, PATTERN_TYPES, PERMISSIONS, RESOURCE_TYPES, Acl, AclFilter, name_of
+from rest_proxy.errors import BAD_REQUEST, INVALID_PAYLOAD
+from rest_proxy.v3 import bodies
+from rest_proxy.v3.call import Call
+from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content
+
+#: Parameter -> the enum's name in errors, and its values by number.
+_ENUMS = {
+    "resource_type": ("ResourceType", RESOURCE_TYPES),
+    "pattern_type": ("PatternType", PATTERN_TYPES),
+    "operation": ("Operation", OPERATIONS),
+    "permission": ("Permission", PERMISSIONS),
+}
+#: Parameter -> the values that an entry cannot have, and the pattern types that only filters have.
+_NOT_OF_ENTRIES = {
+    "resource_type": ("UNKNOWN", "ANY"),
+    "pattern_type": ("UNKNOWN", "ANY", "MATCH"),
+    "operation": ("UNKNOWN", "ANY"),
+    "permission": ("UNKNOWN", "ANY"),
+}
+
+
+class AclBody(Struct, forbid_unknown_fields=True):
+    """An entry to create."""
+
+    resource_type: str
+    resource_name: bodies.Text
+    pattern_type: str
+    principal: bodies.Text
+    host: bodies.Text
+    operation: str
+    permission: str
+
+
+class AclsBody(Struct, forbid_unknown_fields=True):
+    """Entries to create."""
+
+    data: list[AclBody] | None = None
+
+
+_ACL = bodies.reader_of(AclBody)
+_ACLS = bodies.reader_of(AclsBody)
+_EMPTY_BATCH = "Empty input provided. Data is required."
+
+
+async def search(call: Call) -> Response:
+    """The entries that the query finds."""
+    given = _given(call)
+    for parameter in _ENUMS:
+        if given[parameter] == "UNKNOWN":
+            raise BAD_REQUEST(detail=f"{parameter} cannot be UNKNOWN")
+    understood = {**dict.fromkeys(_ENUMS, "ANY"), **{name: value for name, value in given.items() if value}}
+    entries = await acls.describe(await call.admin(), _filter(understood))
+    url = call.links.query("acls", **_in_order({name: value or "" for name, value in understood.items()}))
+    return answer(collection("KafkaAcl", url, [_item(call, acl) for acl in entries]))
+
+
+async def create(call: Call) -> Response:
+    """Create one entry."""
+    acl = _acl(bodies.read(_ACL, await call.request.body()))
+    (error,) = await acls.create(await call.admin(), [acl])
+    if error is not None:
+        raise error
+    return no_content(201, location=_url(call, acl))
+
+
+async def create_batch(call: Call) -> Response:
+    """Create several entries; with `report=true` the answer names those that were refused."""
+    body = bodies.read(_ACLS, await call.request.body())
+    if body.data is None:
+        raise INVALID_PAYLOAD(detail=_EMPTY_BATCH)
+    entries = [_acl(entry) for entry in body.data]
+    errors = await acls.create(await call.admin(), entries)
+    if call.flag("report") and any(errors):
+        return answer({"failures": _failures(entries, errors)}, 207)
+    for error in errors:
+        if error is not None:
+            raise error
+    return no_content()
+
+
+def _failures(entries: Sequence[Acl], errors: Sequence[ApiError | None]) -> list[Item]:
+    return [{**_members(acl), **error.body()} for acl, error in zip(entries, errors, strict=True) if error is not None]
+
+
+async def delete(call: Call) -> Response:
+    """Delete the entries that the query finds; all of its enums have to be given."""
+    given = _given(call)
+    for parameter in _ENUMS:
+        if given[parameter] in (None, "UNKNOWN"):
+            raise BAD_REQUEST(detail=f"{parameter} cannot be unspecified or UNKNOWN")
+    deleted = await acls.delete(await call.admin(), _filter(given))
+    return answer({"data": [_item(call, acl) for acl in deleted]})
+
+
+def _given(call: Call) -> dict[str, str | None]:
+    """The query's parameters; None for those that are missing or empty.
+
+    Raises:
+        ApiError: NOT_FOUND_BECAUSE: an enum has no such value.
+    """
+    enums = {
+        parameter: call.choice(parameter, enum, values) if call.query(parameter) else None
+        for parameter, (enum, values) in _ENUMS.items()
+    }
+    return {**enums, **{name: call.query(name) or None for name in ("resource_name", "principal", "host")}}
+
+
+def _filter(given: Mapping[str, str | None]) -> AclFilter:
+    numbers = {name: values.index(given[name] or "ANY") for name, (_, values) in _ENUMS.items()}
+    return AclFilter(
+        resource_name=given.get("resource_name"),
+        principal=given.get("principal"),
+        host=given.get("host"),
+        **numbers,
+    )
+
+
+def _acl(body: AclBody) -> Acl:
+    """The entry of a body.
+
+    Raises:
+        ApiError: BAD_REQUEST for a value that only filters have; MALFORMED_BODY for one that the enum has not.
+    """
+    numbers: dict[str, int] = {}
+    for parameter, (enum, values) in _ENUMS.items():
+        value = getattr(body, parameter)
+        if value not in values:
+            raise MALFORMED_BODY(detail=f"{parameter}: {value[:80]} is not a value of {enum}: {', '.join(values)}")
+        if value in _NOT_OF_ENTRIES[parameter]:
+            # The reference says ANY for UNKNOWN too, but for pattern types.
+            shown = value if parameter == "pattern_type" else "ANY"
+            raise BAD_REQUEST(detail=f"{parameter} cannot be {shown}")
+        numbers[parameter] = values.index(value)
+    return Acl(resource_name=str(body.resource_name), principal=str(body.principal), host=str(body.host), **numbers)
+
+
+def _members(acl: Acl) -> dict[str, str]:
+    return {
+        "resource_type": name_of(RESOURCE_TYPES, acl.resource_type),
+        "resource_name": acl.resource_name,
+        "pattern_type": name_of(PATTERN_TYPES, acl.pattern_type),
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": name_of(OPERATIONS, acl.operation),
+        "permission": name_of(PERMISSIONS, acl.permission),
+    }
+
+
+def _in_order(given: dict[str, str]) -> dict[str, str]:
+    return {name: given.get(name, "") for name in Acl._fields}
+
+
+def _url(call: Call, acl: Acl) -> str:
+    return call.links.query("acls", **_members(acl))
+
+
+def _item(call: Call, acl: Acl) -> Item:
+    return item("KafkaAcl", _url(call, acl), None, {"cluster_id": call.cluster_id, **_members(acl)})

@@ -1,0 +1,107 @@
+"""Deleting the records of partitions before an offset; ours, beyond the reference."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.kit.errors import ApiError
+from rest_proxy.admin import offsets, topics
+from rest_proxy.admin.client import Place
+from rest_proxy.errors import KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
+from rest_proxy.v3 import bodies
+from rest_proxy.v3.call import Call
+from rest_proxy.v3.envelopes import answer, item
+
+#: The offset that stands for all records.
+_ALL = -1
+_LATEST = "latest"
+
+
+class BeforeBody(Struct, forbid_unknown_fields=True):
+    """The first offset to keep."""
+
+    before_offset: bodies.Long | str
+
+
+class PartitionBody(Struct, forbid_unknown_fields=True):
+    """A partition and the first offset to keep."""
+
+    partition_id: bodies.Int
+    before_offset: bodies.Long | str
+
+
+class PartitionsBody(Struct, forbid_unknown_fields=True):
+    """Several partitions of a topic."""
+
+    data: list[PartitionBody]
+
+
+_BEFORE = bodies.reader_of(BeforeBody)
+_PARTITIONS = bodies.reader_of(PartitionsBody)
+
+
+async def delete(call: Call) -> Response:
+    """Delete the records of one partition before an offset."""
+    place = Place(call.segment("topic"), call.integer("partition"))
+    body = bodies.read(_BEFORE, await call.request.body())
+    before = _offset(body.before_offset, "before_offset")
+    admin = await call.admin()
+    if place.partition >= len((await topics.topic(admin, place.topic)).partitions) or place.partition < 0:
+        raise PARTITION_NOT_FOUND()
+    earliest = (await offsets.delete_records(admin, {place: before}))[place]
+    if isinstance(earliest, ApiError):
+        raise earliest
+    links = call.links
+    fields = {
+        "cluster_id": call.cluster_id,
+        "topic_name": place.topic,
+        "partition_id": place.partition,
+        "earliest_offset": earliest,
+    }
+    url = links.url("topics", place.topic, "partitions", place.partition, "offset")
+    crn = links.crn(("topic", place.topic), ("partition", place.partition), ("offset_type", "earliest"))
+    return answer(item("KafkaPartitionWithOffsets", url, crn, fields))
+
+
+async def delete_of_partitions(call: Call) -> Response:
+    """Delete records of several partitions; the answer says what became of each."""
+    topic = call.segment("topic")
+    body = bodies.read(_PARTITIONS, await call.request.body())
+    before: dict[Place, int] = {}
+    for index, entry in enumerate(body.data):
+        place = Place(topic, entry.partition_id)
+        if place in before:
+            raise KAFKA_BAD_REQUEST(detail=f"data[{index}].partition_id: {place.partition} is given more than once")
+        before[place] = _offset(entry.before_offset, f"data[{index}].before_offset")
+    admin = await call.admin()
+    await topics.topic(admin, topic)
+    answers = await offsets.delete_records(admin, before) if before else {}
+    successes = [
+        {"partition_id": place.partition, "earliest_offset": answers[place]}
+        for place in before
+        if not isinstance(answers[place], ApiError)
+    ]
+    failures = [
+        {"partition_id": place.partition, **error.body()}
+        for place in before
+        if isinstance(error := answers[place], ApiError)
+    ]
+    return answer({"successes": successes, "failures": failures}, 207)
+
+
+def _offset(before: int | str, member: str) -> int:
+    """The offset of a body.
+
+    Raises:
+        ApiError: MALFORMED_BODY: it is neither a number nor `latest`; KAFKA_BAD_REQUEST: it is negative.
+    """
+    if before == _LATEST:
+        return _ALL
+    text = str(before)
+    if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()) or len(text) > 20:
+        raise MALFORMED_BODY(detail=f'{member}: {text[:40]} is neither an offset nor "{_LATEST}"')
+    if int(text) < 0:
+        raise KAFKA_BAD_REQUEST(detail=f"{member}: {text} is below 0")
+    return int(text)

@@ -1,0 +1,141 @@
+"""Altering the committed offsets of a group that has no members; ours, beyond the reference."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from magicbyte.kit.errors import ApiError
+from rest_proxy.admin import group_offsets, groups, offsets, topics
+from rest_proxy.admin.client import AdminClient, Place
+from rest_proxy.admin.group_offsets import Commit
+from rest_proxy.admin.offsets import OffsetAt
+from rest_proxy.errors import BAD_REQUEST, CONFLICT, PARTITION_NOT_FOUND
+from rest_proxy.http.access import require_topics
+from rest_proxy.http.common import milliseconds_of
+from rest_proxy.v3 import bodies
+from rest_proxy.v3.call import Call
+from rest_proxy.v3.envelopes import answer, collection
+from rest_proxy.v3.resources.lags import Lag, in_order, item_of
+
+#: The members of a body that say which offset; each entry has exactly one.
+_TARGETS = ("offset", "timestamp", "to", "shift_by")
+_TO = ("earliest", "latest")
+
+
+class TargetBody(Struct, forbid_unknown_fields=True):
+    """The offset to commit for one partition, or for all of a topic."""
+
+    topic_name: bodies.Text
+    partition_id: bodies.Int | None = None
+    offset: bodies.Long | None = None
+    timestamp: bodies.Long | str | None = None
+    to: str | None = None
+    shift_by: bodies.Long | None = None
+    metadata: bodies.Text | None = None
+
+
+class AlterBody(Struct, forbid_unknown_fields=True):
+    """The offsets to commit."""
+
+    data: list[TargetBody]
+    validate_only: bool | None = None
+
+
+_ALTER = bodies.reader_of(AlterBody)
+
+
+async def alter(call: Call) -> Response:
+    """Commit offsets, or only say which; those outside of a partition's log are moved to its beginning or end."""
+    body = bodies.read(_ALTER, await call.request.body())
+    for index, target in enumerate(body.data):
+        _check(target, f"data[{index}]")
+    require_topics(call.request, "READ", *(str(target.topic_name) for target in body.data))
+    admin, name = await call.admin(), call.segment("group")
+    group = await groups.group(admin, name)
+    if group is not None and group.members:
+        raise CONFLICT(detail=f"Consumer Group {name} has members; alter its offsets when it has none.")
+    targets = await _targets(admin, body.data)
+    ends = await _answers(admin, dict.fromkeys(targets, offsets.LATEST))
+    commits = await _commits(admin, name, targets, ends)
+    if not body.validate_only and commits:
+        for error in (await group_offsets.commit(admin, name, commits)).values():
+            raise error
+    lags = in_order([Lag(place, None, commit.offset, ends[place].offset) for place, commit in commits.items()])
+    url = call.links.url("consumer-groups", name, "lags")
+    return answer(collection("KafkaConsumerLag", url, [item_of(call, name, lag) for lag in lags]))
+
+
+def _check(target: TargetBody, where: str) -> None:
+    given = [name for name in _TARGETS if getattr(target, name) is not None]
+    if len(given) != 1:
+        raise BAD_REQUEST(detail=f"{where}: give one of {', '.join(_TARGETS)}")
+    if target.to is not None and target.to not in _TO:
+        raise BAD_REQUEST(detail=f"{where}.to: {target.to[:40]} is none of {', '.join(_TO)}")
+
+
+async def _targets(admin: AdminClient, data: list[TargetBody]) -> dict[Place, TargetBody]:
+    """The partitions of a body.
+
+    Raises:
+        ApiError: A topic or partition is not there; BAD_REQUEST: one is given twice.
+    """
+    described = await topics.topics(admin, (str(target.topic_name) for target in data))
+    targets: dict[Place, TargetBody] = {}
+    for target in data:
+        topic = described[str(target.topic_name)]
+        if isinstance(topic, ApiError):
+            raise topic
+        numbers = [partition.number for partition in topic.partitions]
+        if target.partition_id is not None:
+            if target.partition_id not in numbers:
+                raise PARTITION_NOT_FOUND()
+            numbers = [target.partition_id]
+        for place in (Place(topic.name, number) for number in numbers):
+            if place in targets:
+                raise BAD_REQUEST(detail=f"data: partition {place.partition} of {place.topic} is given more than once")
+            targets[place] = target
+    return targets
+
+
+async def _commits(
+    admin: AdminClient, group: str, targets: dict[Place, TargetBody], ends: dict[Place, OffsetAt]
+) -> dict[Place, Commit]:
+    beginnings = await _answers(admin, dict.fromkeys(targets, offsets.EARLIEST))
+    times = {
+        place: _milliseconds(target.timestamp) for place, target in targets.items() if target.timestamp is not None
+    }
+    at_times = await _answers(admin, times)
+    committed = await group_offsets.committed(admin, group)
+    commits: dict[Place, Commit] = {}
+    for place, target in targets.items():
+        first, end = beginnings[place].offset or 0, ends[place].offset or 0
+        if target.offset is not None:
+            offset = target.offset
+        elif target.timestamp is not None:
+            # No record is that young, so what comes next is.
+            at_time = at_times[place].offset
+            offset = end if at_time is None else at_time
+        elif target.to is not None:
+            offset = first if target.to == "earliest" else end
+        else:
+            if place not in committed:
+                raise BAD_REQUEST(
+                    detail=f"shift_by: nothing is committed for partition {place.partition} of {place.topic}"
+                )
+            offset = committed[place] + (target.shift_by or 0)
+        commits[place] = Commit(min(max(offset, first), end), str(target.metadata or ""))
+    return commits
+
+
+def _milliseconds(timestamp: int | str) -> int:
+    return max(0, timestamp) if isinstance(timestamp, int) else milliseconds_of(timestamp)
+
+
+async def _answers(admin: AdminClient, times: dict[Place, int]) -> dict[Place, OffsetAt]:
+    answers: dict[Place, OffsetAt] = {}
+    for place, offset in (await offsets.list_offsets(admin, times)).items():
+        if isinstance(offset, ApiError):
+            raise offset
+        answers[place] = offset
+    return answers
