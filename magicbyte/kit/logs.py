@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import math
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
+from typing import TextIO
 
 import orjson
 
@@ -27,7 +30,9 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "msg": record.getMessage(),
         }
-        entry |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        fields = getattr(record, "fields", None)
+        # A record that is made for each request says itself what its fields are.
+        entry |= fields or {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
         try:
@@ -39,6 +44,47 @@ class JsonFormatter(logging.Formatter):
 @lru_cache(maxsize=8)
 def _second(since_epoch: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_epoch))
+
+
+class LineHandler(logging.StreamHandler["TextIO"]):
+    """Writes records to a stream; those of one turn of an event loop are written together.
+
+    Each write is a system call that lets go of the interpreter's lock, which costs a busy server more than the line.
+    Warnings and worse, and all records outside of event loops, are written at once.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, now or before the event loop waits again; the caller holds the lock."""
+        try:
+            self._lines.append(self.format(record))
+        except Exception:  # noqa: BLE001  as logging's own handlers
+            self.handleError(record)
+            return
+        loop = _running_loop() if record.levelno <= logging.INFO else None
+        if loop is None:
+            self.flush()
+        elif len(self._lines) == 1:
+            loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Write the lines that wait."""
+        assert self.lock is not None
+        with self.lock, suppress(OSError, ValueError):  # nobody can be told that the log is closed or full
+            if self._lines:
+                lines, self._lines = self._lines, []
+                self.stream.write("\n".join((*lines, "")))
+            self.stream.flush()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class TextFormatter(logging.Formatter):
@@ -90,7 +136,7 @@ def set_up_logs(level: str) -> None:
     """Send all logs to standard error, as text to a terminal and as JSON elsewhere."""
     # Our formats do not use these values, so do not compute them for every record (logging HOWTO, Optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    handler = logging.StreamHandler(sys.stderr)
+    handler = LineHandler(sys.stderr)
     handler.setFormatter(TextFormatter() if sys.stderr.isatty() else JsonFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)
