@@ -145,7 +145,7 @@ def decide_delete_config(view: View, now: int, *, subject: str | None, terms: Te
 def decide_put_mode(
     view: View, now: int, *, subject: str | None, name: str | None, terms: Terms, force: bool
 ) -> Decision[str | None]:
-    """Set the mode of a subject or context, or for None the global one; the name None clears it. Returns the name.
+    """Set a mode and return its name. The subject None means the global mode; the name None clears the mode.
 
     Raises:
         ApiError: 42204, 42205, 42206.

@@ -47,7 +47,7 @@ class Sender:
         self._make_state_topic()
         config = producer_config(topic.servers, topic.kafka, {})
         self._producer = Producer({**config, "linger.ms": 5, "transactional.id": f"magicbyte-dead-letter-{topic.name}"})
-        # Ends what a program that crashed left open: only then the states can be read to their end.
+        # This aborts the transaction of a crashed program; without that, the states cannot be read to their end.
         self._carry_out(lambda: self._producer.init_transactions(topic.patience))
 
     def send(self, batch: Sequence[Sent]) -> None:

@@ -16,7 +16,7 @@ class AsyncWorkerPool:
         """Make a pool without workers; the arguments are those of `WorkerPool`."""
         self._pool = WorkerPool(module, size=size)
         self._wait_seconds = wait_seconds
-        # As many threads as workers, so that jobs wait for a worker in the queue of the threads.
+        # There is one thread per worker, so jobs wait in the threads' queue until a worker is free.
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=module)
         self._jobs: set[_Job] = set()
 
