@@ -71,7 +71,7 @@ async def owner_of(call: Call) -> Owner:
     Raises:
         ApiError: NOT_FOUND_BECAUSE: there is no such broker.
     """
-    parameters = call.request.found.parameters
+    parameters = call.request.match.parameters
     if "topic" in parameters:
         return Owner(Kind.TOPIC, call.segment("topic"))
     if "broker" not in parameters:
