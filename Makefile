@@ -21,6 +21,8 @@ TESTS_security := tests/security
 TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
+# A test waits for servers half of its time, so two processes share the work.
+IN_TWO := -n 2 --dist loadgroup
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
 .PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock clean
@@ -33,14 +35,14 @@ up: $(JARS)
 
 test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
-	$(BIN)/python -P -m pytest $(TESTS) $(ARGS)
+	$(BIN)/python -P -m pytest $(TESTS) $(if $(AREA),,$(IN_TWO)) $(ARGS)
 
 # The core, then the long tests and those that need a browser; Debian's Chromium is installed if there is none.
 test-all: test test-rest
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
-	$(BIN)/python -P -m pytest tests -m "browser or slow" $(ARGS)
+	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_TWO) $(ARGS)
 
 # Clients in other languages against a running registry; says which it leaves out where Node or Go are missing.
 test-clients: $(INSTALLED)

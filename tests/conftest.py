@@ -7,6 +7,7 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,16 @@ from magicbyte.testing import temporary_broker
 
 if TYPE_CHECKING:
     from tests.clients.secured_registry import SecuredRegistry
+
+
+_TESTS = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process of `make test`, and those of Spark, which share a session."""
+    for item in items:
+        file = item.path.relative_to(_TESTS)
+        item.add_marker(pytest.mark.xdist_group("spark" if file.parts[0] == "spark" else str(file)))
 
 
 @pytest.fixture(scope="session")

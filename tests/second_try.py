@@ -8,17 +8,21 @@ run again.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 _MOST = 3
+#: What pytest-xdist appends to the id of a test: see `pytest_collection_modifyitems` in conftest.py.
+_GROUP = re.compile(r"@(spark|[\w/]+\.py)$")
 _LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
 
 def failed_tests() -> list[str]:
     """The ids of the tests that failed in the last run."""
-    return sorted(json.loads(_LAST_FAILED.read_text())) if _LAST_FAILED.exists() else []
+    failed = json.loads(_LAST_FAILED.read_text()) if _LAST_FAILED.exists() else {}
+    return sorted(_GROUP.sub("", test) for test in failed)
 
 
 def main() -> int:
