@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -19,7 +18,7 @@ from spark_avro.pipeline.letters.isolate import failures
 from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
-from spark_avro.pipeline.ports import POSITION, BatchIdentity, SinkResult
+from spark_avro.pipeline.ports import POSITION, BatchIdentity, Sink, SinkResult
 from spark_avro.pipeline.prepared import Opened
 from spark_avro.pipeline.refusals import refuse
 from spark_avro.pipeline.stepping import Stepped, Stepping
@@ -45,6 +44,14 @@ class _Failed:
     frame: DataFrame
     rows: int
     is_of_records: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a sink did, and how many rows it refused."""
+
+    result: SinkResult
+    refused: int
 
 
 @dataclass(slots=True)
@@ -89,8 +96,7 @@ class BatchRunner:
             self._limit.note(counts.dead)
         finally:
             decoded.rows.unpersist()
-        if not counts.repeated:
-            counts.check()
+        counts.check()
         log.info("%s", counts.line())
         return counts
 
@@ -119,19 +125,16 @@ class BatchRunner:
         try:
             self._stop(stepped, decoded)
             try:
-                results = self._to_sinks(stepped, batch)
+                results = self._to_sinks(stepped, decoded, records, batch)
             except PySparkException as error:
                 if stepped.faults or stepped.verdict is not None:
                     raise
                 stepped = stepping.rows(stepping.faults(error))
                 self._stop(stepped, decoded)
-                results = self._to_sinks(stepped, batch)
-            failed = self._failures(stepped, decoded, results)
-            for failure in failed:
-                self._send(failure, records, batch)
+                results = self._to_sinks(stepped, decoded, records, batch)
         finally:
             stepped.tagged.unpersist()
-        return self._counts(stepped, decoded, results, sum(failure.rows for failure in failed), batch, started)
+        return self._counts(stepped, decoded, results, batch, started)
 
     def _stop(self, stepped: Stepped, decoded: DecodedBatch) -> None:
         """Stop before anything is written if too much failed."""
@@ -143,34 +146,67 @@ class BatchRunner:
         if problem is not None:
             raise BatchStopped(problem)
 
-    def _to_sinks(self, stepped: Stepped, batch: BatchIdentity) -> list[SinkResult]:
-        retry = self.opened.pipeline.errors.retry
-        return [retried(partial(sink.write, stepped.passed, batch), retry) for sink in self.opened.sinks]
-
-    def _failures(self, stepped: Stepped, decoded: DecodedBatch, results: Sequence[SinkResult]) -> list[_Failed]:
-        """The rows that failed, by what refused them.
+    def _to_sinks(
+        self, stepped: Stepped, decoded: DecodedBatch, records: DataFrame, batch: BatchIdentity
+    ) -> list[_Written]:
+        """Send the rows that failed to the dead letters, and write the others to all sinks.
 
         Raises:
             RowsMissing: a sink wrote and rejected another number of rows than it got.
         """
+        failed = self._failures(stepped, decoded)
+        for failure in failed:
+            self._send(failure, records, batch)
+        dead = sum(failure.rows for failure in failed)
+        return [self._to_sink(sink, stepped, decoded, records, batch, dead) for sink in self.opened.sinks]
+
+    def _to_sink(
+        self,
+        sink: Sink,
+        stepped: Stepped,
+        decoded: DecodedBatch,
+        records: DataFrame,
+        batch: BatchIdentity,
+        dead: int,
+    ) -> _Written:
+        refused = 0
+
+        def reject(rows: DataFrame, _batch: BatchIdentity) -> None:
+            nonlocal refused
+            refused = rows.count()
+            problem = self._limit.problem(refused, decoded.counts.rows, before=dead)
+            if problem is not None:
+                raise BatchStopped(problem)
+            self._send(_Failed(rejected(rows, "TASK_PUT"), refused), records, batch)
+
+        def write() -> SinkResult:
+            nonlocal refused
+            refused = 0
+            return sink.write(stepped.passed, batch)
+
+        self.opened.rejections.handle = reject
+        try:
+            result = retried(write, self.opened.pipeline.errors.retry)
+        finally:
+            self.opened.rejections.handle = None
+        if result.written + refused != stepped.passed_count and not result.repeated:
+            raise RowsMissing(
+                f"{type(sink).__name__} got {stepped.passed_count:,} rows, wrote {result.written:,} and rejected"
+                f" {refused:,}; the batch is not committed"
+            )
+        return _Written(result, refused)
+
+    def _failures(self, stepped: Stepped, decoded: DecodedBatch) -> list[_Failed]:
+        """The rows that failed before the sinks, by what refused them."""
         failed: list[_Failed] = []
-        verdict = stepped.verdict
         if decoded.counts.dead:
             failed.append(_Failed(_broken(decoded.rows), decoded.counts.dead, is_of_records=True))
         if stepped.faults:
             failed.append(_Failed(failures(decoded.rows, stepped.faults), len(stepped.faults), is_of_records=True))
+        verdict = stepped.verdict
         if verdict is not None and verdict.dead:
             assert self.opened.gate is not None
             failed.append(_Failed(failed_checks(self.opened.gate.dead(stepped.tagged)), verdict.dead))
-        for sink, result in zip(self.opened.sinks, results, strict=True):
-            refused = 0 if result.rejected is None else result.rejected.count()
-            if result.written + refused != stepped.passed_count and not result.repeated:
-                raise RowsMissing(
-                    f"{type(sink).__name__} got {stepped.passed_count:,} rows, wrote {result.written:,} and rejected"
-                    f" {refused:,}; the batch is not committed"
-                )
-            if result.rejected is not None:
-                failed.append(_Failed(rejected(result.rejected, "TASK_PUT"), refused))
         return failed
 
     def _send(self, failed: _Failed, records: DataFrame, batch: BatchIdentity) -> None:
@@ -197,8 +233,7 @@ class BatchRunner:
         self,
         stepped: Stepped,
         decoded: DecodedBatch,
-        results: Sequence[SinkResult],
-        dead: int,
+        results: Sequence[_Written],
         batch: BatchIdentity,
         started: float,
     ) -> BatchCounts:
@@ -209,11 +244,13 @@ class BatchRunner:
         ends: dict[str, dict[int, int]] = {}
         for part in batch.ranges:
             ends.setdefault(part.topic, {})[part.partition] = part.end
+        refused = max(result.refused for result in results)
+        dead = decoded.counts.dead + len(stepped.faults) + (verdict.dead if verdict else 0)
         return BatchCounts(
             number=batch.number,
             read=decoded.counts.rows,
-            written=min(result.written for result in results),
-            dead=dead,
+            written=stepped.passed_count - refused,
+            dead=dead + refused,
             dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
             made=max(0, stepped.count - into_steps),
             lost=source.lost(batch.ranges),
@@ -222,7 +259,7 @@ class BatchRunner:
             seconds=time.monotonic() - started,
             event_time=decoded.measured[_NEWEST],
             lag=source.lag(ends),
-            repeated=any(result.repeated for result in results),
+            repeated=any(result.result.repeated for result in results),
         )
 
 

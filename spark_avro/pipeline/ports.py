@@ -6,7 +6,7 @@ key and schema_id. Steps keep it; a sink drops or keeps it. For sources other th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -126,6 +126,10 @@ class SinkResult:
     repeated: bool = False
 
 
+def keep_rejected(_rows: DataFrame, _batch: BatchIdentity) -> None:
+    """Leave rejected rows to the caller of `Sink.write`, which finds them in the result."""
+
+
 @dataclass(frozen=True, slots=True)
 class SinkContext:
     """What sinks share.
@@ -137,6 +141,8 @@ class SinkContext:
         kafka: The Kafka client's properties by Java's names.
         registry: The schema registry.
         adopt: Whether a target that another query has written to is taken over.
+        reject: Receives rejected rows, with POSITION and REASON, before the sink commits; if it raises, nothing
+            is written. After the commit they would be lost in a crash: a repeated batch is not written again.
     """
 
     spark: SparkSession
@@ -145,6 +151,7 @@ class SinkContext:
     kafka: Mapping[str, str] = field(default_factory=dict, repr=False)
     registry: Registry | None = field(default=None, repr=False)
     adopt: bool = False
+    reject: Callable[[DataFrame, BatchIdentity], None] = keep_rejected
 
 
 class Sink(Protocol):

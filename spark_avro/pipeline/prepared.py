@@ -14,13 +14,25 @@ from spark_avro.pipeline import sinks
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.letters.topic import LettersTopic
-from spark_avro.pipeline.ports import KEY, POSITION, Sink, SinkContext
+from spark_avro.pipeline.ports import KEY, POSITION, BatchIdentity, Sink, SinkContext
 from spark_avro.pipeline.quality.gate import Gate
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
 from spark_avro.streams.following import decoded_rows, patiently
+
+
+@dataclass(slots=True)
+class Rejections:
+    """What the sinks call with the rows that they reject; whoever runs the batch sets what happens to them."""
+
+    handle: Callable[[DataFrame, BatchIdentity], None] | None = None
+
+    def __call__(self, rows: DataFrame, batch: BatchIdentity) -> None:
+        """Hand over the rejected rows of a batch."""
+        if self.handle is not None:
+            self.handle(rows, batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,7 @@ class Opened:
         sinks: The sinks.
         gate: The checks; None without.
         letters: The topic of dead letters; None without.
+        rejections: What the sinks call with rejected rows.
     """
 
     pipeline: Pipeline
@@ -42,6 +55,7 @@ class Opened:
     sinks: tuple[Sink, ...]
     gate: Gate | None
     letters: LettersTopic | None
+    rejections: Rejections
 
     def context(self, spark: SparkSession | None = None, state: Any = None) -> StepContext:
         """What steps may use."""
@@ -81,6 +95,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         adopt: Whether targets that another query has written to are taken over.
         with_targets: Whether the sinks and the topic of dead letters are opened.
     """
+    rejections = Rejections()
     context = SinkContext(
         spark=spark,
         pipeline=pipeline.name,
@@ -88,6 +103,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         kafka=pipeline.kafka,
         registry=pipeline.registry.client_settings if pipeline.registry else None,
         adopt=adopt,
+        reject=rejections,
     )
     errors, source = pipeline.errors, pipeline.source
     letters = None
@@ -103,6 +119,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks) if with_targets else (),
         gate=Gate(pipeline.quality) if pipeline.quality else None,
         letters=letters,
+        rejections=rejections,
     )
 
 

@@ -90,8 +90,10 @@ class Follower:
             RegistryUnavailable: the registry does not answer.
         """
         self.registry = client_of(self.registry)
-        plan = self._plan = _PLANS[self._type()](self)
-        return plan
+        before, self._plan = self._plan, _PLANS[self._type()](self)
+        if before is not None and (new := set(self._plan.ids) - set(before.ids)):
+            log.info("new schema ids are read: %s", ", ".join(map(str, sorted(new))))
+        return self._plan
 
     def has(self, schema_id: int) -> bool:
         """Whether the registry has a schema of an id, of whichever subject.

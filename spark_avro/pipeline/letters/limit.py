@@ -29,24 +29,24 @@ class ErrorLimit:
         """Count the dead letters of a batch that was written."""
         self._batches.append((self.clock(), dead))
 
-    def problem(self, dead: int, rows: int) -> str | None:
+    def problem(self, dead: int, rows: int, before: int = 0) -> str | None:
         """Why a batch must not be written; None if its dead letters are within the limit.
 
         Args:
             dead: The batch's rows that would become dead letters.
             rows: All of its rows.
+            before: Dead letters of the batch that were asked about before.
         """
         if isinstance(self.at_most, PerHour):
             while self._batches and self._batches[0][0] <= self.clock() - _HOUR:
                 self._batches.popleft()
-            before = sum(count for _, count in self._batches)
-            if before + dead > self.at_most.rows:
+            of_hour = sum(count for _, count in self._batches)
+            if of_hour + dead > self.at_most.rows:
                 return (
-                    f"errors.at-most: {before + dead:,} records failed within an hour, {dead:,} of them in this batch;"
+                    f"errors.at-most: {of_hour + dead:,} records failed within an hour, {dead:,} of them in this batch;"
                     f" at most {self.at_most.rows:,} per hour may"
                 )
-        elif self.at_most is not None and dead > self.at_most * rows:
-            return (
-                f"errors.at-most: {dead:,} of the {rows:,} records of this batch failed; at most {self.at_most:g} may"
-            )
+        elif self.at_most is not None and before + dead > self.at_most * rows:
+            text = f"errors.at-most: {before + dead:,} of the {rows:,} records of this batch failed"
+            return f"{text}; at most {self.at_most:g} may"
         return None

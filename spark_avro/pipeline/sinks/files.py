@@ -91,6 +91,8 @@ class FilesTarget:
         staging = f"{_STAGING}/{batch}/{attempt}"
         partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
         written, rejected = _count(rows, partitions)
+        if rejected is not None:
+            self._context.reject(rejected, batch)
         if written:
             good = rows if partitions.rejection is None else rows.where(partitions.rejection.isNull())
             self._stage(good, partitions, staging)

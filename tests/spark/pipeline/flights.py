@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkResult
+from spark_avro.pipeline.ports import REASON, BatchIdentity, Delivery, Guarantee, SinkContext, SinkResult
 
 V1 = json.dumps(
     {
@@ -43,6 +44,8 @@ class ListSink:
     def __init__(self) -> None:
         self.batches: dict[str, list[dict[str, Any]]] = {}
         self.lose = 0
+        self.refuses = "false"
+        self.context: SinkContext | None = None
 
     def prepare(self, schema: StructType) -> tuple[str, ...]:
         del schema
@@ -51,7 +54,12 @@ class ListSink:
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         if str(batch) in self.batches:
             return SinkResult(len(self.batches[str(batch)]), repeated=True)
-        self.batches[str(batch)] = [row.asDict(recursive=True) for row in rows.collect()]
+        refused = rows.where(self.refuses).withColumn(REASON, F.lit("the target does not like it"))
+        if refused.count():
+            assert self.context is not None
+            self.context.reject(refused, batch)
+        kept = rows.where(f"not ({self.refuses})")
+        self.batches[str(batch)] = [row.asDict(recursive=True) for row in kept.collect()]
         return SinkResult(len(self.batches[str(batch)]) - self.lose)
 
     def close(self) -> None:

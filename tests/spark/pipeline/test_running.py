@@ -162,3 +162,24 @@ def test_rows_of_files_and_of_rate(spark: SparkSession, sink: ListSink, tmp_path
     file.write_text(f"{common}name: rate\ncheckpoint: {tmp_path}/b\nsource: {{rate: {{rows: 3}}}}\n")
     assert [spark_avro.pipeline(file).run(spark).written for _ in range(2)] == [3, 3]
     assert len(sink.batches) == 2
+
+
+def test_rows_that_the_target_refuses_become_letters_before_it_commits(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *messages(avro, one, 10))
+    sink.refuses = "id >= 8"
+    with pytest.raises(BatchStopped, match=r"the target does not like it at topic .*; errors.tolerance is none"):
+        spark_avro.pipeline(pipeline_file(topic, "")).run(spark)
+    errors = f"tolerance: all, topic: {dead}"
+    with pytest.raises(BatchStopped, match=r"2 of the 10 records of this batch failed; at most 0.1 may"):
+        spark_avro.pipeline(pipeline_file(topic, f"errors: {{{errors}, at-most: 0.1}}")).run(spark)
+    assert sink.batches == {}
+    result = spark_avro.pipeline(pipeline_file(topic, f"errors: {{{errors}}}")).run(spark)
+    assert (result.read, result.written, result.dead) == (10, 8, 2)
+    letters = [read_letter(letter.headers()) for letter in topics.consume(dead, 2)]
+    assert {(letter.stage, letter.message) for letter in letters if letter} == {
+        ("TASK_PUT", "the target does not like it")
+    }

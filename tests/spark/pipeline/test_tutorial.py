@@ -31,8 +31,10 @@ def test_from_topic_to_lake(
     monkeypatch.setenv("BROKERS", topics.servers)
     monkeypatch.setenv("REGISTRY", registry.urls[0])
     for name, content in re.findall(r"`(\S+)`:\n\n```\w+\n(.*?)```", section, re.DOTALL):
-        # Other tests have a topic of the page's name.
-        Path(name).write_text(content.replace("topics: [flights]", f"topics: [{topic}]"))
+        # Other tests have a topic of the page's name, and the session has another working folder.
+        Path(name).write_text(
+            content.replace("topics: [flights]", f"topics: [{topic}]").replace(" lake/", f" {tmp_path}/lake/")
+        )
     commands = re.findall(r"^    magicbyte (.+)$", section, re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["up", "produce", "pipeline", "pipeline", "pipeline"]
     servers = ["--bootstrap-server", topics.servers, "--schema-registry-url", registry.urls[0]]

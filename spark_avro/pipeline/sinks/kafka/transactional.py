@@ -104,12 +104,15 @@ class TransactionalTarget:
                 data, refused = writer.fitting(_sent(records).toArrow())
                 if self._schemas is not None:
                     self._schemas.copy(framed_ids(data["value"]) | framed_ids(data["key"]))
+                rejected = rejected_rows(self._context.spark, refused) if refused else None
+                if rejected is not None:
+                    self._context.reject(rejected, batch)
                 writer.write(data, batch)
         except BaseException:
             # The transaction's outcome may be unknown: the next attempt reads the marker anew.
             self.close()
             raise
-        return SinkResult(data.num_rows, rejected_rows(self._context.spark, refused) if refused else None)
+        return SinkResult(data.num_rows, rejected)
 
     def close(self) -> None:
         """Close the producer; the broker aborts what is open when the next one starts. See `Sink`."""

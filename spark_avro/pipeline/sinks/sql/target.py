@@ -90,12 +90,15 @@ class SqlTarget:
                     return SinkResult(marker.rows, repeated=True)
                 plan = self._changed_table(rows, connection)
                 written, refused = self._load(rows, plan, connection)
+                rejected = rejected_rows(self._context.spark, refused) if refused else None
+                if rejected is not None:
+                    self._context.reject(rejected, batch)
                 set_marker(connection, target, batch, written, alone=foreign is not None)
         # Only now is the table changed for good.
         if self._planned is None or self._planned[1] is not plan:
             log_changes(self._shown, plan.statements)
         self._planned = (rows.schema, plan)
-        return SinkResult(written, rejected_rows(self._context.spark, refused) if refused else None)
+        return SinkResult(written, rejected)
 
     def close(self) -> None:
         """Close the connections; see `Sink`."""
