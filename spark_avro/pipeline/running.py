@@ -99,9 +99,7 @@ class Running:
         with Lease(checkpoint.folder, self.pipeline.name) as lease:
             opened = open_pipeline(self.pipeline, self.spark, adopt=self.adopt)
             try:
-                prepare(opened)
-                if opened.letters is not None:
-                    opened.letters.prepare()
+                _prepare(opened)
                 if checkpoint.last_planned() is not None and self.on_restart is not None:
                     self.on_restart()
                 runner = BatchRunner(opened)
@@ -126,6 +124,8 @@ class Running:
                     state = BatchState(records.sparkSession, checkpoint.folder, number)
                     self._add(runner.run(records, batch, state))
                     self._done = number
+                    if runner.findings:
+                        self._stopping.set()
                 except BaseException as error:
                     self._failure = error
                     raise
@@ -161,7 +161,7 @@ class Running:
         """
         opened = open_pipeline(self.pipeline, self.spark, adopt=self.adopt)
         try:
-            prepare(opened)
+            _prepare(opened)
             runner = BatchRunner(opened)
             batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges))
             self._add(runner.run(opened.source.batch(ranges), batch))
@@ -185,11 +185,17 @@ class Running:
         log.info("stopping after the batch")
         with self._batch_runs:
             deadline = time.monotonic() + _COMMIT
-            while self._done is not None and (checkpoint.last_committed() or -1) < self._done:
-                if not query.isActive or time.monotonic() > deadline:
+            while query.isActive and time.monotonic() < deadline:
+                if self._done is None or checkpoint.last_committed() == self._done:
                     break
                 time.sleep(_LOOK)
             query.stop()
+
+
+def _prepare(opened: Opened) -> None:
+    prepare(opened)
+    if opened.letters is not None:
+        opened.letters.prepare()
 
 
 class _Stopped(Exception):

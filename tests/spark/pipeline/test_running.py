@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import spark_avro
+from compat.schema import JSON, PROTOBUF, SchemaText
 from serdes.letters.headers import read_letter
 from spark_avro.errors import BrokenRecord
 from spark_avro.pipeline.batch import BatchStopped
@@ -183,3 +184,56 @@ def test_rows_that_the_target_refuses_become_letters_before_it_commits(
     assert {(letter.stage, letter.message) for letter in letters if letter} == {
         ("TASK_PUT", "the target does not like it")
     }
+
+
+def test_a_check_over_its_share_ends_the_run_after_the_batch_is_written(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *messages(avro, one, 10))
+    rest = "trigger: {every: 100ms}\nquality: [{name: small, expect: id < 8, else: drop, at-most: 0.1}]"
+    result = spark_avro.pipeline(pipeline_file(topic, rest)).run(spark)
+    assert (result.written, result.dropped) == (8, 2)
+    assert len(result.findings) == 1
+    assert "small" in result.findings[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema", "payload"),
+    [
+        (JSON, '{"type": "object", "properties": {"a": {"type": "integer"}}}', b'{"a": 5}'),
+        (PROTOBUF, 'syntax = "proto3"; message R { int64 a = 1; }', b"\x00\x08\x05"),
+    ],
+)
+def test_formats_by_id(
+    spark: SparkSession,
+    topics: Any,
+    registry: Any,
+    sink: ListSink,
+    pipeline_file: Any,
+    kind: str,
+    schema: str,
+    payload: bytes,
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    schema_id = registry.register(f"{topic}-value", SchemaText(kind, schema)).id
+    prefix = b"\x00" + schema_id.to_bytes(4, "big")
+    topics.produce(topic, prefix + payload, prefix + b"\xff", None)
+    result = spark_avro.pipeline(pipeline_file(topic, f"errors: {{tolerance: all, topic: {dead}}}")).run(spark)
+    assert (result.read, result.written, result.dead) == (3, 2, 1)
+    assert sorted(str(row["a"]) for row in sink.rows) == ["5", "None"]
+
+
+def test_what_a_step_remembers_outlives_the_run(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: id, within: 1h}}]")
+    topics.produce(topic, *messages(avro, one, 5), *messages(avro, one, 5))
+    first = spark_avro.pipeline(file).run(spark)
+    topics.produce(topic, *messages(avro, one, 5, 3))
+    second = spark_avro.pipeline(file).run(spark)
+    assert [(run.read, run.written, run.dropped) for run in (first, second)] == [(10, 5, 5), (5, 3, 2)]
+    assert sorted(row["id"] for row in sink.rows) == list(range(8))
