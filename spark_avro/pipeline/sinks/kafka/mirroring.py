@@ -13,15 +13,19 @@ from spark_avro.pipeline.ports import SinkRefused
 
 _IMPORT = "IMPORT"
 
+#: Ids are Java's ints; a greater number is no id, but the beginning of other bytes.
+_LARGEST_ID = 2**31 - 1
+
 
 def framed_ids(column: pa.ChunkedArray) -> set[int]:
     """The schema ids in the first five bytes of payloads; payloads with another first byte have none."""
     heads = pc.unique(pc.binary_slice(column.cast(pa.binary()), 0, wire.V0_SIZE))
-    return {
+    ids = {
         int.from_bytes(head[1:], "big")
         for head in heads.to_pylist()
         if head is not None and len(head) == wire.V0_SIZE and head[0] == wire.MAGIC_V0
     }
+    return {schema_id for schema_id in ids if schema_id <= _LARGEST_ID}
 
 
 class SchemaMirror:

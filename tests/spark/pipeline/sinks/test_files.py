@@ -53,7 +53,9 @@ def staged(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "_magicbyte/staging").glob("*"))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "avro", "json"])
+@pytest.mark.parametrize(
+    "kind", ["parquet", pytest.param("avro", marks=pytest.mark.slow), pytest.param("json", marks=pytest.mark.slow)]
+)
 def test_a_repeated_batch_is_there_once(
     spark: SparkSession, folder: Path, sink: Any, numbers: Rows, batch: Batch, kind: str
 ) -> None:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -22,6 +23,7 @@ from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, Fenced, ForeignCheckpoint, SinkContext, SinkRefused, SourceRange
 from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
 from spark_avro.pipeline.sinks.kafka.marker import MARKERS
+from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
 
 Rows = Callable[..., DataFrame]
@@ -132,6 +134,7 @@ def test_another_checkpoint_is_refused_unless_it_is_adopted(topic: Topic, number
     assert topic.values() == [b"%d" % n for n in range(7)]
 
 
+@pytest.mark.slow
 def test_a_backfill_has_a_transaction_and_a_marker_of_its_own(topic: Topic, numbers: Rows) -> None:
     stream = topic.sink()
     stream.write(numbers(0, 5), topic.batch(0, 0, 5))
@@ -174,6 +177,7 @@ def _murmur2(data: bytes) -> int:
     return (h ^ (h >> 15)) & 0x7FFFFFFF
 
 
+@pytest.mark.slow
 def test_an_expression_names_the_topic_of_each_record(topic: Topic, numbers: Rows) -> None:
     other = f"{topic.name}-odd"
     expression = Sql(f"concat('{topic.name}', if(n % 2 = 1, '-odd', ''))")
@@ -229,6 +233,7 @@ def test_a_schema_that_the_subject_refuses_stops_the_pipeline_before_the_first_b
     assert [message.value()[5:] for message in topic.messages()] == [b"\x020"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["json", "protobuf"])
 def test_other_formats(topic: Topic, numbers: Rows, tmp_path: Any, kind: str) -> None:
     proto = tmp_path / "flight.proto"
@@ -281,9 +286,10 @@ def test_a_mirror_copies_records_as_they_are(topic: Topic, spark: SparkSession) 
         topic.sink(mirror=True).prepare(rows.selectExpr("value", "1 as one", "_kafka").schema)
 
 
+@pytest.mark.slow
 def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic, spark: SparkSession) -> None:
     name = f"r{uuid.uuid4().hex}"
-    inner = SchemaText(AVRO, json.dumps({"type": "enum", "name": name, "symbols": ["A"]}))
+    inner = SchemaText(AVRO, f'{{"type":"enum","name":"{name}","symbols":["A"]}}')
     inner_id = topic.registry.register(f"{name}-inner", inner).id
     outer = SchemaText(
         AVRO,
@@ -293,8 +299,9 @@ def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic
     outer_id = topic.registry.register(f"{name}-value", outer).id
     columns = """
         named_struct('topic', 'f', 'partition', 0, 'offset', 5L, 'timestamp', timestamp'2026-01-01 05:00:00',
-            'headers', cast(null as array<struct<key: string, value: binary>>), 'key', x'00ffffffff01') as _kafka
+            'headers', cast(null as array<struct<key: string, value: binary>>), 'key', x'007fffffff01') as _kafka
     """
+    assert framed_ids(pa.chunked_array([[b"\0\xff\xff\xff\xff\1", b"\0\0\0\0\7", b"\1\0\0\0\7", b"\0", None]])) == {7}
     rows = spark.sql(f"select unhex('00{outer_id:08x}00') as value, {columns}")
     with running_registry() as server:
         target = RegistryClient(server.url)
@@ -320,6 +327,7 @@ def test_a_preparation_writes_nothing(topic: Topic, numbers: Rows) -> None:
     assert topic.name not in admin.list_topics(timeout=30).topics
 
 
+@pytest.mark.slow
 def test_a_registry_that_is_away_is_no_refusal(kafka: str, context: Callable[..., SinkContext], numbers: Rows) -> None:
     from serdes.error import RegistryUnavailable  # noqa: PLC0415 - here alone
 
