@@ -47,6 +47,7 @@ def a_rest_proxy() -> Application:
 @pytest.mark.parametrize(
     ("make", "contracts"),
     [(a_registry, ["registry.yaml"]), (a_rest_proxy, ["rest-proxy-v2.yaml", "rest-proxy-v3.yaml"])],
+    ids=["registry", "rest proxy"],
     ids=str,
 )
 def test_contract_routes_and_rows_are_the_same(make: Callable[[], Application], contracts: list[str]) -> None:

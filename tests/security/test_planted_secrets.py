@@ -194,6 +194,7 @@ def test_settings_do_not_show_what_is_planted(name: str) -> None:
         ("magicbyte.inter.instance.secret", f"{MARK}"),
         ("idle.timeout.ms", f"https://u:{planted('b')}@h"),
     ],
+    ids=["ssl", "secret", "timeout"],
 )
 def test_a_wrong_value_is_not_repeated(name: str, value: str) -> None:
     with pytest.raises(SettingsError) as raised:
