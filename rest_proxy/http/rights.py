@@ -47,8 +47,8 @@ class ProxyRights:
         """Tell whether an operation is allowed."""
         return self._rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
-    def require(self, operations: Sequence[str], resource_type: str, name: str) -> None:
-        """Require one of several operations.
+    def require(self, operations: Sequence[str], resource_type: str, name: str) -> str:
+        """Require one of several operations; return the allowed one.
 
         Raises:
             ApiError: KAFKA_AUTHORIZATION.
@@ -58,7 +58,7 @@ class ProxyRights:
                 self._rules, self._principal, self._address, operation, resource_type, name
             )
             if decision.is_allowed:
-                return
+                return operation
         raise refused(resource_type, name, operations[0])
 
     def require_topics(self, operation: str, topics: Iterable[str]) -> None:

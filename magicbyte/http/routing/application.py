@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ OnError = Callable[[Request, Any], Awaitable[Response]]
 
 #: A response with one of these headers says itself how long it may be stored.
 _STORAGE_HEADERS = frozenset((b"etag", b"cache-control"))
+_NAME = itemgetter(0)
 
 
 def _unchanged(path: str) -> tuple[str, Mapping[str, str]]:
@@ -238,7 +240,7 @@ class Application:
     def _add_headers(self, row: Row, response: Response) -> None:
         headers = response.raw_headers
         headers.extend(self._headers.get(row, self._api.headers))
-        if row in self._private and not any(name in _STORAGE_HEADERS for name, _ in headers):
+        if row in self._private and _STORAGE_HEADERS.isdisjoint(map(_NAME, headers)):
             headers.append(NO_STORE)
 
     async def _handle(self, request: Request) -> Response:

@@ -57,7 +57,8 @@ class Authorizer:
             RuleFileError: The file cannot be used.
         """
         self._super_users = super_users
-        self._is_dry_run = is_dry_run
+        #: Whether denials are only counted and logged.
+        self.is_dry_run = is_dry_run
         self._warn_of_denial = OccasionalWarning(log, _DRY_RUN, seconds=_WARNING_SECONDS)
         self._file = file
         self._log: RuleLog | None = None
@@ -121,7 +122,7 @@ class Authorizer:
 
     def replace(self, rules: Iterable[Rule]) -> None:
         """Replace the rules; may be called from any thread, and takes long for thousands of rules."""
-        self.rules = Rules(rules, self._super_users, is_dry_run=self._is_dry_run)
+        self.rules = Rules(rules, self._super_users, is_dry_run=self.is_dry_run)
         self.epoch += 1
 
     def decide_by(

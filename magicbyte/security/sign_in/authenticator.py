@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -27,9 +30,10 @@ from magicbyte.security.sign_in.users import User, load_users
 
 log = logging.getLogger("magicbyte.security")
 
-#: How many slow hashes are computed at the same time, and how many requests may wait for them.
-_HASH_THREADS = 2
+#: How many slow hashes may wait. One is computed at a time, so that other requests find a processor.
 _HASHES_WAITING = 64
+#: How much nicer the thread that computes them is than the server: signed-in users are served first.
+_NICER = 10
 _BUSY = Refusal(503, "Authentication is busy", retry_after=1)
 _KEYS_TOO_OLD = Refusal(503, "The keys that sign bearer tokens cannot be fetched", retry_after=30)
 _TWO_HEADERS = Refusal(400, "There is more than one Authorization header")
@@ -63,7 +67,7 @@ class Authenticator:
         self._remembered = Remembered(settings.cache_seconds)
         self._failures = FailureLimit(settings.failures_per_minute)
         self._dummy = dummy_hash()
-        self._hashing = ThreadPoolExecutor(_HASH_THREADS, thread_name_prefix="password-hash")
+        self._hashing = ThreadPoolExecutor(1, "password-hash", initializer=_lower_priority)
         #: Digest of the header -> its verification in progress.
         self._under_way: dict[bytes, asyncio.Future[bool]] = {}
         self._subjects: dict[bytes, str | None] = {}
@@ -238,7 +242,7 @@ class Authenticator:
         """Verify in a thread; concurrent requests with equal headers share one verification."""
         job = self._under_way.get(digest)
         if job is None:
-            if len(self._under_way) >= _HASH_THREADS + _HASHES_WAITING:
+            if len(self._under_way) > _HASHES_WAITING:
                 return _BUSY
             job = asyncio.get_running_loop().run_in_executor(self._hashing, verifier.verify, secret)
             self._under_way[digest] = job
@@ -329,3 +333,11 @@ class Authenticator:
             if not lies_in(hop, proxies):
                 return hop
         return address
+
+
+def _lower_priority() -> None:
+    """Lower the priority of the calling thread; only Linux has a niceness for each thread."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + _NICER))
