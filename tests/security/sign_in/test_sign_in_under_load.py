@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
+import sys
 import threading
 import time
 from base64 import b64encode
@@ -169,6 +171,21 @@ def test_the_time_of_a_failure_tells_nothing_of_the_name(tmp_path: Path) -> None
     assert max(medians.values()) <= 1.05 * min(medians.values())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives each thread a niceness")
+def test_slow_hashes_are_computed_by_one_thread_that_steps_back(tmp_path: Path) -> None:
+    users = write(tmp_path / "users", f"alice:{hash_password('right')}\n")
+    with authenticator_of(users) as authenticator:
+
+        async def sign_in() -> list[str]:
+            return await asyncio.gather(*(answer(authenticator, "alice", f"wrong{n}") for n in range(4)))
+
+        assert asyncio.run(sign_in()) == ["401"] * 4
+        hashing = [thread for thread in threading.enumerate() if thread.name.startswith("password-hash")]
+        niceness = [os.getpriority(os.PRIO_PROCESS, thread.native_id or 0) for thread in hashing]
+        server = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        assert niceness == [min(19, server + 10)]
+
+
 def percentile(samples: list[float], share: float) -> float:
     return sorted(samples)[int(len(samples) * share)] * 1000
 
@@ -219,7 +236,7 @@ def test_a_thousand_wrong_passwords_harm_nobody_who_has_signed_in(start_either: 
             )
             assert set(statuses) <= {401, 429, 503}
             assert statuses[429] > 0.9 * ATTEMPTS
-            # Two hashes at a time take their part of the processors, and nothing waits for them.
+            # One hash at a time takes its part of a processor, at a lower priority, and nothing waits for it.
             assert percentile(meanwhile, 0.99) < 50 + 10 * percentile(alone, 0.99)
     # The first ones load what is not loaded yet; a hash that was under way may have left its 19 MiB.
     assert max(memory[2:]) < max(memory[:2]) + 5
