@@ -146,11 +146,11 @@ class Running:
 
     def _run_once(self, opened: Opened, runner: BatchRunner, checkpoint: Checkpoint) -> None:
         """A source that is read once: one batch, whose number and id stand in our own log."""
-        own = RunLog(checkpoint.folder)
-        batch = BatchIdentity(self.pipeline.name, own.query_id(), own.next_number())
+        run_log = RunLog(checkpoint.folder)
+        batch = BatchIdentity(self.pipeline.name, run_log.query_id(), run_log.next_number())
         state = BatchState(self.spark, checkpoint.folder, batch.number)
         self._add(runner.run(opened.source.batch(), batch, state))
-        own.commit(batch.number)
+        run_log.commit(batch.number)
 
     def run_range(self, ranges: Sequence[SourceRange], query_id: str) -> RunResult:
         """Run one batch over some offsets, beside the stream and its checkpoint.

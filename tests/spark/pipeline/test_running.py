@@ -199,25 +199,25 @@ def test_a_check_over_its_share_ends_the_run_after_the_batch_is_written(
     assert "small" in result.findings[0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "schema", "payload"),
-    [
-        (JSON, '{"type": "object", "properties": {"a": {"type": "integer"}}}', b'{"a": 5}'),
-        (PROTOBUF, 'syntax = "proto3"; message R { int64 a = 1; }', b"\x00\x08\x05"),
-    ],
-)
+#: A schema and the payload of one record, behind the id.
+BY_ID = [
+    (SchemaText(JSON, '{"type": "object", "properties": {"a": {"type": "integer"}}}'), b'{"a": 5}'),
+    (SchemaText(PROTOBUF, 'syntax = "proto3"; message R { int64 a = 1; }'), b"\x00\x08\x05"),
+]
+
+
+@pytest.mark.parametrize("by_id", BY_ID, ids=["json", "protobuf"])
 def test_formats_by_id(
     spark: SparkSession,
     topics: Any,
     registry: Any,
     sink: ListSink,
     pipeline_file: Any,
-    kind: str,
-    schema: str,
-    payload: bytes,
+    by_id: tuple[SchemaText, bytes],
 ) -> None:
+    schema, payload = by_id
     topic, dead = topics.create(), topics.create()
-    schema_id = registry.register(f"{topic}-value", SchemaText(kind, schema)).id
+    schema_id = registry.register(f"{topic}-value", schema).id
     prefix = b"\x00" + schema_id.to_bytes(4, "big")
     topics.produce(topic, prefix + payload, prefix + b"\xff", None)
     result = spark_avro.pipeline(pipeline_file(topic, f"errors: {{tolerance: all, topic: {dead}}}")).run(spark)

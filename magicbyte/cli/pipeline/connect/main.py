@@ -102,7 +102,7 @@ def _format(config: ConnectConfig, side: str, topics: list[str]) -> dict[str, An
 
 def _registry(config: ConnectConfig) -> Parts:
     urls = [config.take(f"{side}.converter.schema.registry.url") for side in ("value", "key")]
-    url = next((found for found in urls if found), None)
+    url = next((address for address in urls if address), None)
     for side in ("value", "key"):
         for name in [name for name in config.settings if name.startswith(f"{side}.converter.basic.auth")]:
             config.note(name, "credentials are not written; set registry.properties, such as basic.auth.user.info")
