@@ -77,6 +77,7 @@ def test_run_status_offsets_and_the_next_run(
     assert capsys.readouterr().out == "flights: 0 batches, 0 read, 0 written, 0 dead, 0 dropped\n"
 
 
+@pytest.mark.slow
 def test_dry_run_and_explain_write_nothing(
     spark: SparkSession,
     topics: Any,

@@ -76,6 +76,7 @@ def test_a_version_registered_while_it_runs_is_read_without_a_restart(
 
 
 @pytest.mark.parametrize(("policy", "dead"), [("fail", None), ("dead-letter", 1)])
+@pytest.mark.slow
 def test_a_new_version_may_be_refused(
     spark: SparkSession,
     topics: Any,
@@ -106,6 +107,7 @@ def test_a_new_version_may_be_refused(
     assert [row["id"] for row in sink.rows] == [0]
 
 
+@pytest.mark.slow
 def test_records_are_read_as_a_pinned_version(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Callable[..., Path]
 ) -> None:
@@ -117,6 +119,7 @@ def test_records_are_read_as_a_pinned_version(
     assert all("tail" not in row for row in sink.rows)
 
 
+@pytest.mark.slow
 def test_a_registry_that_does_not_answer_makes_no_dead_letter(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Callable[..., Path]
 ) -> None:

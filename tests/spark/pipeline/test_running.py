@@ -95,6 +95,7 @@ errors: {{tolerance: all, topic: {dead}}}
     assert "three" in str(third.message)
 
 
+@pytest.mark.slow
 def test_too_many_errors_stop_before_anything_is_written(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -118,6 +119,7 @@ def test_a_sink_that_loses_rows_is_found(
         spark_avro.pipeline(pipeline_file(topic, "")).run(spark)
 
 
+@pytest.mark.slow
 def test_an_id_of_another_subject_stops_unless_the_file_says_otherwise(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -133,6 +135,7 @@ def test_an_id_of_another_subject_stops_unless_the_file_says_otherwise(
     assert len(sink.rows) == 2
 
 
+@pytest.mark.slow
 def test_formats_without_ids_and_keys(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -148,6 +151,7 @@ def test_formats_without_ids_and_keys(
     ]
 
 
+@pytest.mark.slow
 def test_rows_of_files_and_of_rate(spark: SparkSession, sink: ListSink, tmp_path: Path) -> None:
     folder = str(tmp_path / "in")
     spark.range(5).write.parquet(folder)
@@ -186,6 +190,7 @@ def test_rows_that_the_target_refuses_become_letters_before_it_commits(
     }
 
 
+@pytest.mark.slow
 def test_a_check_over_its_share_ends_the_run_after_the_batch_is_written(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -207,6 +212,7 @@ BY_ID = [
 
 
 @pytest.mark.parametrize("by_id", BY_ID, ids=["json", "protobuf"])
+@pytest.mark.slow
 def test_formats_by_id(
     spark: SparkSession,
     topics: Any,
@@ -225,6 +231,7 @@ def test_formats_by_id(
     assert sorted(str(row["a"]) for row in sink.rows) == ["5", "None"]
 
 
+@pytest.mark.slow
 def test_what_a_step_remembers_outlives_the_run(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:

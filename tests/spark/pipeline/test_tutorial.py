@@ -16,6 +16,7 @@ from serdes.client.clients import RegistryClient
 PAGE = Path(__file__).parents[3] / "docs" / "pipelines.md"
 
 
+@pytest.mark.slow
 def test_from_topic_to_lake(
     spark: SparkSession,
     topics: Any,

@@ -170,6 +170,7 @@ def _timed(spark: SparkSession, *rows: tuple[str, int]) -> DataFrame:
     return frame.select("carrier", at.alias("at"), position(place))
 
 
+@pytest.mark.slow
 def test_duplicates_are_known_in_later_batches_and_a_repeated_batch_has_the_same_rows(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -183,6 +184,7 @@ def test_duplicates_are_known_in_later_batches_and_a_repeated_batch_has_the_same
     assert names(run(_timed(spark, ("UA", 95)), text, state=_state(spark, tmp_path, 2))) == ["UA"]
 
 
+@pytest.mark.slow
 def test_a_window_is_written_once_when_it_is_over(spark: SparkSession, tmp_path: Path) -> None:
     text = """
 - window: {time: at, size: 10m, late: 5m, group: carrier, aggregate: count(*) as flights}
