@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -87,12 +87,14 @@ class BatchRunner:
             RowsMissing: the counts do not add up.
         """
         started = time.monotonic()
+        # What the broker deletes after the batch was read is no loss.
+        lost = self.opened.source.lost(batch.ranges)
         decoded = self._decode(records)
         try:
             refuse(decoded, self.opened.pipeline, self.opened.source)
             context = self.opened.context(records.sparkSession, state)
             stepping = Stepping(self.opened, context, decoded, batch)
-            counts = self._written(stepping, records, batch, started)
+            counts = replace(self._written(stepping, records, batch, started), lost=lost)
             self._limit.note(counts.dead)
         finally:
             decoded.rows.unpersist()
@@ -253,7 +255,6 @@ class BatchRunner:
             dead=dead + refused,
             dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
             made=max(0, stepped.count - into_steps),
-            lost=source.lost(batch.ranges),
             failed=verdict.failed if verdict else {},
             ids=_by_id(decoded.measured),
             seconds=time.monotonic() - started,
