@@ -48,7 +48,6 @@ def a_rest_proxy() -> Application:
     ("make", "contracts"),
     [(a_registry, ["registry.yaml"]), (a_rest_proxy, ["rest-proxy-v2.yaml", "rest-proxy-v3.yaml"])],
     ids=["registry", "rest proxy"],
-    ids=str,
 )
 def test_contract_routes_and_rows_are_the_same(make: Callable[[], Application], contracts: list[str]) -> None:
     app = make()
