@@ -87,8 +87,8 @@ async def running(
     settings: RestProxySettings, make_registry: MakeRegistry = registry_client, guard: Guard | None = None
 ) -> AsyncIterator[Proxy]:
     """Start the parts, and stop them in an order that loses no records."""
-    cluster = Cluster(settings.admin_config())
     admin_clients = LazyAdminClient(settings.admin_config())
+    cluster = Cluster(admin_clients)
     producers = Producers(
         settings.producer_config,
         buffer_memory=settings.buffer_memory,

@@ -25,6 +25,8 @@ _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 #: How long one connection attempt may take, in seconds: a host that drops packets must not use up a request's time.
 _CONNECT_SECONDS = 3.0
+#: How long a named broker is tried that cannot be reached, in seconds: another one may have its tasks soon.
+_NODE_SECONDS = 1.0
 
 
 class NotSent(Exception):
@@ -74,17 +76,21 @@ class Brokers:
             repeatable: Whether the request may be sent again if a connection is lost before the response.
 
         Raises:
-            ApiError: KAFKA_AUTHENTICATION at once; KAFKA_RETRIABLE after the timeout, or if the effect is unknown;
-                KAFKA_BAD_REQUEST if the broker is too old.
+            ApiError: KAFKA_AUTHENTICATION at once; KAFKA_RETRIABLE after the timeout, for a named broker that cannot be
+                reached after a second, or if the effect is unknown; KAFKA_BAD_REQUEST if the broker is too old.
         """
         request = ApiRequest(name, values, optional)
         deadline = time.monotonic() + self.timeout
+        patience = time.monotonic() + _NODE_SECONDS
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
                 return await self._attempt(request, self._addresses(node), deadline)
-            except (NotSent, Lost) as error:
-                if time.monotonic() + pause > deadline or (isinstance(error, Lost) and not repeatable):
+            except NotSent as error:
+                if time.monotonic() + pause > (deadline if node is None else patience):
+                    raise KAFKA_RETRIABLE(detail=str(error)) from None
+            except Lost as error:
+                if time.monotonic() + pause > deadline or not repeatable:
                     raise KAFKA_RETRIABLE(detail=str(error)) from None
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -138,6 +144,9 @@ class Brokers:
                 return connection
             try:
                 connection = await asyncio.wait_for(self._connect(address), seconds)
+            except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
+                # A broker that stops disconnects in the handshake.
+                raise NotSent("No broker can be reached.") from None
             except ssl.SSLError as error:
                 raise KAFKA_AUTHENTICATION(detail=f"The TLS handshake with a broker failed: {error.reason}") from None
             except (errors.SaslAuthenticationFailed, errors.UnsupportedSaslMechanismError) as error:

@@ -104,15 +104,16 @@ class AdminClient:
     async def ask_controller(
         self, name: str, values: Mapping[str, Any], *, optional: Collection[str] = (), repeatable: bool = False
     ) -> Any:
-        """Ask the controller, wherever it moves meanwhile. Raises as `ask`."""
+        """Ask the controller through any broker, or without KRaft directly. Raises as `ask`."""
         deadline = time.monotonic() + self._brokers.timeout
+        node = None
         while True:
-            node = self._controller if self._controller in self._brokers.nodes else await self.controller()
             response = await self.ask(name, values, node=node, optional=optional, repeatable=repeatable)
             if _NOT_CONTROLLER not in error_codes(response) or time.monotonic() > deadline:
                 return response
-            self._controller = None
-            await asyncio.sleep(_PAUSE_SECONDS)
+            if node is not None:
+                await asyncio.sleep(_PAUSE_SECONDS)
+            node = await self.controller()
 
     async def ask_coordinator(
         self, group: str, name: str, values: Mapping[str, Any], *, optional: Collection[str] = ()
@@ -121,9 +122,14 @@ class AdminClient:
         deadline = time.monotonic() + self._brokers.timeout
         while True:
             node = await self.coordinator(group)
-            response = await self.ask(name, values, node=node, optional=optional)
-            if not _COORDINATOR_MOVES & error_codes(response) or time.monotonic() > deadline:
-                return response
+            try:
+                response = await self.ask(name, values, node=node, optional=optional)
+            except ApiError as error:
+                if error.kind is not KAFKA_RETRIABLE or time.monotonic() > deadline:
+                    raise
+            else:
+                if not _COORDINATOR_MOVES & error_codes(response) or time.monotonic() > deadline:
+                    return response
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def coordinator(self, group: str) -> int:

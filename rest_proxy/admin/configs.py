@@ -23,8 +23,6 @@ _SOURCES = (
     "DYNAMIC_GROUP_CONFIG",
 )
 _DEFAULT = 5
-#: How many topics are described in one request: an answer has about 5 KB for each.
-_TOPICS_A_REQUEST = 500
 
 
 class Kind(IntEnum):
@@ -89,21 +87,19 @@ async def describe(admin: AdminClient, owner: Owner) -> list[Config]:
 
 async def describe_all(admin: AdminClient, owners: Sequence[Owner]) -> list[list[Config] | ApiError]:
     """The configurations of several topics, or of owners on one broker, in this order; or their errors."""
-    described: dict[tuple[int, str], list[Config] | ApiError] = {}
-    for start in range(0, len(owners), _TOPICS_A_REQUEST):
-        resources = [
-            {"resource_type": owner.kind, "resource_name": owner.name, "configuration_keys": None}
-            for owner in owners[start : start + _TOPICS_A_REQUEST]
-        ]
-        values = {"resources": resources, "include_synonyms": True, "include_documentation": False}
-        response = await admin.ask("describe_configs", values, node=_node(owners[start]))
-        for result in response.results:
-            key = (result.resource_type, result.resource_name)
-            described[key] = (
-                error_of(result)
-                if result.error_code
-                else sorted(map(_config, result.configs), key=lambda config: config.name)
-            )
+    if not owners:
+        return []
+    resources = [
+        {"resource_type": owner.kind, "resource_name": owner.name, "configuration_keys": None} for owner in owners
+    ]
+    values = {"resources": resources, "include_synonyms": True, "include_documentation": False}
+    response = await admin.ask("describe_configs", values, node=_node(owners[0]))
+    described: dict[tuple[int, str], list[Config] | ApiError] = {
+        (result.resource_type, result.resource_name): error_of(result)
+        if result.error_code
+        else sorted(map(_config, result.configs), key=lambda config: config.name)
+        for result in response.results
+    }
     return [described[owner.kind, owner.name] for owner in owners]
 
 

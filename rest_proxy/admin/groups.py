@@ -75,10 +75,14 @@ async def _groups_of(admin: AdminClient, node: int) -> list[Group]:
         kind = (getattr(listed, "group_type", "") or _CLASSIC).upper()
         if kind in by_type and listed.protocol_type in _PROTOCOL_TYPES:
             by_type[kind].append(listed.group_id)
-    described = [
-        *await _describe_consumer(admin, node, by_type[_CONSUMER]),
-        *await _describe_classic(admin, node, by_type[_CLASSIC]),
-    ]
+    described: list[Group | ApiError | None] = []
+    if by_type[_CONSUMER]:
+        response = await admin.ask("consumer_group_describe", _consumer_request(by_type[_CONSUMER]), node=node)
+        described += (_consumer(answer, node) for answer in response.groups)
+    if by_type[_CLASSIC]:
+        response = await admin.ask("describe_groups", _classic_request(by_type[_CLASSIC]), node=node)
+        described += (_classic(answer, node) for answer in response.groups)
+    # A group that was deleted meanwhile, or may not be described, is left out.
     return [group for group in described if isinstance(group, Group)]
 
 
@@ -89,78 +93,70 @@ async def group(admin: AdminClient, name: str) -> Group | None:
         ApiError: The broker's error.
     """
     try:
-        node = await admin.coordinator(name)
+        described = await _described(admin, name)
     except ApiError as error:
-        if error.kind in (KAFKA_AUTHORIZATION, NOT_FOUND):
+        described = error
+    if isinstance(described, ApiError):
+        if described.kind in (KAFKA_AUTHORIZATION, NOT_FOUND):
             return None
-        raise
-    described: Sequence[Group | ApiError | None]
+        raise described
+    return described
+
+
+async def _described(admin: AdminClient, name: str) -> Group | ApiError | None:
+    """One group by the protocol of its type."""
+    node = await admin.coordinator(name)
+    described: Group | ApiError | None = None
     try:
-        described = await _describe_consumer(admin, node, [name])
+        response = await admin.ask_coordinator(name, "consumer_group_describe", _consumer_request([name]))
+        described = _consumer(response.groups[0], node)
     except ApiError as error:
-        if error.kind is not KAFKA_BAD_REQUEST:
+        if error.kind is not KAFKA_BAD_REQUEST:  # which says that the broker is too old for the request
             raise
-        described = [None]
-    if described[0] is None:
-        described = await _describe_classic(admin, node, [name])
-    result = described[0]
-    if isinstance(result, ApiError):
-        if result.kind in (KAFKA_AUTHORIZATION, NOT_FOUND):
-            return None
-        raise result
-    return result
+    if described is None:
+        response = await admin.ask_coordinator(name, "describe_groups", _classic_request([name]))
+        described = _classic(response.groups[0], node)
+    return described
 
 
-async def _describe_consumer(admin: AdminClient, node: int, names: Sequence[str]) -> list[Group | ApiError | None]:
-    """Groups of the consumer protocol; None for one that is of another type or not there."""
-    if not names:
-        return []
-    values = {"group_ids": names, "include_authorized_operations": False}
-    response = await admin.ask("consumer_group_describe", values, node=node)
-    return [
-        (None if answer.error_code in _OTHER_TYPE else error_of(answer))
-        if answer.error_code
-        else Group(
-            id=answer.group_id,
-            is_simple=False,
-            assignor=answer.assignor_name,
-            state=_state(answer.group_state),
-            type=_CONSUMER,
-            is_mixed=any(
-                getattr(member, "member_type", _MEMBER_OF_CONSUMER_TYPE) != _MEMBER_OF_CONSUMER_TYPE
-                for member in answer.members
-            ),
-            coordinator=node,
-            members=_by_id(
-                Member(
-                    member.member_id,
-                    member.instance_id,
-                    member.client_id,
-                    tuple(
-                        sorted(
-                            Place(topic.topic_name, number)
-                            for topic in member.assignment.topic_partitions
-                            for number in topic.partitions
-                        )
-                    ),
-                )
-                for member in answer.members
-            ),
-        )
-        for answer in response.groups
-    ]
+def _consumer_request(names: Sequence[str]) -> dict[str, Any]:
+    return {"group_ids": names, "include_authorized_operations": False}
 
 
-async def _describe_classic(admin: AdminClient, node: int, names: Sequence[str]) -> list[Group | ApiError | None]:
-    """Groups of the classic protocol; None for one that is not there."""
-    if not names:
-        return []
-    values = {"groups": names, "include_authorized_operations": False}
-    response = await admin.ask("describe_groups", values, node=node)
-    return [_classic(answer, node) for answer in response.groups]
+def _classic_request(names: Sequence[str]) -> dict[str, Any]:
+    return {"groups": names, "include_authorized_operations": False}
+
+
+def _consumer(answer: Any, node: int) -> Group | ApiError | None:
+    """A group of the consumer protocol; None if it is of another type or not there."""
+    if answer.error_code:
+        return None if answer.error_code in _OTHER_TYPE else error_of(answer)
+    return Group(
+        id=answer.group_id,
+        is_simple=False,
+        assignor=answer.assignor_name,
+        state=_state(answer.group_state),
+        type=_CONSUMER,
+        is_mixed=any(
+            getattr(member, "member_type", _MEMBER_OF_CONSUMER_TYPE) != _MEMBER_OF_CONSUMER_TYPE
+            for member in answer.members
+        ),
+        coordinator=node,
+        members=_by_id(
+            Member(member.member_id, member.instance_id, member.client_id, _places(member.assignment))
+            for member in answer.members
+        ),
+    )
+
+
+def _places(assignment: Any) -> tuple[Place, ...]:
+    return tuple(
+        sorted(Place(topic.topic_name, number) for topic in assignment.topic_partitions for number in topic.partitions)
+    )
 
 
 def _classic(answer: Any, node: int) -> Group | ApiError | None:
+    """A group of the classic protocol; None if it is not there."""
     if answer.error_code:
         return None if answer.error_code == _ABSENT else error_of(answer)
     state = _state(answer.group_state)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import sys
+from types import ModuleType
 
 from magicbyte.kit.kafka.client_settings import Config
 from rest_proxy.admin.client import AdminClient
@@ -31,16 +33,30 @@ class LazyAdminClient:
         if self._client is None:
             async with self._lock:
                 if self._client is None:
-                    self._client = await self._make()
+                    # Modules and files of keys are read, which may be on a slow disk.
+                    self._client = await asyncio.to_thread(self._make)
         return self._client
 
-    async def _make(self) -> AdminClient:
-        module = await asyncio.to_thread(importlib.import_module, "rest_proxy.admin.brokers")
-        # Files of keys are read, which may be on a slow disk.
-        options = await asyncio.to_thread(connection_options, self._config)
-        return AdminClient(module.Brokers(bootstrap_addresses(self._config), options, _SECONDS))
+    def _make(self) -> AdminClient:
+        brokers = _connecting_module().Brokers(
+            bootstrap_addresses(self._config), connection_options(self._config), _SECONDS
+        )
+        return AdminClient(brokers)
 
     async def close(self) -> None:
         """Close the client, if there is one."""
         if self._client is not None:
             await self._client.close()
+
+
+def _connecting_module() -> ModuleType:
+    """Import the module that connects to brokers, and with it kio and aiokafka."""
+    # kio imports hypothesis if it is installed, which takes 2 s and 200 MB; only tests of kio need it.
+    hides = "hypothesis" not in sys.modules
+    if hides:
+        sys.modules["hypothesis"] = None  # type: ignore[assignment]
+    try:
+        return importlib.import_module("rest_proxy.admin.brokers")
+    finally:
+        if hides:
+            del sys.modules["hypothesis"]

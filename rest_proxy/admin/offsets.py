@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.client import AdminClient, Place, error_of
 from rest_proxy.admin.topics import Topic, topics
-from rest_proxy.errors import KAFKA_RETRIABLE, UNKNOWN_TOPIC_OR_PARTITION, from_broker
+from rest_proxy.errors import KAFKA_RETRIABLE, from_broker
 
 #: Special times of ListOffsets.
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
@@ -107,7 +107,10 @@ async def _ask_leaders(
             if isinstance(response, BaseException):
                 if not isinstance(response, ApiError):
                     raise response
-                answers |= dict.fromkeys(group, response)
+                if response.kind is KAFKA_RETRIABLE and attempt + 1 < _ATTEMPTS:
+                    left += group
+                else:
+                    answers |= dict.fromkeys(group, response)
                 continue
             for topic in response.topics:
                 for answer in topic.partitions:
@@ -156,8 +159,3 @@ def _leader(topic: Topic, number: int) -> int | ApiError:
     if partition.leader is None:
         return KAFKA_RETRIABLE(detail=f"Partition {number} of topic {topic.name} has no leader.")
     return partition.leader
-
-
-def is_absent(answer: object) -> bool:
-    """Tell whether an answer for a partition says that the topic or the partition is not there."""
-    return isinstance(answer, ApiError) and answer.kind is UNKNOWN_TOPIC_OR_PARTITION

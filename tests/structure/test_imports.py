@@ -37,7 +37,7 @@ FENCES = {
         registry/cluster/group.py registry/log/kafka.py registry/log/kafka_writer.py registry/cluster/election.py
         registry/log/reader.py registry/log/topic.py
         rest_proxy/produce/producers.py rest_proxy/consume/consumer.py rest_proxy/consume/stateless.py
-        rest_proxy/admin/asker.py rest_proxy/admin/cluster.py rest_proxy/admin/client_check.py rest_proxy/errors.py
+        rest_proxy/admin/asker.py rest_proxy/admin/client_check.py rest_proxy/errors.py
         serdes/console/ spark_avro/pipeline/
     """,
     "kio": "rest_proxy/admin/protocol.py",

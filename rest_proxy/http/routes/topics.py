@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
-from rest_proxy.admin.cluster import Partition, partition_body
+from rest_proxy.admin.cluster import partition_body
+from rest_proxy.admin.topics import Partition
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.http import bodies
 from rest_proxy.http.access import rights_of
@@ -71,7 +72,7 @@ async def partition(request: Request) -> Response:
 
 async def offsets(request: Request) -> Response:
     """A partition's first offset and its log end offset."""
-    number = (await _partition_of(request)).partition
+    number = (await _partition_of(request)).number
     beginning, end = await proxy_of(request).cluster.offsets(segment(request, "topic"), number)
     return json_response(request, json_bytes({"beginning_offset": beginning, "end_offset": end}))
 
@@ -79,7 +80,7 @@ async def offsets(request: Request) -> Response:
 async def _partition_of(request: Request) -> Partition:
     number = partition_segment(request)
     for partition in await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic"))):
-        if partition.partition == number:
+        if partition.number == number:
             return partition
     raise PARTITION_NOT_FOUND()
 
