@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
@@ -39,6 +40,8 @@ from rest_proxy.v3.rows import V3_ROWS
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
+
+log = logging.getLogger("rest_proxy")
 
 #: The OpenAPI document of the table of routes.
 CONTRACT = "rest-proxy-v2.yaml"
@@ -128,6 +131,11 @@ def serve(properties: Mapping[str, str]) -> int:
     guard = guard_of(settings)
     if settings.rule_store == LOG and guard is not None and guard.authorizer is not None:
         load_rules(settings, guard.authorizer)
+    if settings.is_open and settings.v3_enabled:
+        log.warning(
+            "v3 is open: every client that reaches this server may administer Kafka as the proxy; ask clients"
+            " to sign in (authentication.method), or switch it off (api.v3.enable=false)"
+        )
     app = create_app(settings, guard=guard)
     # Delivery reports need the GIL often and briefly; the default of 5 ms would be most of a request's time.
     sys.setswitchinterval(0.0005)

@@ -16,9 +16,10 @@ from rest_proxy.admin.configs import CLUSTER, Change, Config, Kind, Owner
 from rest_proxy.errors import KAFKA_BAD_REQUEST, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
 from rest_proxy.http.access import require_topics
+from rest_proxy.http.negotiation import json_bytes
 from rest_proxy.v3 import bodies
 from rest_proxy.v3.call import Call
-from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content
+from rest_proxy.v3.envelopes import Item, answer, collection, item, joined_collection, no_content
 
 
 class ValueBody(Struct, forbid_unknown_fields=True):
@@ -63,6 +64,16 @@ class AlterTopicsBody(Struct, forbid_unknown_fields=True):
 _VALUE = bodies.reader_of(ValueBody)
 _ALTER = bodies.reader_of(AlterBody)
 _ALTER_TOPICS = bodies.reader_of(AlterTopicsBody)
+#: Properties of a broker that Kafka describes only if they are set.
+_UNDESCRIBED = frozenset(
+    (
+        "leader.replication.throttled.rate",
+        "follower.replication.throttled.rate",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+    )
+)
+#: How many topics are described in one request: an answer has about 5 KB for each.
+_TOPICS_AT_ONCE = 200
 
 
 async def owner_of(call: Call) -> Owner:
@@ -127,7 +138,7 @@ async def alter(call: Call) -> Response:
 async def _alter(call: Call, owner: Owner, changes: Sequence[Change], *, validate_only: bool) -> None:
     admin = await call.admin()
     if owner != CLUSTER:
-        names = [change.name for change in changes]
+        names = [change.name for change in changes if owner.kind is Kind.TOPIC or change.name not in _UNDESCRIBED]
         _require_names(call, owner, await configs.describe(admin, owner), names)
     await configs.alter(admin, owner, changes, validate_only=validate_only)
 
@@ -180,15 +191,17 @@ async def list_of_topics(call: Call) -> Response:
         for topic in await topics.all_topics(admin)
         if not topic.is_internal and call.visible("DESCRIBE_CONFIGS", "TOPIC", topic.name)
     ]
-    described = await configs.describe_all(admin, owners)
-    items: list[Item] = []
-    for owner, entries in zip(owners, described, strict=True):
-        if isinstance(entries, ApiError):
-            if entries.kind is UNKNOWN_TOPIC_OR_PARTITION:
-                continue  # It was deleted meanwhile.
-            raise entries
-        items += (_item(call, owner, config) for config in entries)
-    return answer(collection("KafkaTopicConfig", call.links.url("topics", "-", "configs"), items))
+    # As JSON text: the objects of thousands of topics would take several times its memory.
+    texts: list[bytes] = []
+    for start in range(0, len(owners), _TOPICS_AT_ONCE):
+        some = owners[start : start + _TOPICS_AT_ONCE]
+        for owner, entries in zip(some, await configs.describe_all(admin, some), strict=True):
+            if isinstance(entries, ApiError):
+                if entries.kind is UNKNOWN_TOPIC_OR_PARTITION:
+                    continue  # It was deleted meanwhile.
+                raise entries
+            texts += (json_bytes(_item(call, owner, config)) for config in entries)
+    return joined_collection("KafkaTopicConfig", call.links.url("topics", "-", "configs"), texts)
 
 
 async def list_of_brokers(call: Call) -> Response:
