@@ -13,6 +13,8 @@ from rest_proxy.admin.client import AdminClient, error_of, require
 
 _NONE = 0
 _UNKNOWN_TOPIC = 3
+#: The proxy may not describe the topic, so it cannot see when a change is shown.
+_HIDDEN = 29
 #: What older brokers say of a topic if one of its partitions has no leader.
 _NO_LEADER = 5
 _INVALID_TOPIC = 17
@@ -224,6 +226,7 @@ async def _until_shown(admin: AdminClient, name: str, is_shown: Callable[[Any], 
                 response = await admin.metadata((name,), node=node)
             except ApiError:
                 break  # The change is made; a broker that cannot be asked does not undo it.
-            if is_shown(response.topics[0]):
+            shown = response.topics[0]
+            if shown.error_code == _HIDDEN or is_shown(shown):
                 break
             await asyncio.sleep(_PAUSE_SECONDS)

@@ -36,7 +36,7 @@ def test_whatever_is_sent_is_answered_as_the_document_says(proxy_url: str, clust
 
         @given(case=result.ok().as_strategy())
         @settings(
-            max_examples=8,
+            max_examples=4,
             deadline=None,
             database=None,
             derandomize=True,

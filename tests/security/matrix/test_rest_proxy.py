@@ -133,7 +133,7 @@ def test_a_handler_that_forgets_to_ask_is_not_heard(runner: asyncio.Runner, iden
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"])
 def test_paths_of_no_operation(runner: asyncio.Runner, identities: Identities, method: str) -> None:
     client = InProcess(an_app(identities, ask_for_rights), runner)
-    for path in ("/v3/clusters", "/topic", "/topics/t/x", "/consumers", "/consumers/g/instances", "/x%2Fy", "/%00"):
+    for path in ("/v4/clusters", "/topic", "/topics/t/x", "/consumers", "/consumers/g/instances", "/x%2Fy", "/%00"):
         for credentials in identities.refused:
             told = client.ask(
                 method, path, credentials.headers, certificate=credentials.certificate, expires=credentials.expires

@@ -1,0 +1,135 @@
+"""Replicas, reassignments, coordinators, and brokers that are down, on a cluster of three brokers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from magicbyte.testing.servers import running_rest_proxy
+from rest_proxy.admin.lazy_client import LazyAdminClient
+from tests.rest.conftest import Rest, unique
+from tests.rest.v3.conftest import V3
+from tests.rest.v3.kafka_cluster import KafkaCluster, kafka_cluster
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def brokers() -> Iterator[KafkaCluster]:
+    with kafka_cluster() as brokers:
+        yield brokers
+
+
+@pytest.fixture(scope="module")
+def three(brokers: KafkaCluster, registry_url: str) -> Iterator[V3]:
+    with (
+        running_rest_proxy(brokers.bootstrap_servers, registry_url) as proxy,
+        Rest(base_url=proxy.url, timeout=60) as client,
+    ):
+        until(lambda: client.get("/v3/clusters").status_code == 200)
+        v3 = V3(client)
+        until(lambda: len(v3.get("brokers")["data"]) == 3)
+        yield v3
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        pass
+
+
+def make(v3: V3, **assignments: list[int]) -> str:
+    name = unique("topic")
+    replicas = {number.removeprefix("p"): nodes for number, nodes in assignments.items()}
+    status, topic = v3.ask("POST", "topics", {"topic_name": name, "replicas_assignments": replicas})
+    assert (status, topic.get("replication_factor")) == (201, len(replicas["0"])), topic
+    return name
+
+
+def test_brokers_and_their_racks(three: V3, brokers: KafkaCluster) -> None:
+    shown = [(item["broker_id"], item["port"], item["rack"]) for item in three.get("brokers")["data"]]
+    assert shown == [(node, port, f"rack-{node}") for node, port in brokers.ports.items()]
+    assert len(three.get("brokers/-/configs")["data"]) > 750
+
+
+def test_replicas_in_the_order_of_assignment(three: V3) -> None:
+    topic = make(three, p0=[3, 1, 2], p1=[2, 3, 1])
+    path = f"topics/{topic}/partitions/0/replicas"
+    until(lambda: all(item["is_in_sync"] for item in three.get(path)["data"]))
+    shown = [(item["broker_id"], item["is_leader"]) for item in three.get(path)["data"]]
+    assert shown == [(3, True), (1, False), (2, False)]
+    for node in (1, 2, 3):
+        of_broker = three.get(f"brokers/{node}/partition-replicas")["data"]
+        places = [(item["partition_id"], item["is_leader"]) for item in of_broker if item["topic_name"] == topic]
+        assert places == [(0, node == 3), (1, node == 2)]
+
+
+def test_a_reassignment_that_is_under_way(three: V3, brokers: KafkaCluster) -> None:
+    topic = make(three, p0=[1])
+    three.client.produce(topic, [{"value": "x" * 10_000}] * 100)  # type: ignore[attr-defined]
+    for node in (1, 2, 3):
+        for side in ("leader", "follower"):
+            name = f"{side}.replication.throttled.rate"
+            assert three.ask("PUT", f"brokers/{node}/configs/{name}", {"value": "1"}) == (204, None)
+    throttled = [
+        {"name": "leader.replication.throttled.replicas", "value": "*"},
+        {"name": "follower.replication.throttled.replicas", "value": "*"},
+    ]
+    assert three.ask("POST", f"topics/{topic}/configs:alter", {"data": throttled}) == (204, None)
+    asyncio.run(reassign(brokers, topic, [2, 3]))
+    path = f"topics/{topic}/partitions/0/reassignment"
+    expected = {
+        "kind": "KafkaReassignment",
+        "metadata": three.metadata(path, f"topic={topic}/partition=0/reassignment"),
+        "cluster_id": three.cluster_id,
+        "topic_name": topic,
+        "partition_id": 0,
+        "adding_replicas": [2, 3],
+        "removing_replicas": [1],
+        "replicas": three.relation(f"topics/{topic}/partitions/0/replicas"),
+    }
+    until(lambda: three.ask("GET", path) == (200, expected))
+    for listed in (f"topics/{topic}/partitions/-/reassignment", "topics/-/partitions/-/reassignment"):
+        assert three.get(listed) == {
+            "kind": "KafkaReassignmentList",
+            "metadata": {"self": f"{three.url}/{listed}", "next": None},
+            "data": [expected],
+        }
+    for node in (1, 2, 3):
+        for side in ("leader", "follower"):
+            assert three.ask("DELETE", f"brokers/{node}/configs/{side}.replication.throttled.rate") == (204, None)
+    until(lambda: three.ask("GET", path)[0] == 404)
+    until(lambda: [item["broker_id"] for item in three.get(f"topics/{topic}/partitions/0/replicas")["data"]] == [2, 3])
+
+
+async def reassign(brokers: KafkaCluster, topic: str, replicas: list[int]) -> None:
+    lazy = LazyAdminClient({"bootstrap.servers": brokers.bootstrap_servers})
+    admin = await lazy()
+    partitions = [{"partition_index": 0, "replicas": replicas}]
+    values = {"timeout": admin.broker_timeout, "topics": [{"name": topic, "partitions": partitions}]}
+    response: Any = await admin.ask_controller("alter_partition_reassignments", values)
+    assert response.error_code == 0
+    await lazy.close()
+
+
+def test_partitions_without_a_leader_and_a_broker_that_comes_back(three: V3, brokers: KafkaCluster) -> None:
+    topic, other = make(three, p0=[3]), make(three, p0=[2])
+    group = unique("group")
+    body = {"data": [{"topic_name": name, "to": "latest"} for name in (topic, other)]}
+    assert three.ask("POST", f"consumer-groups/{group}/offsets:alter", body)[0] == 200
+    brokers.kill(3)
+    path = f"topics/{topic}/partitions/0"
+    until(lambda: three.get(path)["leader"] is None)
+    assert [item["is_in_sync"] for item in three.get(f"{path}/replicas")["data"]] in ([True], [False])
+    status, error = three.ask("GET", f"{path}/offset")
+    assert (status, error["error_code"]) == (500, 50003)
+    lags = {lag["topic_name"]: lag["lag"] for lag in three.get(f"consumer-groups/{group}/lags")["data"]}
+    assert lags == {topic: None, other: 0}
+    assert three.get(f"consumer-groups/{group}/lag-summary")["total_lag"] == 0
+    assert three.ask("GET", "brokers/3/configs") == (404, {"error_code": 404, "message": "Broker 3 cannot be found."})
+    brokers.restart(3)
+    until(lambda: three.ask("GET", f"{path}/offset")[0] == 200)
+    until(lambda: len(three.get("brokers")["data"]) == 3)
+    assert three.get("brokers/3/configs/broker.id")["value"] == "3"
