@@ -61,7 +61,7 @@ def condition(text: str | None) -> Callable[[Letter], bool]:
 def row_of(letter: Letter) -> tuple[str | int | None, ...]:
     """The values of a letter's COLUMNS."""
     failure = letter.failure
-    known = {
+    values = {
         "letter_partition": letter.place[1],
         "letter_offset": letter.place[2],
         "letter_time": letter.time,
@@ -70,5 +70,5 @@ def row_of(letter: Letter) -> tuple[str | int | None, ...]:
         "schema_id": letter.schema_id,
     }
     return tuple(
-        known[name] if name in known else getattr(failure, _FROM_FAILURE.get(name, name), None) for name in COLUMNS
+        values[name] if name in values else getattr(failure, _FROM_FAILURE.get(name, name), None) for name in COLUMNS
     )

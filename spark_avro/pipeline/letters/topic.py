@@ -96,27 +96,27 @@ class LettersTopic:
         """The letters as records of Spark's Kafka sink: key, value and headers."""
         kinds = {"headers": HEADERS, "key": "binary", "value": "binary", "timestamp": "timestamp"}
 
-        def known(name: str) -> Column:
+        def column_of(name: str) -> Column:
             kind = kinds.get(name, "string")
             return F.col(name).cast(kind) if name in letters.columns else F.lit(None).cast(kind)
 
         failure: dict[str, Column] = {
-            **{name: known(name) for name in ("topic", "partition", "offset", "stage", "schema_id", "subject")},
+            **{name: column_of(name) for name in ("topic", "partition", "offset", "stage", "schema_id", "subject")},
             "connector": F.lit(self.pipeline),
             "task": F.lit(0),
             "executing": F.lit("spark_avro.pipeline"),
-            "exception": exception_of(known("stage")),
-            "message": self._reason(known("reason")),
+            "exception": exception_of(column_of("stage")),
+            "message": self._reason(column_of("reason")),
             "stacktrace": F.lit(""),
-            "timestamp": F.unix_millis(known("timestamp")),
-            "attempt": attempt_of(known("headers")),
+            "timestamp": F.unix_millis(column_of("timestamp")),
+            "attempt": attempt_of(column_of("headers")),
             "batch": F.lit(str(batch)),
         }
         if FAILED in letters.columns:
             names = F.array_join(FAILED, "; ")
             failure["quality"] = F.when(names != "", names)
-        headers = with_headers(known("headers"), failure, self.form, masked=self.masked)
-        key, value = (F.lit(None).cast("binary") if self.masked else known(name) for name in ("key", "value"))
+        headers = with_headers(column_of("headers"), failure, self.form, masked=self.masked)
+        key, value = (F.lit(None).cast("binary") if self.masked else column_of(name) for name in ("key", "value"))
         return letters.select(key.alias("key"), value.alias("value"), headers.alias("headers"))
 
     def _reason(self, reason: Column) -> Column:

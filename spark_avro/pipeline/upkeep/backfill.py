@@ -17,7 +17,12 @@ from spark_avro.pipeline.ranges import range_id
 from spark_avro.pipeline.running import Running, RunResult
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.upkeep.catalogs import open_catalogs, table_name
-from spark_avro.pipeline.upkeep.file_batches import begin_replacement, finish_replacements, plan_replacement
+from spark_avro.pipeline.upkeep.file_batches import (
+    begin_replacement,
+    finish_replacement,
+    plan_replacement,
+    recover_replacements,
+)
 from spark_avro.pipeline.upkeep.ranges import covered, union, words
 
 
@@ -42,11 +47,11 @@ class ReplaceFiles:
     """Batches of files: the new one is written, then the old ones are deleted."""
 
     folder: Folder
-    _batches: tuple[str, ...] = field(default=(), init=False)
+    _batch: str = field(default="", init=False)
 
     def widened(self, ranges: Sequence[SourceRange]) -> tuple[SourceRange, ...]:
         """The offsets of whole batches: a file has all rows of its hour."""
-        finish_replacements(self.folder)
+        recover_replacements(self.folder)
         return plan_replacement(self.folder, ranges).ranges
 
     def has(self, ranges: Sequence[SourceRange], query_id: str) -> bool:
@@ -56,11 +61,12 @@ class ReplaceFiles:
 
     def begin(self, batch: BatchIdentity) -> None:
         """Note which batches the new one stands for."""
+        self._batch = str(batch)
         begin_replacement(self.folder, batch, plan_replacement(self.folder, batch.ranges).batches)
 
     def finish(self) -> None:
         """Delete those batches."""
-        finish_replacements(self.folder)
+        finish_replacement(self.folder, self._batch)
 
 
 class ReplaceKeys:

@@ -42,13 +42,13 @@ class Replacement:
 def plan_replacement(folder: Folder, ranges: Sequence[SourceRange]) -> Replacement:
     """The batches that have some offsets; files have no rows of half a batch, so their other offsets belong to it."""
     manifests = list(read_manifests(folder))
-    wanted, chosen = union(ranges), dict[str, Manifest]()
+    whole, chosen = union(ranges), dict[str, Manifest]()
     while True:
-        more = {str(manifest.batch): manifest for manifest in manifests if _has_any(manifest, wanted)}
+        more = {str(manifest.batch): manifest for manifest in manifests if _has_any(manifest, whole)}
         if more.keys() == chosen.keys():
-            return Replacement(wanted, tuple(sorted(chosen)))
+            return Replacement(whole, tuple(sorted(chosen)))
         chosen = more
-        wanted = union([*wanted, *(part for manifest in chosen.values() for part in manifest.batch.ranges)])
+        whole = union([*whole, *(part for manifest in chosen.values() for part in manifest.batch.ranges)])
 
 
 def _has_any(manifest: Manifest, ranges: Iterable[SourceRange]) -> bool:
@@ -60,16 +60,24 @@ def begin_replacement(folder: Folder, batch: BatchIdentity, batches: Collection[
     folder.write(f"{_REPLACING}/{batch}.json", orjson.dumps({"replaces": sorted(batches)}).decode())
 
 
-def finish_replacements(folder: Folder) -> None:
-    """Delete the batches that committed ones stand for; forget replacements that were not committed."""
+def finish_replacement(folder: Folder, batch: str) -> None:
+    """Delete the batches that a batch stands for, which has run; it has no manifest if it has no rows."""
+    text = folder.read(f"{_REPLACING}/{batch}.json")
+    for replaced in orjson.loads(text)["replaces"] if text is not None else ():
+        delete_batch(folder, replaced)
+    folder.delete(f"{_REPLACING}/{batch}.json")
+
+
+def recover_replacements(folder: Folder) -> None:
+    """Finish the replacements of an earlier attempt whose batches are committed, and forget the others."""
     for name in folder.names(_REPLACING):
         if name.startswith(".") or not name.endswith(".json"):
             continue
-        text = folder.read(f"{_REPLACING}/{name}")
-        if text is not None and read_manifest(folder, name.removesuffix(".json")) is not None:
-            for batch in orjson.loads(text)["replaces"]:
-                delete_batch(folder, batch)
-        folder.delete(f"{_REPLACING}/{name}")
+        batch = name.removesuffix(".json")
+        if read_manifest(folder, batch) is not None:
+            finish_replacement(folder, batch)
+        else:
+            folder.delete(f"{_REPLACING}/{name}")
 
 
 def delete_batch(folder: Folder, batch: str) -> None:

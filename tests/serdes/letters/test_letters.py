@@ -56,9 +56,9 @@ def test_fingerprints_differ_by_stage_exception_and_reason_only() -> None:
     ],
 )
 def test_where_json_stops(text: bytes, stop: tuple[str, int]) -> None:
-    found = json_stop(text)
-    assert found is not None
-    assert found[:2] == stop
+    actual = json_stop(text)
+    assert actual is not None
+    assert actual[:2] == stop
     assert json_stop(b'{"a": [1, 2]}') is None
 
 

@@ -69,8 +69,8 @@ def test_letters_have_the_original_bytes_and_say_why(records: DataFrame, topics:
     bad = rows.where("n = 3").withColumn("_error", F.lit("violates not-null"))
     checked = rows.where(f"n = 4 and {POSITION}.partition = 1").withColumn(FAILED, F.array(F.lit("a"), F.lit("b")))
     target = topic_of(topics)
-    found = letters(rejected(bad, "TASK_PUT"), records)
-    assert target.write(found, BATCH) == 2
+    dead = letters(rejected(bad, "TASK_PUT"), records)
+    assert target.write(dead, BATCH) == 2
     assert target.write(letters(failed_checks(checked), records), BATCH) == 1
     said = {}
     for message in topics.consume(target.topic, 3):
@@ -204,8 +204,8 @@ def test_records_that_make_a_step_raise_are_found(records: DataFrame) -> None:
     assert all(f"no {fault.offset}" in fault.reason and "\n\tat " not in fault.reason for fault in faults)
     assert without(records, faults).count() == 97
     assert find_faults(without(records, faults), steps, ranges) == []
-    found = letters(failures(records, faults), records).select("value", "stage").collect()
-    assert sorted(bytes(row["value"]) for row in found) == [b"17", b"48", b"49"]
+    dead = letters(failures(records, faults), records).select("value", "stage").collect()
+    assert sorted(bytes(row["value"]) for row in dead) == [b"17", b"48", b"49"]
     with pytest.raises(TooManyFaults, match="more than 0 records make the steps fail, for example: "):
         find_faults(records, steps, ranges, most_jobs=4)
     with pytest.raises(AnalysisException):

@@ -38,7 +38,7 @@ CODEC = compile_codec(FLIGHT)
 MIDNIGHT = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=2)
 HOUR = timedelta(hours=1)
 #: Records of each of three hours.
-EACH = 40
+PER_HOUR = 40
 
 
 class Lake:
@@ -48,9 +48,9 @@ class Lake:
         self.spark, self.folder, self.table = spark, folder, table
         self._text = text
 
-    def file(self, delay: str = "delay", more: str = "") -> Pipeline:
+    def file(self, delay: str = "delay", where: str = "true") -> Pipeline:
         path = self.folder / "pipeline.yaml"
-        path.write_text(self._text(f'steps: [{{select: [id, "{delay} as delay"]}}]\n{more}'))
+        path.write_text(self._text(f'steps: [{{select: [id, "{delay} as delay"]}}, {{where: "{where}"}}]'))
         return spark_avro.pipeline(path).file
 
     def hour(self, number: int) -> tuple[SourceRange, ...]:
@@ -60,7 +60,7 @@ class Lake:
     def rows(self) -> list[tuple[int, int, int]]:
         """Hour, id and delay of all rows that a reader sees."""
         rows = self.spark.sql(f"SELECT id, delay FROM {self.table}").collect()
-        return sorted((row["id"] // EACH, row["id"], row["delay"]) for row in rows)
+        return sorted((row["id"] // PER_HOUR, row["id"], row["delay"]) for row in rows)
 
     def files(self) -> list[str]:
         root = self.folder / "out"
@@ -68,7 +68,7 @@ class Lake:
         return sorted(str(path.relative_to(root)) for path in paths if "_magicbyte" not in path.parts)
 
 
-ROWS = sorted((number // EACH, number, number % 7) for number in range(3 * EACH))
+ROWS = sorted((number // PER_HOUR, number, number % 7) for number in range(3 * PER_HOUR))
 
 
 def written(spark: SparkSession, topics: Any, avro: Any, folder: Path, sink: str, table: str) -> Lake:
@@ -76,9 +76,9 @@ def written(spark: SparkSession, topics: Any, avro: Any, folder: Path, sink: str
     topic = topics.create()
     [schema_id] = avro.register(f"{topic}-value", FLIGHT)
     producer = Producer({"bootstrap.servers": topics.servers, "linger.ms": 20})
-    for number in range(3 * EACH):
+    for number in range(3 * PER_HOUR):
         value = wire.prefix(schema_id) + CODEC.encode({"id": number, "delay": number % 7})
-        moment = MIDNIGHT + number * HOUR / EACH
+        moment = MIDNIGHT + number * HOUR / PER_HOUR
         producer.produce(topic, value, partition=number % 2, timestamp=int(moment.timestamp() * 1000))
     assert producer.flush(30) == 0
 
@@ -121,6 +121,9 @@ def test_an_hour_is_replaced_twice_with_the_same_sums(lake: Lake) -> None:
     backfill(lake.file("delay + 100"), lake.spark, lake.hour(1), replace=True)
     assert {delay // 100 for hour, _, delay in lake.rows() if hour == 1} == {1}
     assert [row[:2] for row in lake.rows()] == [row[:2] for row in ROWS]
+    # Steps that leave out all rows of the range remove what is there.
+    backfill(lake.file(where="id < 0"), lake.spark, lake.hour(1), replace=True)
+    assert [row[1] for row in lake.rows()] == [number for number in range(3 * PER_HOUR) if not 30 <= number < 90]
     # The stream goes on where it was.
     assert spark_avro.pipeline(lake.folder / "pipeline.yaml").run(lake.spark).batches == 0
 
