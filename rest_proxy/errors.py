@@ -152,6 +152,10 @@ _TEXT = {
     _K.UNKNOWN_TOPIC_OR_PART: "This server does not host this topic-partition.",
     _K._UNKNOWN_TOPIC: "This server does not host this topic-partition.",
     _K._UNKNOWN_PARTITION: "This server does not host this topic-partition.",
+}
+#: Java's texts of codes in brokers' responses, if they differ from the client library's.
+_BROKERS_TEXT = {
+    **_TEXT,
     _K.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
     _K.TOPIC_EXCEPTION: "The request attempted to perform an operation on an invalid topic.",
 }
@@ -199,7 +203,7 @@ def from_broker(code: int, text: str | None, *, is_retriable: bool) -> ApiError:
         is_retriable: Whether the same request may succeed later.
     """
     kind = _BY_KAFKA_CODE.get(code) or (KAFKA_RETRIABLE if is_retriable else KAFKA_ERROR)
-    error = kind(detail=text or _TEXT.get(code) or f"{KafkaError(code).str().removeprefix('Broker: ')}.")
+    error = kind(detail=text or _BROKERS_TEXT.get(code) or f"{KafkaError(code).str().removeprefix('Broker: ')}.")
     return error.with_headers(Retry_After="1") if kind is THROTTLED else error
 
 
