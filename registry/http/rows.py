@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
-from magicbyte.http.routing.rows import BodyLimit, Row
+from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from registry.http.answers import negotiated, negotiated_lines, unnegotiated
 from registry.http.request import RegistryRow
 from registry.http.routes import access_rules, compatibility, extensions, schemas, server, settings, subjects, transfer
@@ -110,7 +110,7 @@ ROWS: tuple[Row, ...] = (
         extensions.follow_changes,
         unnegotiated,
         has_deadline=False,
-        streams=True,
+        streams=Streams.ANSWER,
     ),
     Row("GET", "/export", "exportAll", _LIST_READABLE, transfer.export, unnegotiated, has_deadline=False),
     RegistryRow(

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Handler, Negotiate, Row
+from magicbyte.http.routing.rows import Handler, Negotiate, Row, Streams
 from rest_proxy.http.common import proxy_of
 from rest_proxy.http.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
 from rest_proxy.http.negotiation import produce as produced
@@ -43,7 +43,7 @@ def _of_instance(
     access: Access = _READ_GROUP,
     media_types: Negotiate = generic_or_embedded,
     *,
-    streams: bool = False,
+    streams: Streams = Streams.NOTHING,
 ) -> Row:
     """A route of an instance; it is not safe, because even a GET may change the instance's position."""
     return Row(
@@ -82,8 +82,8 @@ ROWS = (
     _of_instance("POST", "/subscription", "subscribe", consumers.subscribe, _READ_BOTH),
     _of_instance("GET", "/subscription", "subscription", consumers.subscription),
     _of_instance("DELETE", "/subscription", "unsubscribe", consumers.unsubscribe),
-    _of_instance("GET", "/records", "records", consumers.records, _READ_BOTH, records, streams=True),
-    _of_instance("GET", "/topics/{topic}", "readTopic", v1.read_topic, _READ_BOTH, v1_records, streams=True),
+    _of_instance("GET", "/records", "records", consumers.records, _READ_BOTH, records, streams=Streams.ANSWER),
+    _of_instance("GET", "/topics/{topic}", "readTopic", v1.read_topic, _READ_BOTH, v1_records, streams=Streams.ANSWER),
     _of_instance("POST", "/offsets", "commit", consumers.commit, _READ_BOTH),
     _of_instance("GET", "/offsets", "committed", consumers.committed, _READ_BOTH),
     _of_instance("POST", "/positions", "seek", consumers.seek, _READ_BOTH),

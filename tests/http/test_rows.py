@@ -22,7 +22,7 @@ from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.remembered import RememberedAnswers
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
-from magicbyte.http.routing.rows import BodyLimit, Row
+from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from magicbyte.http.routing.table import NO_ROUTE, RouteMatch, Table
 from magicbyte.kit.errors import ErrorKind
 from magicbyte.kit.failure import Failure
@@ -107,7 +107,7 @@ ROWS = (
     Row("GET", "/things/-", "all", READ, answer, negotiate),
     Row("POST", "/things/{thing}", "make", READ, answer, negotiate, is_quiet=True),
     Row("POST", "/refused", "refused", READ, refuse, negotiate, is_quiet=True),
-    Row("GET", "/moving", "moving", READ, answer, negotiate, is_safe=False, streams=True),
+    Row("GET", "/moving", "moving", READ, answer, negotiate, is_safe=False, streams=Streams.ANSWER),
     Row("GET", "/stream", "stream", OPEN, stream, negotiate),
 )
 
@@ -223,10 +223,10 @@ def test_rows_that_contradict_each_other() -> None:
 def test_what_connections_and_browsers_ask_of_the_table() -> None:
     table = Table(ROWS, lambda path: (path, {}), negotiate)
     assert [table.streams(path) for path in (b"/moving", b"/moving?a=b", b"/things/a", b"/none")] == [
-        True,
-        True,
-        False,
-        False,
+        Streams.ANSWER,
+        Streams.ANSWER,
+        Streams.NOTHING,
+        Streams.NOTHING,
     ]
     assert [table.is_safe(path) for path in (b"/moving", b"/things/a", b"/none")] == [False, True, True]
 

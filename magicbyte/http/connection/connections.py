@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from magicbyte.http.errors import REQUEST_TIMEOUT, TOO_MANY_CONNECTIONS
+from magicbyte.http.routing.rows import Streams
 from magicbyte.kit.errors import ApiError
 
 log = logging.getLogger("magicbyte.http")
@@ -91,15 +92,15 @@ class _Body:
 class Connections:
     """All connections of a server; closes those that exceed the limits."""
 
-    def __init__(self, limits: Limits, streams: Callable[[bytes], bool]) -> None:
+    def __init__(self, limits: Limits, streams: Callable[[bytes], Streams]) -> None:
         """Begin without connections.
 
         Args:
             limits: The limits to enforce.
-            streams: Tells whether a path streams: the times of bodies and answers are then not limited.
+            streams: Tells what a path streams: its times are then not limited.
         """
         self.limits = limits
-        self._streams = streams
+        self.streams = streams
         #: How many connections may be open now; below the limit if there are fewer descriptors. 0 means any number.
         self.capacity = limits.connections
         #: Seconds in which the server could serve its clients; time in which it was blocked does not count.
@@ -186,6 +187,10 @@ class Connections:
             if not same_address:
                 del self._heads_of[connection.address]
 
+    def streams_body(self, connection: Connection) -> bool:
+        """Tell whether a connection's body is a stream that is still being answered."""
+        return not connection.is_idle and Streams.BODY in self.streams(connection.target)
+
     def stalled(self, connection: Connection) -> None:
         """Note that a client does not read its answer."""
         self._stalled[connection] = self.now
@@ -222,7 +227,7 @@ class Connections:
     def _expire_bodies(self, elapsed: float) -> None:
         limits = self.limits
         for connection, body in list(self._bodies.items()):
-            if connection.is_held_up or self._streams(connection.target):
+            if connection.is_held_up or self.streams_body(connection):
                 body.started += elapsed
                 body.last += elapsed
             paced_seconds = self.now - body.started - limits.idle_seconds
@@ -236,7 +241,7 @@ class Connections:
     def _expire_stalled(self) -> None:
         cutoff = self.now - self.limits.idle_seconds
         for connection, since in list(self._stalled.items()):
-            if since < cutoff and not self._streams(connection.target):
+            if since < cutoff and Streams.ANSWER not in self.streams(connection.target):
                 self._abort(connection, "that took nothing of an answer")
 
     def _expire_idle(self) -> None:

@@ -22,6 +22,7 @@ from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARG
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.identity import PEER
 from magicbyte.http.routing.recorder import Recorder
+from magicbyte.http.routing.rows import Streams
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Peer
 
@@ -29,6 +30,9 @@ from magicbyte.security.principal import Peer
 _WATCHED = frozenset((b"host", b"origin", b"sec-fetch-site", b"expect"))
 #: SO_LINGER with a time of 0: closing discards unsent data and resets the connection.
 _RESET = struct.pack("ii", 1, 0)
+#: How long a client may take to notice that its stream has been answered to the end, in seconds. If the connection were
+#: closed while it still sends, it could lose the end of the answer.
+_LINGER_SECONDS = 2.0
 _SERVER_WIDE = b"GET, HEAD, POST, PUT, DELETE, OPTIONS"
 
 
@@ -266,8 +270,15 @@ class HttpConnection(HttpToolsProtocol):
         """Refuse data that is not HTTP."""
         self.refuse(BAD_REQUEST(detail=msg))
 
+    def on_message_complete(self) -> None:
+        """Note that the request is complete, even if its answer was complete before."""
+        super().on_message_complete()
+        self.cycle.more_body = False
+
     def on_response_complete(self) -> None:
         """Continue with the next request, or wait for it."""
+        if self.cycle.more_body and Streams.BODY in self._connections.streams(self.target):
+            self.loop.call_later(_LINGER_SECONDS, self._close_unread, self.cycle)
         if self.pipeline or self.flow.read_paused:
             super().on_response_complete()
         else:
@@ -275,6 +286,11 @@ class HttpConnection(HttpToolsProtocol):
             self.server_state.total_requests += 1
         self.idle_since = self._connections.now
         self.answer_number = self.server_state.total_requests
+
+    def _close_unread(self, cycle: RequestResponseCycle) -> None:
+        """Close the connection if the body of an answered request still goes on."""
+        if self.cycle is cycle and cycle.more_body:
+            self.transport.close()
 
     # Called by the limits: errors and closing
 

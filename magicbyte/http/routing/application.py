@@ -251,7 +251,8 @@ class Application:
             raise request.denial
         if request.match.error is not None:
             raise EarlyError.of(request.match.error)
-        request.limit_body(api.body_limits[row.body_limit])
+        if row.body_limit is not BodyLimit.NONE:
+            request.limit_body(api.body_limits[row.body_limit])
         row.media_types(request)
         if api.deadline_seconds is not None and row.has_deadline:
             return await within(api.deadline_seconds, self._handle_in_turn(request), api.timed_out)

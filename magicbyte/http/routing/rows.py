@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass
-from enum import IntEnum, auto
+from enum import Flag, IntEnum, auto
 from functools import cached_property
 
 from starlette.responses import Response
@@ -22,6 +22,18 @@ class BodyLimit(IntEnum):
 
     USUAL = auto()
     BULK = auto()
+    #: The handler limits the parts of the body, which as a whole may have any length.
+    NONE = auto()
+
+
+class Streams(Flag):
+    """What may be as slow as the client wants, so that the time limits of connections do not apply to it."""
+
+    NOTHING = 0
+    #: The answer.
+    ANSWER = auto()
+    #: The body, whose parts the handler limits. The answer may begin and end before the body ends.
+    BODY = auto()
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +49,7 @@ class Row:
         media_types: Chooses the answer's media type, and refuses bodies of unsupported types.
         body_limit: The limit of its bodies.
         has_deadline: Whether the server's deadline applies; if not, an answer may take any time.
-        streams: Whether body and answer may be as slow as the client wants, so that no time limits apply to them.
+        streams: What has no time limits.
         is_remembered: Whether the answer depends only on the request and the state, so that it may be cached.
         is_quiet: Whether successes are so frequent that they are logged only at level debug or with a request id.
         is_safe: Whether a GET changes nothing.
@@ -55,7 +67,7 @@ class Row:
     _: KW_ONLY
     body_limit: BodyLimit = BodyLimit.USUAL
     has_deadline: bool = True
-    streams: bool = False
+    streams: Streams = Streams.NOTHING
     is_remembered: bool = False
     is_quiet: bool = False
     is_safe: bool = True

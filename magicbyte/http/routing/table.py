@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -12,7 +14,7 @@ from magicbyte.http.errors import METHOD_NOT_ALLOWED, NOT_FOUND
 from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.recorder import Tallies
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Negotiate, Row
+from magicbyte.http.routing.rows import Negotiate, Row, Streams
 from magicbyte.kit.errors import ApiError
 
 #: The label for requests without a route; a path that a client chose must not become a label.
@@ -140,9 +142,9 @@ class Table:
                 if parameters is not None:
                     yield pattern, parameters
 
-    def streams(self, raw_path: bytes) -> bool:
-        """Tell whether a path belongs to a route that streams."""
-        return any(row.streams for row in self._rows_at(raw_path))
+    def streams(self, raw_path: bytes) -> Streams:
+        """Tell what the routes of a path stream."""
+        return reduce(or_, (row.streams for row in self._rows_at(raw_path)), Streams.NOTHING)
 
     def is_safe(self, raw_path: bytes) -> bool:
         """Tell whether a GET of a path changes nothing."""
