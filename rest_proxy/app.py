@@ -145,5 +145,6 @@ def serve(properties: Mapping[str, str]) -> int:
         settings,
         forwarded_scheme=True,
         graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000),
+        on_stop=lambda: app.state.proxy.streams.stop(),  # noqa: PLW0108  no proxy before the start
         sources=() if guard is None else guard.sources,
     )

@@ -64,6 +64,10 @@ NO_CLUSTER_ID = ErrorKind(
     502, "Kafka protocol version not supported.: Metadata Response protocol version >= 2 required."
 )
 RECORD_TOO_LARGE = ErrorKind(413, "{detail}")
+#: Ours: there is no record at the offset that a read is to begin at.
+OFFSET_OUT_OF_RANGE = ErrorKind(
+    41601, "Offset {offset} of partition {partition} is out of range: the log has {earliest} to {latest}."
+)
 #: Ours: another node of this cluster of proxies holds the instance, and cannot be reached.
 PEER_UNREACHABLE = ErrorKind(503, "The node that holds this consumer instance, {url}, cannot be reached.")
 #: Ours: a request was passed on to this node, but by its settings another node holds the instance.
@@ -73,6 +77,8 @@ NOT_THE_OWNER = ErrorKind(
     "All nodes must have the same peers.",
 )
 INVALID_ENTITY = ErrorKind(422, "{detail}")
+INVALID_BATCH = ErrorKind(42208, "{detail}")
+STREAM_TOO_OLD = ErrorKind(408, "Streaming connection open for longer than allowed: Connection will be closed.")
 #: Ours: too many requests wait for validation that may take long.
 VALIDATION_BUSY = ErrorKind(429, "Too many requests wait until their records are validated: {detail}")
 VALIDATION_UNAVAILABLE = ErrorKind(503, "The records were not sent: {detail}")
@@ -217,14 +223,21 @@ def from_kafka_exception(error: Exception) -> ApiError:
 TRANSLATED: Mapping[type[Exception], Callable[[Exception], ApiError]] = {KafkaException: from_kafka_exception}
 
 
-def delivery_error(error: KafkaError) -> tuple[int, str]:
-    """The `error_code` and `error` in a produce answer for a record that was not acknowledged."""
+def undelivered(error: KafkaError) -> ApiError:
+    """The error of v3 for a record that was not acknowledged."""
     if error.code() in _UNDECIDED:
-        kind = OUTCOME_UNKNOWN(
+        return OUTCOME_UNKNOWN(
             detail=f"Unknown: no answer from the broker ({kafka_text(error)}); "
             "the record may or may not be in the topic."
         )
-        return kind.code, kind.message
+    return PARTITION_NOT_FOUND() if error.code() == _K._UNKNOWN_PARTITION else from_kafka(error)
+
+
+def delivery_error(error: KafkaError) -> tuple[int, str]:
+    """The `error_code` and `error` in an answer of v1 or v2 for a record that was not acknowledged."""
+    if error.code() in _UNDECIDED:
+        unknown = undelivered(error)
+        return unknown.code, unknown.message
     kind = from_kafka(error)
     if kind.kind in (KAFKA_AUTHENTICATION, KAFKA_AUTHORIZATION, KAFKA_RETRIABLE, RECORD_TOO_LARGE):
         return kind.code, kind.message

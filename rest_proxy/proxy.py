@@ -21,10 +21,12 @@ from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.admin.registry_rules import follow_rules
 from rest_proxy.consume.instances import Instances
 from rest_proxy.consume.peers import Peers
-from rest_proxy.consume.stateless import PartitionReader, SimplePool
+from rest_proxy.consume.reads import Reads
 from rest_proxy.formats.schemas import Schemas
 from rest_proxy.produce.encoding import EncodingThreads
+from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.producers import Producers
+from rest_proxy.produce.rate_limit import ProduceRates
 from rest_proxy.produce.request import Producing
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.v3.rate_limit import RateLimit
@@ -55,12 +57,16 @@ class Proxy:
     schemas: Schemas
     producing: Producing
     instances: Instances
-    simple: SimplePool
+    reads: Reads
     peers: Peers | None
     passing_on: PassingOn | None
     blocking: ThreadPoolExecutor
     admin_clients: LazyAdminClient
     rate_limit: RateLimit | None
+    produce_rates: ProduceRates | None
+    encoding_threads: EncodingThreads
+    streams: OpenStreams
+    guard: Guard | None
 
     async def admin(self) -> AdminClient:
         """The admin client.
@@ -102,8 +108,8 @@ async def running(
         limit=instance_limit(settings.consumer_instances_max),
         server_id=settings.id,
     )
-    simple = SimplePool(
-        lambda: PartitionReader(settings.consumer_config()),
+    reads = Reads(
+        settings.consumer_config(),
         size=settings.simple_pool_size,
         timeout_seconds=settings.simple_pool_timeout_ms / 1000,
     )
@@ -132,12 +138,16 @@ async def running(
             schemas=schemas,
             producing=Producing(producers, schemas, cluster, encoding_threads),
             instances=instances,
-            simple=simple,
+            reads=reads,
             peers=peers,
             passing_on=passing_on,
             blocking=blocking,
             admin_clients=admin_clients,
             rate_limit=_rate_limit(settings),
+            produce_rates=ProduceRates(settings) if settings.produce_rate_limit else None,
+            encoding_threads=encoding_threads,
+            streams=OpenStreams(),
+            guard=guard,
         )
     finally:
         for task in tasks:
@@ -148,7 +158,7 @@ async def running(
             await passing_on.close()
         await admin_clients.close()
         await instances.close()
-        await simple.close()
+        await reads.close()
         await producers.close(settings.shutdown_graceful_ms / 1000)
         await schemas.close()
         blocking.shutdown(wait=False)

@@ -68,6 +68,17 @@ class RestProxySettings(HttpSettings):
     fetch_min_bytes: int = Field(-1, alias="fetch.min.bytes", ge=-1, le=10000000)
     simple_pool_size: int = Field(25, alias="simpleconsumer.pool.size.max", ge=1)
     simple_pool_timeout_ms: int = Field(1000, alias="simpleconsumer.pool.timeout.ms", ge=0)
+    produce_rate_limit: bool = Field(False, alias="api.v3.produce.rate.limit.enabled")
+    produce_rate_requests: int = Field(10000, alias="api.v3.produce.rate.limit.max.requests.per.sec", ge=1)
+    produce_rate_global_requests: int = Field(
+        10000, alias="api.v3.produce.rate.limit.max.requests.global.per.sec", ge=1
+    )
+    produce_rate_bytes: int = Field(10000000, alias="api.v3.produce.rate.limit.max.bytes.per.sec", ge=1)
+    produce_rate_global_bytes: int = Field(10000000, alias="api.v3.produce.rate.limit.max.bytes.global.per.sec", ge=1)
+    batch_max_entries: int = Field(10, alias="api.v3.produce.batch.maximum.entries", ge=1, le=50)
+    produce_max_bytes: int = Field(0, alias="api.v3.produce.request.size.limit.max.bytes", ge=0)
+    stream_max_ms: int = Field(86400000, alias="streaming.connection.max.duration.ms", ge=1)
+    stream_grace_ms: int = Field(500, alias="streaming.connection.max.duration.grace.period.ms", ge=0)
 
     #: Ours: settings that kafka-rest does not have.
     produce_timeout_ms: int = Field(30000, alias="produce.timeout.ms", ge=1)

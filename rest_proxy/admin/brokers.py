@@ -140,22 +140,29 @@ class Brokers:
         """
         async with self._locks.setdefault(address, asyncio.Lock()):
             connection = self._connections.get(address)
-            if connection is not None and connection.connected():
-                return connection
-            try:
-                connection = await asyncio.wait_for(self._connect(address), seconds)
-            except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
-                # A broker that stops disconnects in the handshake.
-                raise NotSent("No broker can be reached.") from None
-            except ssl.SSLError as error:
-                raise KAFKA_AUTHENTICATION(detail=f"The TLS handshake with a broker failed: {error.reason}") from None
-            except (errors.SaslAuthenticationFailed, errors.UnsupportedSaslMechanismError) as error:
-                raise KAFKA_AUTHENTICATION(detail=str(error.args[0] if error.args else error)) from None
-            except (OSError, TimeoutError, errors.KafkaError) as error:
-                log.info("no connection to %s:%d: %s", *address, error)
-                raise NotSent("No broker can be reached.") from None
-            self._connections[address] = connection
+            if connection is None or not connection.connected():
+                connection = self._connections[address] = await self.open(address, seconds)
             return connection
+
+    async def open(self, address: Address, seconds: float = _CONNECT_SECONDS) -> AIOKafkaConnection:
+        """Make another connection to an address, for requests that take long: a broker answers a connection in turn.
+
+        Raises:
+            ApiError: KAFKA_AUTHENTICATION.
+            NotSent: The broker cannot be reached.
+        """
+        try:
+            return await asyncio.wait_for(self._connect(address), seconds)
+        except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
+            # A broker that stops disconnects in the handshake.
+            raise NotSent("No broker can be reached.") from None
+        except ssl.SSLError as error:
+            raise KAFKA_AUTHENTICATION(detail=f"The TLS handshake with a broker failed: {error.reason}") from None
+        except (errors.SaslAuthenticationFailed, errors.UnsupportedSaslMechanismError) as error:
+            raise KAFKA_AUTHENTICATION(detail=str(error.args[0] if error.args else error)) from None
+        except (OSError, TimeoutError, errors.KafkaError) as error:
+            log.info("no connection to %s:%d: %s", *address, error)
+            raise NotSent("No broker can be reached.") from None
 
     async def _connect(self, address: Address) -> AIOKafkaConnection:
         return await create_conn(

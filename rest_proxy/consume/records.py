@@ -66,7 +66,7 @@ async def _load(
         for data, is_key in ((message.key(), True), (message.value(), False)):
             if data is not None:
                 try:
-                    schema_ids.add(_frame(data, headers, is_key=is_key).schema_id)
+                    schema_ids.add(framed(data, headers, is_key=is_key).schema_id)
                 except DataError:
                     continue
     unusable: dict[SchemaId, DataError] = {}
@@ -78,15 +78,18 @@ async def _load(
     return unusable
 
 
-class _Framed(NamedTuple):
+class Framed(NamedTuple):
+    """The schema that a message names, and its payload from an offset on."""
+
     schema_id: SchemaId
     data: bytes
     offset: int
 
 
-def _frame(data: bytes, headers: Any, *, is_key: bool) -> _Framed:
+def framed(data: bytes, headers: Any, *, is_key: bool) -> Framed:
+    """The schema and the payload of a key or value; raises DataError if it is not framed."""
     if data[:1] == b"\x00" and len(data) >= wire.V0_SIZE and not headers:
-        return _Framed(int.from_bytes(data[1:5], "big"), data, wire.V0_SIZE)
+        return Framed(int.from_bytes(data[1:5], "big"), data, wire.V0_SIZE)
     try:
         frame = wire.read_dual(data, headers, is_key=is_key)
     except WireError as error:
@@ -94,8 +97,8 @@ def _frame(data: bytes, headers: Any, *, is_key: bool) -> _Framed:
     schema_id = frame.schema_id if frame.schema_id is not None else frame.guid
     assert schema_id is not None
     if frame.rest:  # message indexes in the header instead of before the payload
-        return _Framed(schema_id, frame.rest + data[frame.offset :], 0)
-    return _Framed(schema_id, data, frame.offset)
+        return Framed(schema_id, frame.rest + data[frame.offset :], 0)
+    return Framed(schema_id, data, frame.offset)
 
 
 def _render(
@@ -114,11 +117,11 @@ def _render(
             return plain(data)
         if data is None:
             return NULL
-        schema_id, framed, offset = _frame(data, headers, is_key=is_key)
+        schema_id, payload, offset = framed(data, headers, is_key=is_key)
         read = schemas.known_reader(form, schema_id, options)
         if read is None:
             raise unusable.get(schema_id) or DataError("", f"schema {schema_id} is not available")
-        return read(framed, offset)
+        return read(payload, offset)
 
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []

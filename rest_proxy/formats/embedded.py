@@ -40,3 +40,5 @@ PROTOBUF = EmbeddedFormat("protobuf", schema_type="PROTOBUF")
 
 #: All formats by name; the first is the default.
 FORMATS = {form.name: form for form in (BINARY, JSON, AVRO, JSONSCHEMA, PROTOBUF)}
+#: The registry's type of schemas -> the format.
+FORM_OF_TYPE = {form.schema_type: form for form in FORMATS.values() if form.schema_type is not None}

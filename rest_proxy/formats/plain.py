@@ -66,6 +66,22 @@ def json_to_bytes(text: bytes) -> bytes | None:
     return None if text == NULL else text
 
 
+def json_string_to_bytes(text: bytes) -> bytes | None:
+    """The bytes of a record for a JSON string, in UTF-8; None for null.
+
+    Raises:
+        DataError: The text is not a JSON string.
+    """
+    if text == NULL:
+        return None
+    if text[:1] == b'"':
+        try:
+            return orjson.loads(text).encode()  # type: ignore[no-any-return]
+        except ValueError:
+            pass
+    raise DataError("", f"data={_shown(text)} is not a string.")
+
+
 def bytes_to_json(data: bytes | None) -> bytes:
     """The JSON text in a record's bytes; null if there are none.
 

@@ -4,44 +4,42 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from compat.schema import Reference, SchemaText
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import (
+    BAD_REQUEST,
     INVALID_PAYLOAD,
     INVALID_SCHEMA,
     SERIALIZATION,
     SERIALIZING_FAILED,
 )
-from rest_proxy.formats.embedded import EmbeddedFormat
+from rest_proxy.formats.embedded import FORM_OF_TYPE, EmbeddedFormat
+from rest_proxy.formats.flows import ProxyDeserializer, ProxySerializer, text_options
 from rest_proxy.formats.plain import DataError, Options
-from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, id_failed, requirement
+from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
 from rest_proxy.http.rights import ProxyRights
-from serdes.client.clients import AsyncRegistryClient, BaseClient
+from serdes.client.clients import AsyncRegistryClient
 from serdes.client.flow import Flow, called
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import (
-    RegistryError,
     RulesNotSupported,
     SchemaCompileError,
     SchemaRefused,
     SerdesError,
     SerializationError,
-    SubjectNotFound,
-    VersionNotFound,
     WrongSchemaType,
 )
 from serdes.message.deserializer import Deserializer
-from serdes.message.serializer import Chosen, Serializer
-from serdes.message.subject import Naming
+from serdes.message.subject import Naming, Strategy
 from serdes.message.wire import Frame
 from serdes.rules.seam import Ruled, before_encoding
 from serdes.serialization import SerializationContext
-from serdes.text import TextOptions, deserializing, serializing, text_form
+from serdes.text import deserializing, text_form
 
 #: How many writers, and how many readers, are cached; the least recently used one is dropped first.
 CACHED = 1000
@@ -51,14 +49,26 @@ V = TypeVar("V")
 SchemaId = int | UUID
 #: Turns a message, from the offset of its payload, into JSON text; raises DataError.
 Read = Callable[[bytes, int], bytes]
+#: The version of a source that means the subject's latest one.
+LATEST = -1
+#: How long a subject's latest version is trusted, in seconds.
+_LATEST_SECONDS = 1.0
+#: How long a schema that the registry does not have is not asked for again, in seconds.
+_UNKNOWN_SECONDS = 30.0
 
 
 class Source(NamedTuple):
-    """The schema of a request's keys or values: a text with references, or an id."""
+    """The schema of a request's keys or values: a text with references, an id, or a subject's version.
+
+    `subject`, or the subject of `naming`, replaces that of the settings.
+    """
 
     text: str | None = None
     schema_id: int | None = None
     references: tuple[Reference, ...] = ()
+    version: int | None = None
+    subject: str | None = None
+    naming: Strategy | None = None
 
 
 class Side(NamedTuple):
@@ -88,63 +98,116 @@ class Schemas:
         self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
         self._readers: OrderedDict[Hashable, Read] = OrderedDict()
         self._deserializers: dict[Hashable, Deserializer] = {}
+        #: Schema -> when to ask again if it has no format, and its format.
+        self._forms: dict[SchemaId, tuple[float, EmbeddedFormat | None]] = {}
+        #: Subject -> when to ask again, and its latest version.
+        self._latest: dict[str, tuple[float, int]] = {}
 
     async def writer(
-        self, form: EmbeddedFormat, side: Side, source: Source, options: Options, rights: ProxyRights | None = None
+        self,
+        form: EmbeddedFormat | None,
+        side: Side,
+        source: Source,
+        options: Options,
+        rights: ProxyRights | None = None,
     ) -> Writer:
         """Find the writer for keys or values; registers a text that is not registered under the subject.
 
         The registry only knows the proxy, so the proxy checks the client's rights to the subject itself: WRITE for a
-        text, READ for an id and for the subjects that a text refers to.
+        text, READ for an id or a version, and for the subjects that a text refers to.
+
+        Args:
+            form: The format that the schema must have; None for that of the registered schema.
+            side: The keys or values of a topic.
+            source: The schema.
+            options: How schema data is written in JSON.
+            rights: The client's rights; None if access is not restricted.
 
         Raises:
             ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses or does not answer, or if the schema
                 has rules that the proxy would have to run; INVALID_PAYLOAD if there is no registry; SERIALIZATION
-                if the subject depends on the schema's name and it has none; KAFKA_AUTHORIZATION if a right is missing.
+                if the subject depends on the schema's name and it has none; KAFKA_AUTHORIZATION if a right is missing;
+                BAD_REQUEST if a version is asked for and the subject depends on the schema's name.
                 A schema by id that the client may not read looks like a missing one.
         """
         require = requirement("READ" if source.text is None else "WRITE", source.references, rights)
-        key = (form.name, side, source, options)
-        cached = _recent(self._writers, key)
         try:
-            if cached is not None:
-                require(cached.subject)
-                return cached
-            chosen = await self._chosen(form, side, source, options, require)
+            return await self._found_or_made(form, side, source, options, require)
         except RulesNotSupported as error:
             raise await self._shown(SERIALIZING_FAILED(detail=str(error)), side, source, rights) from None
         except ApiError as error:
             raise await self._shown(error, side, source, rights) from None
-        writer = writing(chosen, null_is_tombstone=self._null_is_always_tombstone)
-        return _keep(self._writers, key, writer)
+
+    async def _found_or_made(
+        self, form: EmbeddedFormat | None, side: Side, source: Source, options: Options, require: Require
+    ) -> Writer:
+        if source.version == LATEST:
+            source = source._replace(version=await self._latest_version(side, source, require))
+        key = (form and form.name, side, source, options)
+        cached = _recent(self._writers, key)
+        if cached is not None:
+            require(cached.subject)
+            return cached
+        return _keep(self._writers, key, await self._made(form, side, source, options, require))
 
     async def _shown(self, error: ApiError, side: Side, source: Source, rights: ProxyRights | None) -> ApiError:
         """Return an error as the client may see it; see `as_if_missing`."""
         if source.schema_id is None or rights is None:
             return error
-        subject = self._subject_named(side)
+        subject = self._naming_of(side, source)(SerializationContext(*side), None)
         if subject is not None and not rights.may("READ", "SUBJECT", subject):
             # The refusal is by name, and no schema was looked up.
             return error
         return await as_if_missing(error, source.schema_id, rights, self._registry())
 
-    def _subject_named(self, side: Side) -> str | None:
-        """The subject of the keys or values of a topic; None if it depends on the schema."""
-        strategy = self._naming.key if side.field == "key" else self._naming.value
+    def _naming_of(self, side: Side, source: Source) -> Strategy:
+        if source.subject is not None:
+            subject = source.subject
+            return lambda _context, _name: subject
+        strategy = source.naming or (self._naming.key if side.field == "key" else self._naming.value)
         assert strategy is not None
-        return strategy(SerializationContext(*side), None)
+        return strategy
 
-    async def _chosen(
-        self, form: EmbeddedFormat, side: Side, source: Source, options: Options, require: Require
-    ) -> Chosen:
+    def _subject_of_version(self, side: Side, source: Source) -> str:
+        subject = self._naming_of(side, source)(SerializationContext(*side), None)
+        if subject is None:
+            text = "the subject is named after the schema's record: give subject, schema_id or schema."
+            raise BAD_REQUEST(detail=f"{side.field}: {text}")
+        return subject
+
+    async def _latest_version(self, side: Side, source: Source, require: Require) -> int:
+        subject = self._subject_of_version(side, source)
+        require(subject)
+        end, version = self._latest.get(subject, (0.0, 0))
+        if monotonic() >= end:
+            registry = self._registry()
+            registry.clear_latest_caches()
+            try:
+                version = (await registry.drive(registry.endpoints.version(subject))).version
+            except SerdesError as error:
+                raise failed(f"Error when fetching latest schema version. subject = {subject}", error) from None
+            if len(self._latest) >= CACHED:
+                self._latest.clear()
+            self._latest[subject] = (monotonic() + _LATEST_SECONDS, version)
+        return version
+
+    async def _made(
+        self, form: EmbeddedFormat | None, side: Side, source: Source, options: Options, require: Require
+    ) -> Writer:
         registry = self._registry()
-        assert form.schema_type is not None
+        naming = self._naming_of(side, source)
         context = SerializationContext(*side)
-        hint = self._subject_named(side)
+        hint = naming(context, None)
         require(hint)
-        schema = await self._schema_of(form, hint, source)
+        schema, registration = await self._schema_of(form, hint, side, source)
         try:
-            return await registry.drive(self._settled(registry, schema, source, options, context, require))
+            # `called` keeps this off the event loop: even finding the name in a long schema takes long.
+            serializer = await registry.drive(
+                called(
+                    lambda: ProxySerializer(registry, Naming(naming, naming), schema, registration, options, require)
+                )
+            )
+            chosen = await registry.drive(serializer.chosen(context))
         except SchemaRefused as error:
             raise INVALID_SCHEMA(detail=error.message) from None
         except SchemaCompileError as error:
@@ -156,37 +219,57 @@ class Schemas:
                 detail=f"The subject of {side.field}s is named after their record, and the schema has none."
             ) from None
         except SerdesError as error:
-            details = f"format = {form.schema_type}, subject = {hint}, schema = {schema.text}"
+            details = f"format = {schema.schema_type}, subject = {hint}, schema = {schema.text}"
             raise failed(f"Error when registering schema. {details}", error) from None
+        return writing(chosen, schema.schema_type, serializer.version, null_is_tombstone=self._null_is_always_tombstone)
 
-    def _settled(
-        self,
-        registry: AsyncRegistryClient,
-        schema: SchemaText,
-        source: Source,
-        options: Options,
-        context: SerializationContext,
-        require: Require,
-    ) -> Flow[Chosen]:
-        # `called` keeps this off the event loop: even finding the name in a long schema takes long.
-        serializer = yield from called(
-            lambda: _Serializer(registry, self._naming, schema, source.schema_id, options, require)
-        )
-        return (yield from serializer.chosen(context))
-
-    async def _schema_of(self, form: EmbeddedFormat, subject: str | None, source: Source) -> SchemaText:
-        assert form.schema_type is not None
+    async def _schema_of(
+        self, form: EmbeddedFormat | None, subject: str | None, side: Side, source: Source
+    ) -> tuple[SchemaText, int | RegisteredSchema | None]:
+        """The schema, and its id or version if the request names one."""
         if source.text is not None:
-            return SchemaText(form.schema_type, source.text, source.references)
-        assert source.schema_id is not None
+            assert form is not None
+            assert form.schema_type is not None
+            return SchemaText(form.schema_type, source.text, source.references), None
+        registry = self._registry()
+        info: SchemaInfo | RegisteredSchema
+        if source.schema_id is not None:
+            failure, name = f"by id. schemaId = {source.schema_id}", f"schema {source.schema_id}"
+            question: Flow[Any] = registry.endpoints.schema_by_id(source.schema_id, subject)
+        else:
+            subject = self._subject_of_version(side, source)
+            failure = f"version. subject = {subject}, version = {source.version}"
+            name = f"version {source.version} of subject {subject}"
+            question = registry.endpoints.version(subject, source.version or 0)
         try:
-            info = await self._registry().schema_by_id(source.schema_id, subject)
+            info = await registry.drive(question)
         except SerdesError as error:
-            raise id_failed(source.schema_id, error) from None
-        if info.schema.schema_type != form.schema_type:
-            text = f"Schema {source.schema_id} is of type {info.schema.schema_type}, not {form.schema_type}."
+            raise failed(f"Error when fetching schema {failure}", error) from None
+        if form is not None and info.schema.schema_type != form.schema_type:
+            text = f"{name.capitalize()} is of type {info.schema.schema_type}, not {form.schema_type}."
             raise SERIALIZING_FAILED(detail=text)
-        return before_encoding(Ruled(f"schema {source.schema_id}", info.schema, info.rule_set), info.schema)
+        schema = before_encoding(Ruled(name, info.schema, info.rule_set), info.schema)
+        return schema, info if isinstance(info, RegisteredSchema) else source.schema_id
+
+    async def form_of(self, schema_id: SchemaId) -> EmbeddedFormat | None:
+        """The format of the schema with an id or guid; None if the registry has no such schema, or there is none."""
+        end, form = self._forms.get(schema_id, (0.0, None))
+        if self._client is None or form is not None or monotonic() < end:
+            return form
+        endpoints = self._client.endpoints
+        question: Flow[Any]
+        if isinstance(schema_id, int):
+            question = endpoints.schema_by_id(schema_id)
+        else:
+            question = endpoints.schema_by_guid(str(schema_id))
+        try:
+            form = FORM_OF_TYPE.get((await self._client.drive(question)).schema.schema_type)
+        except SerdesError:
+            form = None
+        if len(self._forms) >= CACHED:
+            self._forms.clear()
+        self._forms[schema_id] = (monotonic() + _UNKNOWN_SECONDS, form)
+        return form
 
     def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> Read | None:
         """The cached decoder for the schema with an id or guid; None if it is not cached."""
@@ -222,8 +305,8 @@ class Schemas:
         if key not in self._deserializers:
             assert form.schema_type is not None
             config = text_form(form.schema_type).reading.load({"validate": False} if form.schema_type == "JSON" else {})
-            part = deserializing(form.schema_type, config, _text_options(options))
-            self._deserializers[key] = _Deserializer(self._registry(), part, config)
+            part = deserializing(form.schema_type, config, text_options(options))
+            self._deserializers[key] = ProxyDeserializer(self._registry(), part, config)
         return self._deserializers[key]
 
     def _registry(self) -> AsyncRegistryClient:
@@ -235,61 +318,6 @@ class Schemas:
         """Close the connections to the registry."""
         if self._client is not None:
             await self._client.close()
-
-
-class _Serializer(Serializer):
-    """The flow of serializers for a schema of a request; a schema by id must be registered under the subject."""
-
-    client_type: type[BaseClient] = AsyncRegistryClient
-
-    def __init__(
-        self,
-        client: AsyncRegistryClient,
-        naming: Naming,
-        schema: SchemaText,
-        schema_id: int | None,
-        options: Options,
-        require: Require,
-    ) -> None:
-        config = replace(text_form(schema.schema_type).writing(), naming=naming)
-        super().__init__(client, serializing(schema, schema.schema_type, config, _text_options(options)), config)
-        self._schema_id = schema_id
-        self._require = require
-
-    def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
-        """The subject's version of the schema: looked up first, so that most requests register nothing."""
-        self._require(subject)
-        assert own_schema is not None
-        endpoints = self.client.endpoints
-        if self._schema_id is None:
-            yield from self._refuse_latest_rules(subject)
-        try:
-            return (yield from endpoints.lookup(subject, own_schema))
-        except RegistryError as missing:
-            if self._schema_id is not None:
-                details = f"subject = {subject}, schemaId = {self._schema_id}"
-                raise failed(f"Error when fetching schema version. {details}", missing) from None
-        return (yield from endpoints.register(subject, own_schema))
-
-    def _refuse_latest_rules(self, subject: str) -> Flow[None]:
-        """Refuse rules of the subject's latest version, because a text that is registered without rules inherits them.
-
-        A look-up alone may find the text in an earlier version without rules.
-        """
-        self.client.clear_latest_caches()
-        try:
-            latest = yield from self.client.endpoints.version(subject)
-        except (SubjectNotFound, VersionNotFound):
-            return
-        before_encoding(Ruled(f"the latest version of subject {subject}", latest.schema, latest.rule_set), None)
-
-
-class _Deserializer(Deserializer):
-    client_type: type[BaseClient] = AsyncRegistryClient
-
-
-def _text_options(options: Options) -> TextOptions:
-    return TextOptions(plain_unions=options.plain_unions, holds_up_others=True)
 
 
 def _recent(cache: OrderedDict[Hashable, V], key: Hashable) -> V | None:

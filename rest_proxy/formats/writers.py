@@ -46,23 +46,28 @@ class Writer(NamedTuple):
     schema_id: int
     subject: str
     encode: Encode
-    quick: QuickWriter | None = None
+    quick: QuickWriter | None
+    schema_type: str
+    version: int | None
 
 
-def writing(chosen: Chosen, *, null_is_tombstone: bool) -> Writer:
+def writing(chosen: Chosen, schema_type: str, version: int | None, *, null_is_tombstone: bool) -> Writer:
     """Make the writer for a schema.
 
     Args:
         chosen: The schema.
+        schema_type: The registry's type of the schema.
+        version: The subject's version of the schema.
         null_is_tombstone: Treat null as a tombstone even if the schema accepts null.
     """
     assert chosen.id is not None
     null = _Null(is_tombstone=null_is_tombstone)
     covers = chosen.encoder.covers
     if covers is None:
-        return Writer(chosen.id, chosen.subject, _at_once(chosen, null))
+        return Writer(chosen.id, chosen.subject, _at_once(chosen, null), None, schema_type, version)
     encode = _quickly(chosen, null)
-    return Writer(chosen.id, chosen.subject, _or_later(encode, chosen, null), QuickWriter(covers, encode))
+    quick = QuickWriter(covers, encode)
+    return Writer(chosen.id, chosen.subject, _or_later(encode, chosen, null), quick, schema_type, version)
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ S = TypeVar("S")
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")
 #: The key or value of a record without one.
 MISSING = Raw(b"null")
+_UNRECOGNIZED = "Unrecognized field: "
 _TOO_DEEP = "JSON is nested too deeply"
 
 
@@ -169,7 +170,7 @@ def read(decoder: msgspec.json.Decoder[S], body: bytes) -> S:
             body.decode()
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise _nothing() if is_null(body) else _refused(str(error)) from None
+        raise _nothing() if is_null(body) else _refused(error) from None
     except RecursionError:
         raise MALFORMED_BODY(detail=_TOO_DEEP) from None
     except UnicodeDecodeError:
@@ -182,8 +183,12 @@ def _nothing() -> ApiError:
     return INVALID_ENTITY(detail="the request's body must not be null (was null)")
 
 
-def _refused(text: str) -> ApiError:
-    unknown = _UNKNOWN_FIELD.match(text)
-    if unknown:
-        return INVALID_ENTITY(detail=f"Unrecognized field: {unknown[1]}")
-    return MALFORMED_BODY(detail=text)
+def _refused(error: msgspec.ValidationError) -> ApiError:
+    text = text_of_refusal(error)
+    return INVALID_ENTITY(detail=text) if text.startswith(_UNRECOGNIZED) else MALFORMED_BODY(detail=text)
+
+
+def text_of_refusal(error: msgspec.ValidationError) -> str:
+    """What is wrong with the shape of a JSON value."""
+    unknown = _UNKNOWN_FIELD.match(str(error))
+    return f"{_UNRECOGNIZED}{unknown[1]}" if unknown else str(error)

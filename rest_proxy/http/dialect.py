@@ -10,7 +10,7 @@ import orjson
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import BAD_REQUEST, CONVERSION_FAILED
 from rest_proxy.formats.embedded import EmbeddedFormat
-from rest_proxy.produce.producers import Outcome
+from rest_proxy.produce.sent import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ def watch(proxy: Proxy, registry: CollectorRegistry) -> None:
     for name, text, value in (
         ("buffered_bytes", "Bytes that wait for the brokers", lambda: proxy.producers.budget.used),
         ("buffer_limit_bytes", "Bytes that may wait for the brokers", lambda: proxy.producers.budget.limit),
+        ("record_streams", "Streams of records that are open", lambda: len(proxy.streams)),
         ("consumer_instances", "Consumer instances that are open", lambda: len(proxy.instances)),
     ):
         Gauge(f"magicbyte_rest_{name}", text, registry=registry).set_function(value)

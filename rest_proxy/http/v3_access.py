@@ -58,7 +58,13 @@ _ENDPOINTS: Mapping[str, Mapping[str, Access]] = {
     },
     "partitions": {"list": _TOPIC(_DESCRIBE), "get": _TOPIC(_DESCRIBE), "list.offsets": _TOPIC(_DESCRIBE)},
     "produce": {"produce-to-topic": _TOPIC(Operation.WRITE)},
-    "records": {"delete": _TOPIC(Operation.DELETE)},
+    "records": {
+        "delete": _TOPIC(Operation.DELETE),
+        "list": _TOPIC(Operation.READ),
+        "list-by-partition": _TOPIC(Operation.READ),
+        "consume": _TOPIC(Operation.READ),
+        "consume-cloud": _TOPIC(Operation.READ),
+    },
     "replicas": {"list": _TOPIC(_DESCRIBE), "get": _TOPIC(_DESCRIBE), "search-by-broker": _ROWS_OF_TOPICS},
     # The topics of `alter-multi` are in the body.
     "topic-configs": {**_configs(_TOPIC), "alter-multi": _TOPIC(_ALTER_CONFIGS)},

@@ -30,7 +30,9 @@ from rest_proxy.http import bodies
 from rest_proxy.http.dialect import Dialect
 from rest_proxy.http.rights import ProxyRights
 from rest_proxy.produce.encoding import EncodingThreads, in_time
-from rest_proxy.produce.producers import Outcome, Producers, Record, Sending, unknown_outcome
+from rest_proxy.produce.lane import Record
+from rest_proxy.produce.producers import Producers
+from rest_proxy.produce.sent import Outcome, outcomes_in_time
 from serdes.error import SchemaCompileError, ValidationUnavailable
 
 #: A strict decoder: a lenient one would read "null", which is valid base64, as null.
@@ -89,8 +91,14 @@ class Producing:
             key_writer, value_writer = await self._writers(request, parsed, records)
             ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
             encoded = await self._encode(request, records, key_writer, value_writer)
-        sending = self.producers.send(request.topic, encoded, request.acks)
-        outcomes = await self._outcomes(sending, request.timeout_ms)
+        batch = self.producers.send_batch(request.topic, encoded, request.acks)
+        # asyncio.timeout with a shield would cost five times as much as this timer.
+        timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
+        try:
+            await batch.done
+        finally:
+            timer.cancel()
+        outcomes = outcomes_in_time(batch, request.timeout_ms)
         return _status(outcomes), request.dialect.produced(outcomes, *ids)
 
     async def _encode(
@@ -112,19 +120,6 @@ class Producing:
             raise INVALID_SCHEMA(detail=error.detail) from None
         except ValidationUnavailable as error:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
-
-    async def _outcomes(self, sending: Sending, timeout_ms: int) -> Sequence[Outcome]:
-        """Wait for the outcomes of the records; the timeout limits only this wait."""
-        # asyncio.timeout with a shield would cost five times as much as this timer.
-        timer = asyncio.get_running_loop().call_later(timeout_ms / 1000, sending.give_up)
-        try:
-            await sending.done
-        finally:
-            timer.cancel()
-        if not sending.late:
-            return sending.outcomes  # type: ignore[return-value]  # all are filled in
-        unknown = unknown_outcome(timeout_ms)
-        return [outcome or unknown for outcome in sending.outcomes]
 
     async def _check_partitions(self, request: Produce, records: Sequence[Any]) -> None:
         """Refuse partitions that do not exist, before any record is sent."""
@@ -188,7 +183,10 @@ def _source(
 
 def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
     default = -1 if request.partition is None else request.partition
-    return [(record.key, record.value, default if record.partition is None else record.partition) for record in records]
+    return [
+        (record.key, record.value, default if record.partition is None else record.partition, 0, None)
+        for record in records
+    ]
 
 
 def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode_value: Encode) -> list[Record]:
@@ -215,6 +213,8 @@ def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode
                     key,
                     encode_value(bytes(value) if raw else value),
                     path_partition if partition is None else partition,
+                    0,
+                    None,
                 )
             )
     except DataError as error:

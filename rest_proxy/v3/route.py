@@ -11,7 +11,7 @@ from magicbyte.http.asgi import header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.routing.negotiation import Produced, choose, consumes
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Row
+from magicbyte.http.routing.rows import Negotiate, Row
 from rest_proxy.errors import NO_CLUSTER_ID, NOT_FOUND
 from rest_proxy.http.v3_access import V3_ACCESS
 from rest_proxy.v3.call import Call
@@ -35,6 +35,7 @@ def route(
     checks_cluster: bool = True,
     unknown_cluster: str = UNKNOWN_CLUSTER,
     is_rate_limited: bool = True,
+    media_types: Negotiate | None = None,
     **options: Any,
 ) -> Row:
     """A route of v3.
@@ -48,6 +49,7 @@ def route(
         checks_cluster: Whether the path's cluster has to be the proxy's.
         unknown_cluster: The text of the error if it is another.
         is_rate_limited: Whether `rate.limit.*` applies.
+        media_types: Chooses the media types; by default JSON for all.
         options: Further fields of the row.
     """
     name = f"api.v3.{endpoint}"
@@ -68,7 +70,7 @@ def route(
         operation_id,
         V3_ACCESS[name],
         handled,
-        _json if method in ("GET", "DELETE") else _json_both_ways,
+        media_types or (accept_json if method in ("GET", "DELETE") else json_both_ways),
         endpoint=name,
         may_be_stored=False,
         **options,
@@ -91,19 +93,19 @@ async def require_cluster(call: Call, text: str = UNKNOWN_CLUSTER) -> None:
         raise NOT_FOUND(detail=text.format(id=call.cluster_id))
 
 
-def _json(request: Request) -> None:
+def accept_json(request: Request) -> None:
     """Answer in JSON. Raises NOT_ACCEPTABLE."""
     if choose(header(request.scope, b"accept"), _PRODUCED) is None:
         raise NOT_ACCEPTABLE()
     request.media_type = JSON
 
 
-def _json_both_ways(request: Request) -> None:
+def json_both_ways(request: Request) -> None:
     """Read and answer JSON; without a body no Content-Type is needed. Raises UNSUPPORTED_MEDIA_TYPE, NOT_ACCEPTABLE."""
     content_type = header(request.scope, b"content-type")
     if not consumes(content_type, _CONSUMED) or (content_type is None and _has_body(request)):
         raise UNSUPPORTED_MEDIA_TYPE()
-    _json(request)
+    accept_json(request)
 
 
 def _has_body(request: Request) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.http.routing.access import SIGNED_IN
-from magicbyte.http.routing.rows import Row
+from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from rest_proxy.http.negotiation import unnegotiated
 from rest_proxy.v3.contract import contract
 from rest_proxy.v3.resources import (
@@ -11,11 +11,14 @@ from rest_proxy.v3.resources import (
     brokers,
     clusters,
     configs,
+    consume,
     deleted_records,
     groups,
     lags,
     partitions,
+    produce,
     reassignments,
+    records,
     replicas,
     reset_offsets,
     topics,
@@ -162,5 +165,39 @@ V3_ROWS = (
         "alterKafkaConsumerGroupOffsets",
         "consumer-groups.alter-offsets",
         reset_offsets.alter,
+    ),
+    # Producing goes by its own rate limit, and takes any cluster's id, as in the reference.
+    route(
+        "POST",
+        f"{_TOPIC}/records",
+        "produceRecord",
+        "produce.produce-to-topic",
+        produce.stream,
+        checks_cluster=False,
+        is_rate_limited=False,
+        media_types=produce.json_stream,
+        body_limit=BodyLimit.NONE,
+        has_deadline=False,
+        streams=Streams.BODY,
+    ),
+    route(
+        "POST",
+        f"{_TOPIC}/records:batch",
+        "produceRecordsBatch",
+        "batch-produce.produce-to-topic",
+        produce.batch,
+        checks_cluster=False,
+        is_rate_limited=False,
+    ),
+    route("GET", f"{_TOPIC}/records", "readRecords", "records.list", records.of_topic),
+    route("GET", f"{_PARTITION}/records", "readPartitionRecords", "records.list-by-partition", records.of_partition),
+    # As Confluent's IDE plug-ins call it, of a local server and of Confluent Cloud.
+    route("POST", f"{_TOPIC}/partitions/-/consume", "consumeRecords", "records.consume", consume.consume),
+    route(
+        "POST",
+        f"{_C}/internal/topics/{{topic}}/partitions/-/records:consume_guarantee_progress",
+        "consumeRecordsOfCloud",
+        "records.consume-cloud",
+        consume.consume,
     ),
 )

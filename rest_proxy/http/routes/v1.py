@@ -6,12 +6,13 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
-from rest_proxy.consume.buffer import Position
+from rest_proxy.consume.bounds import Bounds, OutOfRange
 from rest_proxy.consume.records import render
 from rest_proxy.errors import (
     ALREADY_SUBSCRIBED,
     BAD_REQUEST,
     INVALID_ENTITY,
+    KAFKA_ERROR,
     TOPIC_NOT_FOUND,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
@@ -40,12 +41,16 @@ async def messages(request: Request) -> Response:
     if count is not None and not 1 <= count <= _MAX_COUNT:
         raise INVALID_ENTITY(detail=f"count must be between 1 and {_MAX_COUNT} (was {count})")
     name, number = segment(request, "topic"), partition_segment(request)
-    await existing(request, proxy.cluster.require_partition(name, number))
-    async with proxy.simple.borrow() as consumer:
+    bounds = Bounds(count or 1, proxy.settings.consumer_request_max_bytes)
+    async with proxy.reads.reader() as reader:
         if instant is not None:
-            offset = await consumer.offset_at(Position(name, number, milliseconds_of(instant)))
-        seconds = proxy.settings.consumer_request_timeout_ms / 1000
-        records = await consumer.read_at(Position(name, number, offset or 0), count or 1, seconds)
+            offset = (await existing(request, reader.offsets(name, {number: milliseconds_of(instant)})))[number]
+        try:
+            records = await existing(request, reader.read_on(name, number, offset or 0, bounds))
+        except OutOfRange as error:
+            raise KAFKA_ERROR(
+                detail=f"The requested offset {error.offset} is not within the range of offsets of the partition."
+            ) from None
         rendered = await render(records, form, proxy.schemas, TAGGED, report_errors=True, blocking=proxy.blocking)
     return json_response(request, rendered.body)
 

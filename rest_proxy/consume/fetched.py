@@ -1,0 +1,137 @@
+"""Records as the brokers hand them out: batches of bytes, some of them aborted, some of them markers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
+from aiokafka.record.memory_records import MemoryRecords
+
+#: The memory for a record besides key and value, in the count of a page's bytes.
+RECORD_OVERHEAD = 64
+
+
+class FetchedRecord:
+    """A record with its place; its length is that of its value."""
+
+    __slots__ = ("_partition", "_record", "_topic")
+
+    def __init__(self, topic: str, partition: int, record: Any) -> None:
+        self._topic = topic
+        self._partition = partition
+        self._record = record
+
+    def topic(self) -> str:
+        """The topic's name."""
+        return self._topic
+
+    def partition(self) -> int:
+        """The partition's number."""
+        return self._partition
+
+    def offset(self) -> int:
+        """The offset in the partition."""
+        return self._record.offset  # type: ignore[no-any-return]
+
+    def key(self) -> bytes | None:
+        """The key's bytes."""
+        return self._record.key  # type: ignore[no-any-return]
+
+    def value(self) -> bytes | None:
+        """The value's bytes."""
+        return self._record.value  # type: ignore[no-any-return]
+
+    def headers(self) -> Sequence[tuple[str, bytes | None]]:
+        """The headers in order."""
+        return self._record.headers or ()
+
+    def timestamp(self) -> tuple[bool, int | None]:
+        """Whether the broker set the timestamp, and the timestamp in ms since the epoch; None if there is none."""
+        milliseconds = self._record.timestamp
+        is_set = self._record.timestamp_type == 1
+        return is_set, None if milliseconds is None or milliseconds < 0 else int(milliseconds)
+
+    def __len__(self) -> int:
+        value = self._record.value
+        return 0 if value is None else len(value)
+
+    @property
+    def size(self) -> int:
+        """The bytes of key and value, and the memory for the rest."""
+        key = self._record.key
+        return len(self) + (0 if key is None else len(key)) + RECORD_OVERHEAD
+
+
+class Page(NamedTuple):
+    """Part of a partition.
+
+    Attributes:
+        records: The records.
+        next_offset: Where the next page begins, which may be behind the start even of a page without records.
+        earliest: The offset of the partition's first record; -1 if it is not known.
+        latest: The offset behind its last record, or before the first open transaction; -1 if it is not known.
+    """
+
+    records: Sequence[FetchedRecord]
+    next_offset: int
+    earliest: int = -1
+    latest: int = -1
+
+
+def unpack(
+    topic: str,
+    partition: int,
+    start: int,
+    batches: bytes,
+    aborted: Sequence[tuple[int, int]] | None,
+    max_records: int,
+    max_bytes: int,
+) -> Page:
+    """Read the records in batches.
+
+    Args:
+        topic: The topic.
+        partition: The partition.
+        start: The offset to begin at, which may be within the first batch.
+        batches: The batches; the last one may be cut off.
+        aborted: Producer and first offset of each aborted transaction whose records are left out; None to leave out
+            none.
+        max_records: The most records.
+        max_bytes: The most bytes of records, unless the first alone is larger.
+    """
+    records: list[FetchedRecord] = []
+    next_offset, size = start, 0
+    for batch, is_visible in _batches(batches, aborted):
+        for record in batch if is_visible else ():
+            if record.offset < start:
+                continue
+            fetched = FetchedRecord(topic, partition, record)
+            size += fetched.size
+            if records and (len(records) >= max_records or size > max_bytes):
+                return Page(records, next_offset)
+            records.append(fetched)
+            next_offset = record.offset + 1
+        # Compaction may have removed the last records of the batch.
+        next_offset = max(next_offset, batch.next_offset)
+    return Page(records, next_offset)
+
+
+def _batches(batches: bytes, aborted: Sequence[tuple[int, int]] | None) -> Iterator[tuple[Any, bool]]:
+    """The batches, and whether their records are for readers: neither markers nor aborted."""
+    memory = MemoryRecords(batches)
+    to_come = deque(sorted(aborted or (), key=lambda transaction: transaction[1]))
+    producers = set[int]()
+    while memory.has_next():
+        batch = memory.next_batch()
+        assert batch is not None
+        while to_come and to_come[0][1] < batch.next_offset:
+            producers.add(to_come.popleft()[0])
+        if batch.is_control_batch:
+            marker = next(iter(batch), None)
+            if marker is not None and ControlRecord.parse(marker.key) == ABORT_MARKER:
+                producers.discard(batch.producer_id)
+            yield batch, False
+        else:
+            yield batch, not (batch.is_transactional and batch.producer_id in producers)

@@ -1,0 +1,75 @@
+"""Records as v3's reads return them: what is read can be produced again as it is."""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from collections.abc import Sequence
+
+import orjson
+
+from rest_proxy.consume.fetched import FetchedRecord
+from rest_proxy.consume.typed_data import DataDecoder
+from rest_proxy.errors import SERIALIZATION
+from rest_proxy.formats.instants import instant
+from rest_proxy.formats.plain import NULL, DataError, bytes_to_base64
+
+
+class RecordWriter:
+    """Writes records as JSON."""
+
+    def __init__(self, key: DataDecoder, value: DataDecoder, *, fails: bool) -> None:
+        """Begin.
+
+        Args:
+            key: Decodes keys.
+            value: Decodes values.
+            fails: Whether a key or value that does not decode is an error; else it is told in its place.
+        """
+        self._key = key
+        self._value = value
+        self._fails = fails
+
+    def write(self, records: Sequence[FetchedRecord]) -> bytes:
+        """The JSON of records, separated by commas.
+
+        Raises:
+            ApiError: SERIALIZATION if a key or value does not decode; names its record.
+        """
+        return b",".join([self._record(record) for record in records])
+
+    def _record(self, record: FetchedRecord) -> bytes:
+        is_set_by_broker, milliseconds = record.timestamp()
+        return (
+            b'{"topic_name":%b,"partition_id":%d,"offset":%d,"timestamp":%b,"timestamp_type":"%b","headers":[%b],'
+            b'"key":%b,"value":%b}'
+        ) % (
+            orjson.dumps(record.topic()),
+            record.partition(),
+            record.offset(),
+            NULL if milliseconds is None else b'"%b"' % instant(milliseconds),
+            b"LOG_APPEND_TIME" if is_set_by_broker else b"CREATE_TIME",
+            b",".join(
+                b'{"name":%b,"value":%b}' % (orjson.dumps(name), bytes_to_base64(value))
+                for name, value in record.headers()
+            ),
+            self._data(record, self._key, record.key(), "key"),
+            self._data(record, self._value, record.value(), "value"),
+        )
+
+    def _data(self, record: FetchedRecord, decoder: DataDecoder, data: bytes | None, side: str) -> bytes:
+        if data is None:
+            return NULL
+        try:
+            decoded = decoder.decode(record)
+        except DataError as error:
+            text = f"The {side} of partition {record.partition()} at offset {record.offset()} does not decode: {error}"
+            if self._fails:
+                raise SERIALIZATION(detail=text) from None
+            return b'{"error_code":%d,"error":%b,"raw":"%b"}' % (
+                SERIALIZATION.code,
+                orjson.dumps(text),
+                b2a_base64(data, newline=False),
+            )
+        assert decoded is not None
+        schema = b"" if not isinstance(decoded.schema_id, int) else b'"schema_id":%d,' % decoded.schema_id
+        return b'{"type":"%b",%b"size":%d,"data":%b}' % (decoded.type.encode(), schema, len(data), decoded.data)

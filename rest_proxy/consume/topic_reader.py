@@ -1,0 +1,287 @@
+"""Reading partitions without a consumer: fetches from the leaders, wherever they move."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rest_proxy.admin.brokers import Brokers, Lost, NotSent
+from rest_proxy.admin.client import Address, AdminClient, error_of, require
+from rest_proxy.consume.bounds import LATEST, Bounds, OutOfRange
+from rest_proxy.consume.fetch_connections import FetchConnections
+from rest_proxy.consume.fetched import FetchedRecord, Page, unpack
+from rest_proxy.errors import KAFKA_RETRIABLE, PARTITION_NOT_FOUND, from_broker
+
+#: How long a topic's leaders are trusted, and how long a read waits for a new leader, in seconds.
+_TRUSTED_SECONDS = 30.0
+_LEADER_SECONDS = 10.0
+_PAUSE_SECONDS = 0.1
+#: How many topics' leaders are kept.
+_MOST_TOPICS = 10_000
+#: The bytes of one fetch of a read that goes on.
+_FETCH_BYTES = 1 << 20
+#: UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE, KAFKA_STORAGE_ERROR,
+#: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE, UNKNOWN_TOPIC_ID
+_MOVED = frozenset((3, 5, 6, 9, 56, 74, 76, 78, 100))
+_OUT_OF_RANGE = 1
+
+
+class _Leaders(NamedTuple):
+    """The leader of each partition of a topic, -1 for none, and when this was learned."""
+
+    by_partition: Mapping[int, int]
+    learned_at: float
+
+
+class TopicReader:
+    """Reads from offsets; several reads run side by side."""
+
+    def __init__(self, brokers: Brokers) -> None:
+        """Ask brokers; nothing is connected yet."""
+        self._brokers = brokers
+        self._client = AdminClient(brokers)
+        self._connections = FetchConnections(brokers)
+        self._leaders: dict[str, _Leaders] = {}
+
+    async def partitions(self, topic: str) -> list[int]:
+        """The numbers of a topic's partitions.
+
+        Raises:
+            ApiError: UNKNOWN_TOPIC_OR_PARTITION, or another error of the brokers.
+        """
+        return sorted((await self._leaders_of(topic)).by_partition)
+
+    async def offsets(self, topic: str, timestamps: Mapping[int, int], *, is_committed: bool = False) -> dict[int, int]:
+        """The offset of the first record not before a time, by partition.
+
+        Args:
+            topic: The topic.
+            timestamps: By partition, in ms since the epoch, or EARLIEST or LATEST.
+            is_committed: Whether the end is that before the first open transaction.
+
+        Raises:
+            ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION; KAFKA_RETRIABLE if there is no leader in time.
+        """
+        offsets: dict[int, int] = {}
+        deadline = time.monotonic() + _LEADER_SECONDS
+        while missing := {partition: at for partition, at in timestamps.items() if partition not in offsets}:
+            by_leader = await self._by_leader(topic, missing, deadline)
+            questions = (
+                self._list_offsets(topic, leader, times, is_committed=is_committed)
+                for leader, times in by_leader.items()
+            )
+            for answer in await asyncio.gather(*questions):
+                offsets |= answer
+            if len(offsets) < len(timestamps):
+                await self._pause(topic, deadline)
+        after_last = {partition: LATEST for partition, offset in offsets.items() if offset < 0}
+        if after_last and timestamps != after_last:
+            offsets |= await self.offsets(topic, after_last, is_committed=is_committed)
+        return offsets
+
+    async def _list_offsets(
+        self, topic: str, leader: int, timestamps: Mapping[int, int], *, is_committed: bool
+    ) -> dict[int, int]:
+        """Ask a leader; leaves out partitions that it does not lead."""
+        partitions = [
+            {"partition_index": partition, "current_leader_epoch": -1, "timestamp": timestamp}
+            for partition, timestamp in timestamps.items()
+        ]
+        values = {
+            "replica_id": -1,
+            "isolation_level": int(is_committed),
+            "topics": [{"name": topic, "partitions": partitions}],
+        }
+        address = self._address(leader)
+        try:
+            if address is None:
+                return {}
+            response = await self._connections.ask(address, "list_offsets", values)
+        except (NotSent, Lost):
+            return {}
+        offsets: dict[int, int] = {}
+        for answer in response.topics[0].partitions:
+            if int(answer.error_code) in _MOVED:
+                continue
+            require(answer)
+            offsets[int(answer.partition_index)] = int(answer.offset)
+        return offsets
+
+    def _address(self, leader: int) -> Address | None:
+        node = self._brokers.nodes.get(leader)
+        return None if node is None else (node.host, node.port)
+
+    async def read(self, topic: str, starts: Mapping[int, int], bounds: Bounds) -> dict[int, Page]:
+        """Read partitions; if there is nothing, wait for the first record.
+
+        Args:
+            topic: The topic.
+            starts: The offset to begin at, by partition.
+            bounds: How much to return.
+
+        Raises:
+            OutOfRange: For the first partition without its offset.
+            ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION; KAFKA_RETRIABLE if there is no leader in time.
+        """
+        end = time.monotonic() + bounds.wait_ms / 1000
+        offsets, wait_ms = dict(starts), 0
+        while True:
+            pages = await self._fetch_all(topic, offsets, bounds, wait_ms)
+            offsets = {partition: page.next_offset for partition, page in pages.items()}
+            wait_ms = int((end - time.monotonic()) * 1000)
+            if wait_ms <= 0 or any(page.records for page in pages.values()):
+                return _shared(pages, bounds)
+
+    async def read_on(self, topic: str, partition: int, start: int, bounds: Bounds) -> Sequence[FetchedRecord]:
+        """Read a partition in several fetches, up to its end or the bounds. Raises as `read`."""
+        records: list[FetchedRecord] = []
+        size = 0
+        while True:
+            left = bounds._replace(records=bounds.records - len(records), bytes=bounds.bytes - size)
+            page = (await self.read(topic, {partition: start}, left._replace(bytes=min(left.bytes, _FETCH_BYTES))))[
+                partition
+            ]
+            records += page.records
+            size += sum(record.size for record in page.records)
+            if len(records) >= bounds.records or size >= bounds.bytes or not start < page.next_offset < page.latest:
+                return records
+            start = page.next_offset
+
+    async def _fetch_all(self, topic: str, offsets: Mapping[int, int], bounds: Bounds, wait_ms: int) -> dict[int, Page]:
+        """Fetch each partition once; when several brokers wait, the first that has something ends the wait."""
+        pages: dict[int, Page] = {}
+        deadline = time.monotonic() + _LEADER_SECONDS
+        while missing := {partition: offset for partition, offset in offsets.items() if partition not in pages}:
+            by_leader = await self._by_leader(topic, missing, deadline)
+            fetches = [
+                asyncio.ensure_future(self._fetch(topic, leader, starts, bounds, wait_ms))
+                for leader, starts in by_leader.items()
+            ]
+            waiting = set(fetches)
+            try:
+                while waiting:
+                    done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                    if wait_ms and any(map(_has_records, done)):
+                        break
+            finally:
+                for fetch in fetches:
+                    fetch.cancel()
+                settled = await asyncio.gather(*fetches, return_exceptions=True)
+            for starts, outcome in zip(by_leader.values(), settled, strict=True):
+                if isinstance(outcome, asyncio.CancelledError):
+                    pages |= {partition: Page((), offset) for partition, offset in starts.items()}
+                elif isinstance(outcome, BaseException):
+                    raise outcome
+                else:
+                    pages |= outcome
+            if len(pages) < len(offsets):
+                await self._pause(topic, deadline)
+        return pages
+
+    async def _fetch(
+        self, topic: str, leader: int, starts: Mapping[int, int], bounds: Bounds, wait_ms: int
+    ) -> dict[int, Page]:
+        """Fetch from a leader; leaves out partitions that it does not lead."""
+        address = self._address(leader)
+        try:
+            if address is None:
+                return {}
+            answers = await self._connections.fetch(
+                address,
+                topic,
+                dict(starts),
+                max_wait_ms=wait_ms,
+                max_bytes=bounds.bytes,
+                is_committed=bounds.is_committed,
+            )
+        except (NotSent, Lost):
+            return {}
+        pages: dict[int, Page] = {}
+        for partition, start in starts.items():
+            answer = answers.get(partition)
+            if answer is None or answer.code in _MOVED:
+                continue
+            if answer.code == _OUT_OF_RANGE:
+                raise OutOfRange(partition, start)
+            if answer.code:
+                raise from_broker(answer.code, None, is_retriable=False)
+            aborted = answer.aborted if bounds.is_committed else None
+            page = unpack(topic, partition, start, answer.batches, aborted, bounds.records, bounds.bytes)
+            latest = answer.last_stable if bounds.is_committed else answer.end
+            pages[partition] = page._replace(earliest=answer.earliest, latest=latest)
+        return pages
+
+    async def _by_leader(self, topic: str, values: Mapping[int, int], deadline: float) -> dict[int, dict[int, int]]:
+        """The values of partitions by their leader; waits for leaders. Raises as `read`."""
+        while True:
+            leaders = (await self._leaders_of(topic)).by_partition
+            if not all(partition in leaders for partition in values):
+                # The partition may be new.
+                leaders = (await self._leaders_of(topic, fresh=True)).by_partition
+                if not all(partition in leaders for partition in values):
+                    raise PARTITION_NOT_FOUND()
+            by_leader: dict[int, dict[int, int]] = {}
+            for partition, value in values.items():
+                by_leader.setdefault(leaders[partition], {})[partition] = value
+            if -1 not in by_leader:
+                return by_leader
+            await self._pause(topic, deadline)
+
+    async def _leaders_of(self, topic: str, *, fresh: bool = False) -> _Leaders:
+        leaders = self._leaders.get(topic)
+        if leaders is None or fresh or time.monotonic() - leaders.learned_at > _TRUSTED_SECONDS:
+            answer = (await self._client.metadata((topic,))).topics[0]
+            if answer.error_code and int(answer.error_code) != 5:
+                self._leaders.pop(topic, None)
+                raise error_of(answer)
+            if len(self._leaders) >= _MOST_TOPICS:
+                self._leaders.clear()
+            by_partition = {int(info.partition_index): int(info.leader_id) for info in answer.partitions}
+            leaders = self._leaders[topic] = _Leaders(by_partition, time.monotonic())
+        return leaders
+
+    async def _pause(self, topic: str, deadline: float) -> None:
+        """Wait a moment, and forget the leaders of a topic. Raises KAFKA_RETRIABLE after the deadline."""
+        if time.monotonic() > deadline:
+            raise KAFKA_RETRIABLE(
+                detail="There is no leader for this topic-partition as we are in the middle of a leadership election."
+            )
+        self._leaders.pop(topic, None)
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._connections.close()
+        await self._client.close()
+
+
+def _has_records(fetch: asyncio.Future[Any]) -> bool:
+    return fetch.exception() is not None or any(page.records for page in fetch.result().values())
+
+
+def _shared(pages: Mapping[int, Page], bounds: Bounds) -> dict[int, Page]:
+    """The pages of several partitions, cut so that together they keep the bounds and each gets its share."""
+    if len(pages) == 1:
+        return dict(pages)
+    taken: dict[int, int] = dict.fromkeys(pages, 0)
+    count = size = 0
+    waiting = [partition for partition, page in pages.items() if page.records]
+    while waiting:
+        for partition in tuple(waiting):
+            records, index = pages[partition].records, taken[partition]
+            if count and (count >= bounds.records or size + records[index].size > bounds.bytes):
+                return {partition: _cut(page, taken[partition]) for partition, page in pages.items()}
+            taken[partition] += 1
+            count += 1
+            size += records[index].size
+            if taken[partition] == len(records):
+                waiting.remove(partition)
+    return dict(pages)
+
+
+def _cut(page: Page, count: int) -> Page:
+    if count == len(page.records):
+        return page
+    return page._replace(records=page.records[:count], next_offset=page.records[count].offset())

@@ -1,0 +1,121 @@
+"""Keys and values of v3's reads: their type, found by looking at them or as asked for, and their data as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from rest_proxy.consume.fetched import FetchedRecord
+from rest_proxy.consume.records import Framed, framed
+from rest_proxy.formats.embedded import FORMATS
+from rest_proxy.formats.plain import DataError, Options, bytes_to_base64, bytes_to_json
+from rest_proxy.formats.schemas import Read, SchemaId, Schemas
+
+#: Type in v3 -> the embedded format, for the types with a schema.
+_FORMS = {"AVRO": FORMATS["avro"], "JSONSCHEMA": FORMATS["jsonschema"], "PROTOBUF": FORMATS["protobuf"]}
+_TYPES = {form.name: name for name, form in _FORMS.items()}
+TYPES = ("BINARY", "STRING", "JSON", *_FORMS)
+
+
+class Decoded(NamedTuple):
+    """A key or value: its type, its data as JSON text, and its schema if it has one."""
+
+    type: str
+    data: bytes
+    schema_id: SchemaId | None = None
+
+
+class DataDecoder:
+    """Decodes the keys, or the values, of some records."""
+
+    def __init__(self, schemas: Schemas, options: Options, *, is_key: bool, required: str | None = None) -> None:
+        """Begin.
+
+        Args:
+            schemas: The source of decoders.
+            options: How schema data is written in JSON.
+            is_key: Whether it decodes keys.
+            required: The type that all must have; None to find it by looking at each.
+        """
+        self._schemas = schemas
+        self._options = options
+        self._is_key = is_key
+        self._required = required
+        #: By schema: the type, what decodes with it, and why it cannot be used.
+        self._names: dict[SchemaId, str] = {}
+        self._readers: dict[SchemaId, Read] = {}
+        self._unusable: dict[SchemaId, DataError] = {}
+
+    async def load(self, records: Sequence[FetchedRecord]) -> None:
+        """Load the schemas that some records name."""
+        if self._required is not None and self._required not in _FORMS:
+            return
+        named = {frame.schema_id for record in records if (frame := self._frame(record)) is not None}
+        for schema_id in named:
+            form = await self._schemas.form_of(schema_id)
+            if form is None:
+                continue
+            self._names[schema_id] = _TYPES[form.name]
+            try:
+                self._readers[schema_id] = await self._schemas.reader(form, schema_id, self._options)
+            except DataError as error:
+                self._unusable[schema_id] = error
+
+    def decode(self, record: FetchedRecord) -> Decoded | None:
+        """The key or value of a record whose schemas are loaded; None if the record has none.
+
+        Raises:
+            DataError: It is not of the type that is asked for, or its schema cannot be used.
+        """
+        data = record.key() if self._is_key else record.value()
+        if data is None:
+            return None
+        if self._required is not None and self._required in _PLAIN:
+            return Decoded(self._required, _PLAIN[self._required](data))
+        frame = self._frame(record)
+        name = None if frame is None else self._names.get(frame.schema_id)
+        if self._required is not None and name != self._required:
+            raise DataError("", f"the data is {'not framed' if frame is None else f'of type {name}'}")
+        if frame is None or name is None:
+            return _guessed(data)
+        read = self._readers.get(frame.schema_id)
+        if read is None:
+            raise self._unusable[frame.schema_id]
+        return Decoded(name, read(frame.data, frame.offset), frame.schema_id)
+
+    def _frame(self, record: FetchedRecord) -> Framed | None:
+        data = record.key() if self._is_key else record.value()
+        if data is None:
+            return None
+        try:
+            return framed(data, record.headers(), is_key=self._is_key)
+        except DataError:
+            return None
+
+
+def _guessed(data: bytes) -> Decoded:
+    """Data without a schema: JSON, a text, or bytes."""
+    for name in ("JSON", "STRING"):
+        try:
+            return Decoded(name, _PLAIN[name](data))
+        except DataError:
+            continue
+    return Decoded("BINARY", bytes_to_base64(data))
+
+
+def _text(data: bytes) -> bytes:
+    try:
+        return orjson.dumps(data.decode())
+    except UnicodeDecodeError:
+        raise DataError("", "not UTF-8") from None
+
+
+def _json(data: bytes) -> bytes:
+    if not data:
+        raise DataError("", "not JSON: there is nothing")
+    return bytes_to_json(data)
+
+
+_PLAIN: Mapping[str, Callable[[bytes], bytes]] = {"BINARY": bytes_to_base64, "STRING": _text, "JSON": _json}

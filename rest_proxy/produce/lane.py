@@ -1,0 +1,149 @@
+"""A Kafka producer that takes records one by one, and passes their delivery reports to the event loop."""
+
+# ruff: noqa: SLF001  (librdkafka's local error codes are named with an underscore)
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from magicbyte.kit.kafka import client_settings as kafka
+from rest_proxy.errors import refuses
+
+log = logging.getLogger("rest_proxy.produce.lane")
+
+#: How long the thread waits for a delivery report before it checks whether to stop, in seconds.
+_POLL_SECONDS = 0.2
+
+#: Headers in order; names may be repeated.
+Headers = Sequence[tuple[str, bytes | None]]
+#: Key, value, partition, timestamp and headers of a record. The partition is -1 if the partitioner chooses it; the
+#: timestamp is in ms since the epoch, 0 for now. A bare tuple because there are many.
+Record = tuple[bytes | None, bytes | None, int, int, Headers | None]
+#: Takes a record's delivery report, or the error with which it was refused; called once, on any thread.
+Settle = Callable[[KafkaError | None, Message | None], None]
+
+
+class Settled(Protocol):
+    """Something sent whose records are all settled."""
+
+    #: The bytes reserved for it.
+    size: int
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the brokers have acknowledged a record of it."""
+
+    def complete(self) -> None:
+        """Go on with the outcome; called on the event loop."""
+
+
+class Lane:
+    """A producer, and the thread that takes its delivery reports.
+
+    Attributes:
+        fatal: The error after which the producer can send nothing more; None if there was none.
+        denied: The error with which the brokers refuse the producer; None if they accept it.
+        has_delivered: Whether a record was ever acknowledged.
+    """
+
+    def __init__(
+        self, config: kafka.Config, loop: asyncio.AbstractEventLoop, on_settled: Callable[[int], None]
+    ) -> None:
+        """Start the thread.
+
+        Args:
+            config: librdkafka's configuration.
+            loop: The event loop of everything that sends.
+            on_settled: Called on the event loop with the bytes that were reserved for settled records.
+        """
+        self._producer = Producer({**config, "error_cb": self._on_error, "logger": log})
+        self._produce = self._producer.produce
+        self._loop = loop
+        self._on_settled = on_settled
+        self._finished: deque[Settled] = deque()
+        self._stopping = False
+        self.fatal: str | None = None
+        self.denied: KafkaError | None = None
+        self.has_delivered = False
+        self._thread = threading.Thread(target=self._run, name=f"deliveries-acks-{config['acks']}", daemon=True)
+        self._thread.start()
+
+    @property
+    def never_sends(self) -> bool:
+        """Whether no record can leave now: the brokers refuse the producer, or have never accepted a record."""
+        return self.denied is not None or not self.has_delivered
+
+    def send(self, topic: str, record: Record, settle: Settle) -> None:
+        """Queue one record; it is settled later, never during this call."""
+        key, value, partition, timestamp, headers = record
+        try:
+            self._produce(topic, value, key, partition, settle, None, timestamp, headers)
+        except KafkaException as error:
+            self._loop.call_soon(self._refuse, settle, error.args[0])
+        except BufferError:
+            self._loop.call_soon(self._refuse, settle, KafkaError(KafkaError._QUEUE_FULL))
+
+    def _refuse(self, settle: Settle, error: KafkaError) -> None:
+        settle(error, None)
+        self._complete()
+
+    def undelivered(self, error: KafkaError, *, was_never_sent: bool) -> KafkaError:
+        """The error to report for a record; one dropped from the queue reports why the brokers refuse the producer.
+
+        Args:
+            error: The error of the record's delivery report.
+            was_never_sent: `never_sends` at the time when the record was queued.
+        """
+        if error.code() == KafkaError._PURGE_QUEUE and was_never_sent:
+            return self.denied or error
+        return error
+
+    def finish(self, sent: Settled) -> None:
+        """Take something whose records are all settled; called by the last `Settle`."""
+        if sent.has_arrived:
+            self.has_delivered, self.denied = True, None
+        self._finished.append(sent)
+
+    def _run(self) -> None:
+        poll = self._producer.poll
+        while not self._stopping:
+            try:
+                poll(_POLL_SECONDS)
+            except Exception:  # a report that fails must not prevent the others
+                log.exception("a delivery report could not be processed")
+            if self._finished:
+                try:
+                    self._loop.call_soon_threadsafe(self._complete)
+                except RuntimeError:  # the loop is closed, so no request waits any more
+                    return
+
+    def _complete(self) -> None:
+        finished, size = self._finished, 0
+        while finished:
+            sent = finished.popleft()
+            size += sent.size
+            sent.complete()
+        self._on_settled(size)
+
+    def _on_error(self, error: KafkaError) -> None:
+        if refuses(error):
+            # The brokers refuse this client: fail the queued records now instead of retrying until they expire.
+            self.denied = error
+            self._producer.purge(in_queue=True, in_flight=False, blocking=False)
+        if error.fatal():
+            self.fatal = error.str()
+        log.warning("producer: %s", error.str())
+
+    def close(self, seconds: float) -> int:
+        """Wait up to `seconds` for queued records; return how many have no outcome then."""
+        unsettled = self._producer.flush(seconds)
+        self._stopping = True
+        self._thread.join(_POLL_SECONDS * 5)
+        return int(unsettled)

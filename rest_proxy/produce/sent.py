@@ -1,0 +1,129 @@
+"""Records on their way to the brokers, and their outcomes: the batch of a request, and a single record."""
+
+# ruff: noqa: SLF001  (librdkafka's local error codes are named with an underscore)
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import count
+
+from confluent_kafka import KafkaError, Message
+
+from rest_proxy.errors import delivery_error
+from rest_proxy.produce.lane import Lane
+
+#: Partition and offset of an acknowledged record, or `error_code` and `error` of a failed one, as v1 and v2 tell it.
+Delivered = tuple[int, int, None, None]
+Failed = tuple[None, None, int, str]
+Outcome = Delivered | Failed
+
+
+class Batch:
+    """The records of a v1 or v2 request, which are answered together.
+
+    Attributes:
+        outcomes: By the order of the records; None for a record that is not settled.
+        done: Set when all records are settled, or when nobody waits for the others any more.
+        is_late: Whether nobody waits any more.
+    """
+
+    __slots__ = ("_lane", "_number", "_was_never_sent", "done", "is_late", "outcomes", "size")
+
+    def __init__(self, length: int, size: int, lane: Lane, loop: asyncio.AbstractEventLoop) -> None:
+        """Expect the outcomes of `length` records, for which `size` bytes are reserved."""
+        self.outcomes: list[Outcome | None] = [None] * length
+        self.size = size
+        self.done: asyncio.Future[None] = loop.create_future()
+        self.is_late = False
+        self._lane = lane
+        self._was_never_sent = lane.never_sends
+        #: Counts settled records; `next` of it is atomic.
+        self._number = count(1)
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the brokers have acknowledged the last record."""
+        last = self.outcomes[-1]
+        return last is not None and last[2] is None
+
+    def settle(self, index: int, error: KafkaError | None, message: Message | None) -> None:
+        """Note the outcome of a record."""
+        if error is None:
+            assert message is not None
+            offset = message.offset()
+            # The offset is unknown without acks, or if an earlier attempt had delivered the record: -1, as in Java.
+            self.outcomes[index] = (message.partition(), -1 if offset is None else offset, None, None)
+        else:
+            told = self._lane.undelivered(error, was_never_sent=self._was_never_sent)
+            self.outcomes[index] = (None, None, *delivery_error(told))
+        if next(self._number) == len(self.outcomes):
+            self._lane.finish(self)
+
+    def complete(self) -> None:
+        """Wake the request."""
+        if not self.done.done():
+            self.done.set_result(None)
+
+    def give_up(self) -> None:
+        """Stop waiting for the remaining delivery reports."""
+        if not self.done.done():
+            self.is_late = True
+            self.done.set_result(None)
+
+
+class SentRecord:
+    """One record with an outcome of its own.
+
+    Attributes:
+        message: The delivery report of an acknowledged record.
+        error: The error of another one. Both are None as long as the record is not settled.
+    """
+
+    __slots__ = ("_lane", "_on_settled", "_was_never_sent", "error", "message", "size")
+
+    def __init__(self, size: int, lane: Lane, on_settled: Callable[[], None]) -> None:
+        """Expect the outcome of a record, for which `size` bytes are reserved; `on_settled` runs on the event loop."""
+        self.message: Message | None = None
+        self.error: KafkaError | None = None
+        self.size = size
+        self._lane = lane
+        self._on_settled = on_settled
+        self._was_never_sent = lane.never_sends
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the outcome is there."""
+        return self.message is not None or self.error is not None
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the brokers have acknowledged the record."""
+        return self.error is None
+
+    def settle(self, error: KafkaError | None, message: Message | None) -> None:
+        """Note the outcome."""
+        if error is None:
+            self.message = message
+        else:
+            self.error = self._lane.undelivered(error, was_never_sent=self._was_never_sent)
+        self._lane.finish(self)
+
+    def complete(self) -> None:
+        """Tell the owner."""
+        self._on_settled()
+
+
+def unknown_outcome(milliseconds: int) -> Failed:
+    """The outcome of a record without a delivery report at the end of the request's timeout."""
+    code, _ = delivery_error(KafkaError(KafkaError._TIMED_OUT))
+    text = f"Unknown: no answer from the broker within {milliseconds} ms; the record may or may not be in the topic."
+    return None, None, code, text
+
+
+def outcomes_in_time(batch: Batch, timeout_ms: int) -> Sequence[Outcome]:
+    """The outcomes of a batch after the wait for it, which was at most `timeout_ms`."""
+    if not batch.is_late:
+        return batch.outcomes  # type: ignore[return-value]  # all are filled in
+    unknown = unknown_outcome(timeout_ms)
+    return [outcome or unknown for outcome in batch.outcomes]

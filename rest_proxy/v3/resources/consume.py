@@ -1,0 +1,157 @@
+"""Reading as Confluent's IDE plug-ins do, whose message viewers come back with the offsets that they were given."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from msgspec import Struct
+from starlette.responses import Response
+
+from rest_proxy.consume.bounds import EARLIEST, LATEST, Bounds
+from rest_proxy.consume.typed_data import DataDecoder
+from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
+from rest_proxy.formats.plain import DataError, Options
+from rest_proxy.http import bodies
+from rest_proxy.v3.call import Call
+from rest_proxy.v3.envelopes import answer
+
+if TYPE_CHECKING:
+    from rest_proxy.consume.fetched import FetchedRecord
+    from rest_proxy.consume.topic_reader import TopicReader
+
+_MAX_RECORDS = 10_000
+#: The most bytes of a key or value that is shown, if the request names no other limit.
+_SHOWN_BYTES = 4 << 20
+_MAX_OFFSET = 2**63 - 1
+
+
+class PartitionOffset(Struct, forbid_unknown_fields=True):
+    """Where to begin in a partition."""
+
+    partition_id: int
+    offset: int
+
+
+class ConsumeRequest(Struct, forbid_unknown_fields=True):
+    """Where to begin, and how much to return; the end of the log if nothing says where."""
+
+    offsets: list[PartitionOffset] | None = None
+    from_beginning: bool | None = None
+    timestamp: int | None = None
+    max_poll_records: int | None = None
+    fetch_max_bytes: int | None = None
+    message_max_bytes: int | None = None
+
+
+_REQUEST = bodies.reader_of(ConsumeRequest)
+
+
+async def consume(call: Call) -> Response:
+    """Records of some or all partitions, each from its offset."""
+    topic, body = call.segment("topic"), await call.request.body()
+    request: ConsumeRequest = ConsumeRequest() if bodies.is_null(body) else bodies.read(_REQUEST, body)
+    most_bytes = call.proxy.settings.consumer_request_max_bytes
+    bounds = Bounds(
+        _at_most("max_poll_records", request.max_poll_records, 500, _MAX_RECORDS),
+        _at_most("fetch_max_bytes", request.fetch_max_bytes, most_bytes, most_bytes),
+    )
+    shown_bytes = _at_most("message_max_bytes", request.message_max_bytes, _SHOWN_BYTES, most_bytes)
+    async with call.proxy.reads.reader() as reader:
+        pages = await reader.read(topic, await _starts(reader, topic, request), bounds)
+    is_raw = call.flag("return_raw_base64_records")
+    viewer = None if is_raw else await _Viewer.of(call, [one for page in pages.values() for one in page.records])
+    partitions = [
+        {
+            "partition_id": partition,
+            "next_offset": page.next_offset,
+            "records": [_record(record, viewer, shown_bytes) for record in page.records],
+        }
+        for partition, page in sorted(pages.items())
+    ]
+    return answer({"cluster_id": call.cluster_id, "topic_name": topic, "partition_data_list": partitions})
+
+
+def _at_most(name: str, number: int | None, default: int, most: int) -> int:
+    """A bound of the request; one that is too large is lowered. Raises BAD_REQUEST if it is not above 0."""
+    if number is None:
+        return min(default, most)
+    if number <= 0:
+        raise BAD_REQUEST(detail=f"{name} must be above 0 (was {number}).")
+    return min(number, most)
+
+
+async def _starts(reader: TopicReader, topic: str, request: ConsumeRequest) -> dict[int, int]:
+    """Where to begin; offsets outside the log are moved to its nearer end, so that every partition progresses."""
+    partitions = await reader.partitions(topic)
+    if request.offsets:
+        requested = {place.partition_id: place.offset for place in request.offsets}
+        if not set(requested) <= set(partitions):
+            raise PARTITION_NOT_FOUND()
+        earliest = await reader.offsets(topic, dict.fromkeys(requested, EARLIEST))
+        latest = await reader.offsets(topic, dict.fromkeys(requested, LATEST))
+        return {
+            partition: max(earliest[partition], min(offset, latest[partition]))
+            for partition, offset in requested.items()
+        }
+    at = request.timestamp if request.timestamp is not None else EARLIEST if request.from_beginning else LATEST
+    if request.timestamp is not None and not 0 <= request.timestamp <= _MAX_OFFSET:
+        raise BAD_REQUEST(detail=f"timestamp must be between 0 and {_MAX_OFFSET} (was {request.timestamp}).")
+    return await reader.offsets(topic, dict.fromkeys(partitions, at))
+
+
+class _Viewer:
+    """Shows keys and values: as JSON if they are JSON or have a schema, else as a text."""
+
+    def __init__(self, key: DataDecoder, value: DataDecoder) -> None:
+        self._decoders = {"key": key, "value": value}
+
+    @classmethod
+    async def of(cls, call: Call, records: list[FetchedRecord]) -> _Viewer:
+        """Prepare for some records."""
+        key, value = (DataDecoder(call.proxy.schemas, Options(), is_key=is_key) for is_key in (True, False))
+        await key.load(records)
+        await value.load(records)
+        return cls(key, value)
+
+    def show(self, record: FetchedRecord, side: str, shown: dict[str, Any]) -> Any:
+        """A key or value; notes in `shown` the schema, or why it does not decode."""
+        try:
+            decoded = self._decoders[side].decode(record)
+        except DataError as error:
+            shown[f"{side}_decoding_error"] = str(error)
+            decoded = None
+        if decoded is not None and decoded.schema_id is not None:
+            shown.setdefault("metadata", {})[f"{side}_schema_id"] = decoded.schema_id
+        if decoded is None or decoded.type == "BINARY":
+            data = record.key() if side == "key" else record.value()
+            return None if data is None else {"__raw__": b64encode(data).decode()}
+        return orjson.Fragment(decoded.data)
+
+
+def _record(record: FetchedRecord, viewer: _Viewer | None, shown_bytes: int) -> dict[str, Any]:
+    is_set_by_broker, milliseconds = record.timestamp()
+    shown: dict[str, Any] = {
+        "partition_id": record.partition(),
+        "offset": record.offset(),
+        "timestamp": -1 if milliseconds is None else milliseconds,
+        "timestamp_type": "LOG_APPEND_TIME" if is_set_by_broker else "CREATE_TIME",
+        "headers": [_header(name, value) for name, value in record.headers()],
+    }
+    exceeded: dict[str, bool] = {}
+    for side, data in (("key", record.key()), ("value", record.value())):
+        exceeded[side] = data is not None and len(data) > shown_bytes
+        if data is None or exceeded[side]:
+            shown[side] = None
+        elif viewer is None:
+            shown[side] = {"__raw__": b64encode(data).decode()}
+        else:
+            shown[side] = viewer.show(record, side, shown)
+    shown["exceeded_fields"] = exceeded
+    return shown
+
+
+def _header(name: str, value: bytes | None) -> dict[str, str | None]:
+    """A header under the name that older clients read, and under the newer one."""
+    return {"key": name, "name": name, "value": None if value is None else b64encode(value).decode()}

@@ -1,0 +1,172 @@
+"""Reading records without state: of a partition, or of all partitions of a topic with a cursor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
+
+import orjson
+from starlette.responses import Response
+
+from magicbyte.http.routing.response import WholeResponse
+from magicbyte.kit.errors import ApiError
+from rest_proxy.consume.bounds import EARLIEST, LATEST, Bounds, OutOfRange
+from rest_proxy.consume.cursor import read_cursor, write_cursor
+from rest_proxy.consume.record_json import RecordWriter
+from rest_proxy.consume.typed_data import TYPES, DataDecoder
+from rest_proxy.errors import BAD_REQUEST, OFFSET_OUT_OF_RANGE, PARTITION_NOT_FOUND
+from rest_proxy.formats.plain import Options
+from rest_proxy.http.common import milliseconds_of
+from rest_proxy.http.urls import base_url
+from rest_proxy.v3.call import Call
+from rest_proxy.v3.envelopes import JSON
+
+if TYPE_CHECKING:
+    from rest_proxy.consume.fetched import Page
+    from rest_proxy.consume.topic_reader import TopicReader
+
+#: Larger answers are written on a thread instead of the event loop.
+_INLINE_BYTES = 65536
+_WORDS = {"earliest": EARLIEST, "latest": LATEST}
+_MAX_OFFSET = 2**63 - 1
+_MAX_RECORDS, _MAX_WAIT_MS = 10_000, 60_000
+
+
+async def of_partition(call: Call) -> Response:
+    """Records of a partition from an offset or a time."""
+    topic, partition = call.segment("topic"), call.integer("partition")
+    if partition < 0:
+        raise PARTITION_NOT_FOUND()
+    bounds = _bounds(call)
+    async with call.proxy.reads.reader() as reader:
+        starts = await _starts(call, reader, topic, [partition], bounds)
+        pages = await _read(call, reader, topic, starts, bounds)
+    page = pages[partition]
+    fields = {"next_offset": page.next_offset, "earliest_offset": page.earliest, "latest_offset": page.latest}
+    return await _answer(call, pages, fields, {"offset": str(page.next_offset)})
+
+
+async def of_topic(call: Call) -> Response:
+    """Records of all partitions of a topic, from a cursor, or as in one partition."""
+    topic, bounds, cursor = call.segment("topic"), _bounds(call), call.query("cursor")
+    async with call.proxy.reads.reader() as reader:
+        partitions = await reader.partitions(topic)
+        if cursor:
+            starts = read_cursor(topic, cursor)
+            new = [partition for partition in partitions if partition not in starts]
+            starts |= await reader.offsets(topic, dict.fromkeys(new, EARLIEST)) if new else {}
+            starts = {partition: starts[partition] for partition in partitions}
+        else:
+            starts = await _starts(call, reader, topic, partitions, bounds)
+        pages = await _read(call, reader, topic, starts, bounds)
+    cursor = write_cursor(topic, {partition: page.next_offset for partition, page in pages.items()})
+    return await _answer(call, pages, {"cursor": cursor}, {"cursor": cursor})
+
+
+def _bounds(call: Call) -> Bounds:
+    isolation = _choice(call, "isolation", ("read_uncommitted", "read_committed"))
+    return Bounds(
+        _number(call, "max_records", 500, 1, _MAX_RECORDS),
+        _number(call, "max_bytes", 1 << 20, 1, call.proxy.settings.consumer_request_max_bytes),
+        _number(call, "max_wait_ms", 0, 0, _MAX_WAIT_MS),
+        isolation == "read_committed",
+    )
+
+
+def _number(call: Call, name: str, default: int, least: int, most: int) -> int:
+    text = call.query(name)
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit()) or not least <= int(text[:20]) <= most:
+        raise BAD_REQUEST(detail=f"{name} must be between {least} and {most} (was {text[:40]}).")
+    return int(text)
+
+
+def _choice(call: Call, name: str, values: tuple[str, ...]) -> str | None:
+    text = call.query(name)
+    if text and text not in values:
+        raise BAD_REQUEST(detail=f"{name} must be one of {', '.join(values)} (was {text[:40]}).")
+    return text or None
+
+
+async def _starts(call: Call, reader: TopicReader, topic: str, partitions: list[int], bounds: Bounds) -> dict[int, int]:
+    """The offset to begin at, by partition."""
+    offset, timestamp = call.query("offset"), call.query("timestamp")
+    if offset and timestamp:
+        raise BAD_REQUEST(detail="only one of offset and timestamp can be given.")
+    if offset and offset not in _WORDS:
+        return dict.fromkeys(partitions, _number(call, "offset", 0, 0, _MAX_OFFSET))
+    if timestamp:
+        is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 19
+        at = int(timestamp) if is_number else milliseconds_of(timestamp)
+    else:
+        at = _WORDS[offset or "earliest"]
+    return await reader.offsets(topic, dict.fromkeys(partitions, at), is_committed=bounds.is_committed)
+
+
+async def _read(
+    call: Call, reader: TopicReader, topic: str, starts: Mapping[int, int], bounds: Bounds
+) -> dict[int, Page]:
+    """Read; goes on elsewhere if an offset is out of range and the request says so. Raises OFFSET_OUT_OF_RANGE."""
+    instead = _choice(call, "out_of_range", tuple(_WORDS))
+    starts = dict(starts)
+    for _ in range(len(starts) + 1):
+        try:
+            pages = await reader.read(topic, starts, bounds)
+        except OutOfRange as error:
+            partition = error.partition
+            if instead is None:
+                raise await _out_of_range(reader, topic, error) from None
+            starts |= await reader.offsets(topic, {partition: _WORDS[instead]})
+        else:
+            if bounds.wait_ms and call.rights is not None:
+                # The rules may have changed during the wait.
+                call.rights.now().require_topics("READ", (topic,))
+            return pages
+    raise await _out_of_range(reader, topic, OutOfRange(partition, starts[partition]))
+
+
+async def _out_of_range(reader: TopicReader, topic: str, error: OutOfRange) -> ApiError:
+    partition = error.partition
+    earliest = (await reader.offsets(topic, {partition: EARLIEST}))[partition]
+    latest = (await reader.offsets(topic, {partition: LATEST}))[partition]
+    answer = OFFSET_OUT_OF_RANGE(offset=error.offset, partition=partition, earliest=earliest, latest=latest)
+    answer.extra.update(partition_id=partition, earliest_offset=earliest, latest_offset=latest)
+    return answer
+
+
+async def _answer(
+    call: Call, pages: Mapping[int, Page], fields: Mapping[str, Any], start: Mapping[str, str]
+) -> Response:
+    settings, schemas = call.proxy.settings, call.proxy.schemas
+    records = [record for _, page in sorted(pages.items()) for record in page.records]
+    options = Options(plain_unions=settings.avro_unions == "plain")
+    key, value = (
+        DataDecoder(schemas, options, is_key=side == "key", required=_choice(call, f"{side}_type", TYPES))
+        for side in ("key", "value")
+    )
+    fails = _choice(call, "decode_errors", ("report", "fail")) == "fail"
+    await key.load(records)
+    await value.load(records)
+    writer = RecordWriter(key, value, fails=fails)
+    data = await _inline_or_not(call, lambda: writer.write(records), sum(record.size for record in records))
+    query = call.request.scope["query_string"].decode("latin-1")
+    path = base_url(call.request, settings) + call.request.scope["raw_path"].decode("latin-1")
+    metadata = {"self": f"{path}?{query}" if query else path, "next": f"{path}?{_next_query(query, start)}"}
+    head = orjson.dumps({"kind": "KafkaRecordList", "metadata": metadata, **fields})
+    return WholeResponse(b'%b,"data":[%b]}' % (head[:-1], data), 200, JSON)
+
+
+async def _inline_or_not(call: Call, write: Callable[[], bytes], size: int) -> bytes:
+    """Write here, or on a thread if there is much."""
+    if size <= _INLINE_BYTES:
+        return write()
+    return await asyncio.get_running_loop().run_in_executor(call.proxy.blocking, write)
+
+
+def _next_query(query: str, start: Mapping[str, str]) -> str:
+    """The query of a request that goes on where this one's answer ends."""
+    others = [(name, value) for name, value in parse_qsl(query) if name not in ("offset", "timestamp", "cursor")]
+    return urlencode([*start.items(), *others])
