@@ -50,6 +50,7 @@ def test_a_thousand_streams_live(kafka: str, topic: str) -> None:
                 stream.socket.close()
 
 
+@pytest.mark.slow
 def test_a_stream_outlives_the_broker() -> None:
     """One restart: what is reported is there, and what was sent meanwhile is reported when the broker is back."""
     with temporary_broker() as broker, running_rest_proxy(broker.bootstrap_servers, "") as proxy:
