@@ -140,7 +140,7 @@ def test_a_node_that_does_not_know_what_became_of_an_append_ends_with_1(
     committer.start()
     committer.stop()
     assert (ended, unhandled) == ([1], [NoMemory])
-    assert not waiting.done()
+    assert not waiting.is_done
 
 
 @pytest.mark.parametrize(("error", "code"), [(MemoryError("none left"), [1]), (ValueError("another"), [])])
@@ -171,7 +171,7 @@ def test_what_is_decided_on_a_view_without_memory_is_not_appended(ended: list[in
     committer.start()
     committer.stop()
     assert ended == [1]
-    assert not waiting.done()
+    assert not waiting.is_done
     assert log.end() == BEGINNING
 
 
