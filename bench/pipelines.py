@@ -86,9 +86,14 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def create_topic(servers: str, topic: str, partitions: int) -> None:
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
+
+
 def to_parquet(spark: SparkSession, servers: str, registry: str, count: int, repeats: int, folder: Path) -> None:
     topic = f"flights-{uuid.uuid4()}"
-    AdminClient({"bootstrap.servers": servers}).create_topics([NewTopic(topic, 2, 1)])[topic].result(30)
+    create_topic(servers, topic, 2)
     schema_id = RegistryClient(registry).register(f"{topic}-value", SchemaText(AVRO, SCHEMA)).id
     encode, prefix = compile_codec(SCHEMA).encode, struct.pack(">bI", 0, schema_id)
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 20, "queue.buffering.max.messages": 1_000_000})
@@ -127,7 +132,7 @@ def to_parquet(spark: SparkSession, servers: str, registry: str, count: int, rep
 
 def to_kafka(spark: SparkSession, servers: str, count: int, repeats: int) -> None:
     topic = f"out-{uuid.uuid4()}"
-    AdminClient({"bootstrap.servers": servers}).create_topics([NewTopic(topic, 4, 1)])[topic].result(30)
+    create_topic(servers, topic, 4)
     rows = spark.range(count).selectExpr("rpad(cast(id as string), 100, 'x') as text", POSITION).cache()
     rows.count()
     values = [f"{n:x<100}".encode() for n in range(count)]
