@@ -39,8 +39,8 @@ NEEDS = {
     "magicbyte/cli/pipeline/": {"spark"},
 }
 
-#: Distributions that no file of ours imports: uvicorn, SQLAlchemy, or PySpark finds them.
-FOUND_BY_OTHERS = {"httptools", "uvloop"}
+#: Distributions that no file of ours imports: uvicorn and aiokafka find them.
+FOUND_BY_OTHERS = {"cramjam", "httptools", "uvloop"}
 
 
 def names(requirements: list[str]) -> set[str]:
