@@ -24,6 +24,8 @@ _TESTS = Path(__file__).parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a file in one process of `make test`, and those of Spark, which share a session."""
     for item in items:
+        if item.get_closest_marker("xdist_group") is not None:
+            continue
         file = item.path.relative_to(_TESTS)
         item.add_marker(pytest.mark.xdist_group("spark" if file.parts[0] == "spark" else str(file)))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 _MOST = 3
 #: What pytest-xdist appends to the id of a test: see `pytest_collection_modifyitems` in conftest.py.
-_GROUP = re.compile(r"@(spark|[\w/]+\.py)$")
+_GROUP = re.compile(r"@[\w/.-]+$")
 _LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
 
