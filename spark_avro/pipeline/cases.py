@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,16 +48,18 @@ class CaseRunner:
         pipeline = self._pipeline if schema is None else _with_schema(self._pipeline, schema)
         if not isinstance(pipeline.source, KafkaSource):
             raise pipeline.error("source", "cases are records of Kafka")
-        opened = open_pipeline(pipeline, self._spark, with_targets=False)
-        for plans in opened.source.plans.values():
-            plans.refresh()
-        topic = pipeline.source.topics[0] if pipeline.source.topics else "case"
-        raw = [(offset, bytes.fromhex(record[_RAW])) for offset, record in enumerate(records) if set(record) == {_RAW}]
-        texts = [(offset, json.dumps(record)) for offset, record in enumerate(records) if set(record) != {_RAW}]
-        broken = decoded_rows(opened.source.positioned(self._records(raw, topic)), opened.source.plans)
-        result = rehearse_decoded(
-            opened, broken.unionByName(self._decoded(texts, topic, broken), allowMissingColumns=True)
-        )
+        with closing(open_pipeline(pipeline, self._spark, with_targets=False)) as opened:
+            for plans in opened.source.plans.values():
+                plans.refresh()
+            topic = pipeline.source.topics[0] if pipeline.source.topics else "case"
+            raw = [
+                (offset, bytes.fromhex(record[_RAW])) for offset, record in enumerate(records) if set(record) == {_RAW}
+            ]
+            texts = [(offset, json.dumps(record)) for offset, record in enumerate(records) if set(record) != {_RAW}]
+            broken = decoded_rows(opened.source.positioned(self._records(raw, topic)), opened.source.plans)
+            result = rehearse_decoded(
+                opened, broken.unionByName(self._decoded(texts, topic, broken), allowMissingColumns=True)
+            )
         dead = [
             {"offset": int(row.place.rpartition(" ")[2]), "stage": row.stage, "reason": row.reason}
             for row in result.dead

@@ -73,12 +73,29 @@ def shown(node: Node, path: str) -> str:
     return "this value" if is_secret(path.rpartition(".")[2]) else hide_user_info(repr(node.raw))
 
 
+class ScalarKind(Kind):
+    """What a setting of one value takes; by default any value but null."""
+
+    def takes(self, node: Node) -> bool:
+        return isinstance(node, ScalarNode) and node.value is not None
+
+    def read(self, node: Node, reading: Reading, path: str) -> Any:
+        if not self.takes(node):
+            return self.wrong(node, reading, path)
+        assert isinstance(node, ScalarNode)
+        return BROKEN if node.value is UNRESOLVED else self.read_scalar(node, reading, path)
+
+    @abstractmethod
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
+        """The value of a node that this kind takes, whose placeholders are resolved; BROKEN after a finding."""
+
+
 #: What stands for a value that is not in the file.
 _PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
 
 
 @dataclass(frozen=True)
-class Scalar(Kind):
+class Scalar(ScalarKind):
     """A scalar that a function converts; the function raises ValueError with the problem.
 
     Attributes:
@@ -104,12 +121,7 @@ class Scalar(Kind):
             isinstance(node.value, self.types) and (bool in self.types or not isinstance(node.value, bool))
         )
 
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not self.takes(node):
-            return self.wrong(node, reading, path)
-        assert isinstance(node, ScalarNode)
-        if node.value is UNRESOLVED:
-            return BROKEN
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
         try:
             return self.convert(node.value)
         except ValueError as error:
@@ -239,7 +251,7 @@ def null() -> Scalar:
 
 
 @dataclass(frozen=True)
-class SqlText(Kind):
+class SqlText(ScalarKind):
     """SQL, as Sql with its place; without Spark only quotes, brackets and emptiness are checked."""
 
     role: SqlRole
@@ -248,15 +260,7 @@ class SqlText(Kind):
     def words(self) -> str:
         return self.role.value
 
-    def takes(self, node: Node) -> bool:
-        return isinstance(node, ScalarNode) and node.value is not None
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not self.takes(node):
-            return self.wrong(node, reading, path)
-        assert isinstance(node, ScalarNode)
-        if node.value is UNRESOLVED:
-            return BROKEN
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
         sql = node.raw if isinstance(node.value, bool | int | float) else str(node.value)
         problem = syntax_error(sql)
         if problem is not None:
@@ -269,22 +273,14 @@ class SqlText(Kind):
 
 
 @dataclass(frozen=True)
-class PathText(Kind):
+class PathText(ScalarKind):
     """The path of a field, as FieldPath: dots into structs, backquotes around names with other characters."""
 
     @property
     def words(self) -> str:
         return "the path of a field such as passenger.email"
 
-    def takes(self, node: Node) -> bool:
-        return isinstance(node, ScalarNode) and node.value is not None
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not self.takes(node):
-            return self.wrong(node, reading, path)
-        assert isinstance(node, ScalarNode)
-        if node.value is UNRESOLVED:
-            return BROKEN
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
         try:
             return FieldPath(parse_path(str(node.value)), node.place, path)
         except PathError as error:
