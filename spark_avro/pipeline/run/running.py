@@ -13,15 +13,15 @@ from typing import Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_avro.pipeline.batch import BatchRunner
 from spark_avro.pipeline.counts import BatchCounts
 from spark_avro.pipeline.file.pipeline import Pipeline
-from spark_avro.pipeline.lease import Lease
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
-from spark_avro.pipeline.prepared import Opened, open_pipeline, prepare
-from spark_avro.pipeline.run_log import RunLog
+from spark_avro.pipeline.run.batch import BatchRunner
+from spark_avro.pipeline.run.lease import Lease
+from spark_avro.pipeline.run.prepared import Opened, open_pipeline, prepare
+from spark_avro.pipeline.run.run_log import RunLog
+from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
-from spark_avro.pipeline.state import BatchState
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from compat.schema import AVRO, SchemaText
 from spark_avro.pipeline.file.pipeline import Pipeline, RegistrySection
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.prepared import open_pipeline
-from spark_avro.pipeline.rehearsal import rehearse_decoded
+from spark_avro.pipeline.run.prepared import open_pipeline
+from spark_avro.pipeline.run.rehearsal import rehearse_decoded
 from spark_avro.pipeline.sources.position import position
 from spark_avro.registry import client_of
 from spark_avro.streams.following import decoded_rows

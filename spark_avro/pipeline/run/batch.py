@@ -19,9 +19,9 @@ from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Sink, SinkResult
-from spark_avro.pipeline.prepared import Opened
-from spark_avro.pipeline.refusals import refuse
-from spark_avro.pipeline.stepping import Stepped, Stepping
+from spark_avro.pipeline.run.prepared import Opened
+from spark_avro.pipeline.run.refusals import refuse
+from spark_avro.pipeline.run.stepping import Stepped, Stepping
 from spark_avro.plan.decoding import UNREADABLE
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
