@@ -290,6 +290,14 @@ class ProtobufMaker:
 
         return decode
 
+    def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:  # noqa: ARG002 - as above
+        """The reader in columns, if payloads can be read so."""
+        from spark_avro.columns.protobuf import behind_indexes, message_reader  # noqa: PLC0415
+        from spark_avro.protobuf.types import message_class  # noqa: PLC0415
+
+        read = message_reader(message_class(self.reader, self.message).DESCRIPTOR, kind)
+        return None if read is None else behind_indexes(read)
+
 
 def protobuf_decoder(
     schemas: Mapping[int, SentSchema],
@@ -302,5 +310,7 @@ def protobuf_decoder(
     """A decoder of Protobuf messages."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
-    errors = (DecodeError, SerdesError)
-    return Decoder(PROTOBUF, schemas, ProtobufMaker(reader, message), errors, origin, ruled, asked)
+    # ValueError for a timestamp outside of the years 1 to 9999, and for a proto2 string that is not UTF-8.
+    errors = (DecodeError, SerdesError, ValueError)
+    maker = ProtobufMaker(reader, message)
+    return Decoder(PROTOBUF, schemas, maker, errors, origin, ruled, asked, maker.columns)
