@@ -241,12 +241,12 @@ def test_random_messages_have_the_values_of_single_ones(seed: int) -> None:
     def decode(message: bytes | None) -> tuple[Any, str | None]:
         nonlocal left
         left += 1
-        return decoder._one(message)
+        return decoder.decode(message)
 
     assert decoder.make_columns
     columns = decoder.make_columns(decoder.schemas[ID], kind)
     values, reasons = decode_batch(pa.array(payloads), kind, decode, lambda _: columns)
-    expected, expected_reasons = decode_batch(pa.array(payloads), kind, decoder._one, lambda _: None)
+    expected, expected_reasons = decode_batch(pa.array(payloads), kind, decoder.decode, lambda _: None)
     assert reasons.to_pylist() == expected_reasons.to_pylist()
     for value, wanted in zip(values.to_pylist(), expected.to_pylist(), strict=True):
         assert sorted_maps(value) == sorted_maps(wanted)
