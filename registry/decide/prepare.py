@@ -9,7 +9,7 @@ from compat.schema import InvalidSchema, SchemaText
 from registry import errors
 from registry.decide.decision import Terms
 from registry.decide.question import Question, Source, source_of, stored_source
-from registry.offload.jobs import EditTags, Outline, Outlined, Rendered
+from registry.offload.jobs import Canonical, Canonicalize, EditTags, Rendered
 from registry.offload.parsing import invalid_schema, require_known_type
 from registry.state.contract import VERSION_PROPERTY, Metadata, RuleSet
 from registry.state.model import LATEST, Config, Content, context_of
@@ -147,20 +147,20 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
         raise errors.EMPTY_SCHEMA()
     validate = terms.validate_new_schemas if config.validate_new_schemas is None else config.validate_new_schemas
     normalize = bool(request.normalize or config.normalize)
-    task = Outline(strict and validate, normalize, check_fields=strict and validates_fields(config, terms))
+    task = Canonicalize(strict and validate, normalize, check_fields=strict and validates_fields(config, terms))
     try:
         source = pinned_source(view, request, strict=task.strict)
         if strict and terms.strict_reference_versions:
             require_one_version(view, source.context, source.schema)
-        outlined = terms.ask(view, Question(source, task), Outlined)
+        canonical = terms.ask(view, Question(source, task), Canonical)
     except InvalidSchema as error:
         raise invalid_schema(error) from None
-    text, references = outlined.text, source.schema.references
+    text, references = canonical.text, source.schema.references
     if normalize:
         references = tuple(sorted(set(references), key=lambda ref: (ref.name, ref.subject, ref.version)))
     if text != content.text or references != content.references:
         content = Content(content.schema_type, text, references, content.metadata, content.rule_set)
-    return Candidate(content, source, normalize, outlined.fault)
+    return Candidate(content, source, normalize, canonical.fault)
 
 
 def pinned_source(view: View, request: Registration, *, strict: bool) -> Source:
