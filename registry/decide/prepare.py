@@ -33,7 +33,7 @@ class Registration(Struct, frozen=True):
         tags_to_add: Tags to write into the text.
         tags_to_remove: Tags to remove from the text.
         propagate_tags: Write the latest version's tags into the text, for entities that both have.
-        explain: Explain in the error why the schema is incompatible.
+        explain: Explain in the error why the schema is incompatible, or tell the position of what makes it invalid.
     """
 
     subject: str
@@ -93,7 +93,7 @@ def write_tags(view: View, request: Registration, terms: Terms) -> Registration:
         question = Question(source, task, stored_source(view, latest) if latest is not None and propagates else None)
         text = terms.ask(view, question, Rendered).text
     except InvalidSchema as error:
-        raise invalid_schema(error) from None
+        raise invalid_schema(error, explain=request.explain) from None
     except UnknownEntity as error:
         raise errors.INVALID_SCHEMA(type=schema_type, details=error) from None
     version = request.version if request.version or not (request.tags_to_add or request.tags_to_remove) else LATEST
@@ -154,7 +154,7 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
             require_one_version(view, source.context, source.schema)
         canonical = terms.ask(view, Question(source, task), Canonical)
     except InvalidSchema as error:
-        raise invalid_schema(error) from None
+        raise invalid_schema(error, explain=request.explain) from None
     text, references = canonical.text, source.schema.references
     if normalize:
         references = tuple(sorted(set(references), key=lambda ref: (ref.name, ref.subject, ref.version)))

@@ -102,7 +102,7 @@ class Answering:
         if _compares(question):
             work_left.steps, work_left.seconds = done.steps, done.seconds
         if isinstance(reply, Invalid):
-            return InvalidSchema(reply.schema_type, reply.detail)
+            return InvalidSchema(reply.schema_type, reply.detail, reply.position)
         if isinstance(reply, Unknown):
             return UnknownEntity(reply.detail)
         if isinstance(reply, TooMuch):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from compat.budget import MAX_STEPS
 from compat.level import Policy
-from compat.schema import Dependencies, SchemaText
+from compat.schema import Dependencies, Position, SchemaText
 from registry.offload.parsing import parse_steps
 from registry.tags import SchemaEntity
 
@@ -269,10 +269,11 @@ class NamesFound(Struct, frozen=True, tag=True):
 
 
 class Invalid(Struct, frozen=True, tag=True):
-    """The parser's reason for refusing a text."""
+    """The parser's reason for refusing a text, and the place, if known."""
 
     schema_type: str
     detail: str
+    position: Position | None = None
 
 
 class Unknown(Struct, frozen=True, tag=True):
