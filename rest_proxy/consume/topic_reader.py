@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.brokers import Brokers, Lost, NotSent
-from rest_proxy.admin.client import Address, AdminClient, error_of, require
-from rest_proxy.consume.bounds import LATEST, Bounds, OutOfRange
+from rest_proxy.admin.client import Address, AdminClient, Place, error_of
+from rest_proxy.admin.offsets import LATEST, list_offsets
+from rest_proxy.consume.bounds import Bounds, OutOfRange
 from rest_proxy.consume.fetch_connections import FetchConnections
 from rest_proxy.consume.fetched import FetchedRecord, Page, unpack
 from rest_proxy.errors import KAFKA_RETRIABLE, PARTITION_NOT_FOUND, from_broker
@@ -88,49 +90,21 @@ class TopicReader:
         Raises:
             ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION; KAFKA_RETRIABLE if there is no leader in time.
         """
+        patience, client = _Patience(), self._client
+        await self._leaders_with(topic, timestamps)
         offsets: dict[int, int] = {}
-        patience = _Patience()
         while missing := {partition: at for partition, at in timestamps.items() if partition not in offsets}:
-            by_leader = await self._by_leader(topic, missing, patience)
-            questions = (
-                self._list_offsets(topic, leader, times, is_committed=is_committed)
-                for leader, times in by_leader.items()
-            )
-            for answer in await asyncio.gather(*questions):
-                offsets |= answer
+            times = {Place(topic, partition): at for partition, at in missing.items()}
+            for place, answer in (await list_offsets(client, times, read_committed=is_committed)).items():
+                if not isinstance(answer, ApiError):
+                    offsets[place.partition] = -1 if answer.offset is None else answer.offset
+                elif answer.kind is not KAFKA_RETRIABLE:
+                    raise answer
             if len(offsets) < len(timestamps):
                 await self._pause(topic, patience)
         after_last = {partition: LATEST for partition, offset in offsets.items() if offset < 0}
         if after_last and timestamps != after_last:
             offsets |= await self.offsets(topic, after_last, is_committed=is_committed)
-        return offsets
-
-    async def _list_offsets(
-        self, topic: str, leader: int, timestamps: Mapping[int, int], *, is_committed: bool
-    ) -> dict[int, int]:
-        """Ask a leader; leaves out partitions that it does not lead."""
-        partitions = [
-            {"partition_index": partition, "current_leader_epoch": -1, "timestamp": timestamp}
-            for partition, timestamp in timestamps.items()
-        ]
-        values = {
-            "replica_id": -1,
-            "isolation_level": int(is_committed),
-            "topics": [{"name": topic, "partitions": partitions}],
-        }
-        address = self._address(leader)
-        try:
-            if address is None:
-                return {}
-            response = await self._connections.ask(address, "list_offsets", values)
-        except (NotSent, Lost):
-            return {}
-        offsets: dict[int, int] = {}
-        for answer in response.topics[0].partitions:
-            if int(answer.error_code) in _MOVED:
-                continue
-            require(answer)
-            offsets[int(answer.partition_index)] = int(answer.offset)
         return offsets
 
     def _address(self, leader: int) -> Address | None:
@@ -241,18 +215,23 @@ class TopicReader:
     async def _by_leader(self, topic: str, values: Mapping[int, int], patience: _Patience) -> dict[int, dict[int, int]]:
         """The values of partitions by their leader; waits for leaders. Raises as `read`."""
         while True:
-            leaders = (await self._leaders_of(topic)).by_partition
-            if not all(partition in leaders for partition in values):
-                # The partition may be new.
-                leaders = (await self._leaders_of(topic, fresh=True)).by_partition
-                if not all(partition in leaders for partition in values):
-                    raise PARTITION_NOT_FOUND()
+            leaders = await self._leaders_with(topic, values)
             by_leader: dict[int, dict[int, int]] = {}
             for partition, value in values.items():
                 by_leader.setdefault(leaders[partition], {})[partition] = value
             if -1 not in by_leader:
                 return by_leader
             await self._pause(topic, patience)
+
+    async def _leaders_with(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
+        """The leaders of a topic that has some partitions. Raises as `read`."""
+        leaders = (await self._leaders_of(topic)).by_partition
+        if not all(partition in leaders for partition in partitions):
+            # The partition may be new.
+            leaders = (await self._leaders_of(topic, fresh=True)).by_partition
+            if not all(partition in leaders for partition in partitions):
+                raise PARTITION_NOT_FOUND()
+        return leaders
 
     async def _leaders_of(self, topic: str, *, fresh: bool = False) -> _Leaders:
         leaders = self._leaders.get(topic)
