@@ -62,7 +62,7 @@ class OutlineNode(Struct, frozen=True, eq=False, kw_only=True):
         keys: Names under which a comparison finds it among the children of its parent, the best first.
         former: Names that it may have had, in the form of the first key.
         shape: The type in words without the parts that are children; None for `type`.
-        is_ordered: Whether the order of its children means something.
+        is_ordered: Whether its place among its siblings means something.
         is_group: Whether its children belong to the node around it, such as the fields of a oneof.
     """
 
