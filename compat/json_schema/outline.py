@@ -220,19 +220,22 @@ def _words(raw: Any, parts: Sequence[_Part], words_of: Callable[[_Part], str]) -
         types = f"any of {types}"
     if "enum" in raw:
         types = f"enum of {types}" if types else "enum"
-    if types:
-        said.append(types)
+    said += [types] if types else []
+    said += _combined_words(raw, inside)
+    return " and ".join(said) or "any"
+
+
+def _combined_words(raw: Mapping[str, Any], inside: Mapping[str, Sequence[str]]) -> Iterator[str]:
     if "const" in raw:
-        said.append(f"const {dumps(raw['const'])}")
+        yield f"const {dumps(raw['const'])}"
     for keyword, words in _COMBINING.items():
         members = list(map(_bracketed, inside.get(keyword, ())))
         if keyword == "anyOf" and len(members) > 1:
-            said.append(" | ".join(members))
+            yield " | ".join(members)
         elif members:
-            said.append(f"{words} {', '.join(members)}")
+            yield f"{words} {', '.join(members)}"
     if "if" in raw:
-        said.append("conditional")
-    return " and ".join(said) or "any"
+        yield "conditional"
 
 
 #: The keywords that combine schemas, in words.

@@ -12,7 +12,7 @@ from compat.schema import ParsedSchema, Pointer, Position, Reference
 
 #: The most nodes of an outline that is shown, and of one that is compared.
 MOST_NODES = 10_000
-MOST_COMPARED = 50_000
+MOST_COMPARED = 20_000
 #: The steps of a budget that a node costs.
 _STEPS_A_NODE = 8
 
