@@ -149,11 +149,12 @@ def test_commands_for_pipelines_that_only_read_the_file(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["explain", "dry-run", "run"])
-@pytest.mark.parametrize("password", ["registry", "wrong"])
-def test_commands_for_pipelines_that_start_spark(place: Place, command: str, password: str) -> None:
-    file = str(pipeline(place, "flights.yaml", **{planted("registry"): planted(password)}))
-    code, written = place.watched.run([*COMMAND, "pipeline", command, file], ENVIRONMENT)
-    assert code in (0, 1, 3), written
+def test_commands_for_pipelines_that_start_spark(place: Place, command: str) -> None:
+    code, written = place.watched.run(
+        [*COMMAND, "pipeline", command, str(pipeline(place, "flights.yaml"))], ENVIRONMENT
+    )
+    # The dead letter that was replayed is none of the pipeline's rows.
+    assert code in (0, 100), written
     assert files_with_secrets(place.folder / "checkpoint") == []
 
 

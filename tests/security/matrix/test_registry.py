@@ -62,7 +62,15 @@ INVALID = (
 NOT_THERE = (
     *("getVersionOutline", "compareVersions", "compareText"),
     *("lookUpSchema", "deleteSubject", "listVersions", "getVersion", "deleteVersion", "tagVersion", "getVersionText"),
-    *("listReferrers", "getGraph", "getLatestWithMetadata", "undeleteSubject", "undeleteVersion", "getById", "getTextById"),
+    *(
+        "listReferrers",
+        "getGraph",
+        "getLatestWithMetadata",
+        "undeleteSubject",
+        "undeleteVersion",
+        "getById",
+        "getTextById",
+    ),
     *("listSubjectsById", "listVersionsById", "getByGuid", "checkAgainstVersion", "getSubjectConfig"),
     *("deleteSubjectConfig", "deleteGlobalMode", "getSubjectMode", "deleteSubjectMode"),
 )
