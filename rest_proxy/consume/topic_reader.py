@@ -37,8 +37,8 @@ class _Leaders(NamedTuple):
     learned_at: float
 
 
-class _Patience:
-    """How long a read waits for leaders: some seconds after it missed one, or until its own wait for records ends."""
+class _LeaderDeadline:
+    """When a read without a leader fails: seconds after it missed the leader, or when its wait for records ends."""
 
     def __init__(self, end: float = 0.0) -> None:
         """Begin.
@@ -90,7 +90,7 @@ class TopicReader:
         Raises:
             ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION; KAFKA_RETRIABLE if there is no leader in time.
         """
-        patience, client = _Patience(), self._client
+        deadline, client = _LeaderDeadline(), self._client
         await self._leaders_with(topic, timestamps)
         offsets: dict[int, int] = {}
         while missing := {partition: at for partition, at in timestamps.items() if partition not in offsets}:
@@ -101,7 +101,7 @@ class TopicReader:
                 elif answer.kind is not KAFKA_RETRIABLE:
                     raise answer
             if len(offsets) < len(timestamps):
-                await self._pause(topic, patience)
+                await self._pause(topic, deadline)
         after_last = {partition: LATEST for partition, offset in offsets.items() if offset < 0}
         if after_last and timestamps != after_last:
             offsets |= await self.offsets(topic, after_last, is_committed=is_committed)
@@ -150,9 +150,9 @@ class TopicReader:
     async def _fetch_all(self, topic: str, offsets: Mapping[int, int], bounds: Bounds, end: float) -> dict[int, Page]:
         """Fetch each partition once; brokers without records wait until `end`, or until one of them has some."""
         pages: dict[int, Page] = {}
-        patience = _Patience(end)
+        deadline = _LeaderDeadline(end)
         while missing := {partition: offset for partition, offset in offsets.items() if partition not in pages}:
-            by_leader = await self._by_leader(topic, missing, patience)
+            by_leader = await self._by_leader(topic, missing, deadline)
             wait_ms = _ms_until(end)
             fetches = [
                 asyncio.ensure_future(self._fetch(topic, leader, starts, bounds, wait_ms))
@@ -176,7 +176,7 @@ class TopicReader:
                 else:
                     pages |= outcome
             if len(pages) < len(offsets):
-                await self._pause(topic, patience)
+                await self._pause(topic, deadline)
         return pages
 
     async def _fetch(
@@ -212,7 +212,9 @@ class TopicReader:
             pages[partition] = page._replace(earliest=answer.earliest, latest=latest)
         return pages
 
-    async def _by_leader(self, topic: str, values: Mapping[int, int], patience: _Patience) -> dict[int, dict[int, int]]:
+    async def _by_leader(
+        self, topic: str, values: Mapping[int, int], deadline: _LeaderDeadline
+    ) -> dict[int, dict[int, int]]:
         """The values of partitions by their leader; waits for leaders. Raises as `read`."""
         while True:
             leaders = await self._leaders_with(topic, values)
@@ -221,7 +223,7 @@ class TopicReader:
                 by_leader.setdefault(leaders[partition], {})[partition] = value
             if -1 not in by_leader:
                 return by_leader
-            await self._pause(topic, patience)
+            await self._pause(topic, deadline)
 
     async def _leaders_with(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
         """The leaders of a topic that has some partitions. Raises as `read`."""
@@ -246,9 +248,9 @@ class TopicReader:
             leaders = self._leaders[topic] = _Leaders(by_partition, time.monotonic())
         return leaders
 
-    async def _pause(self, topic: str, patience: _Patience) -> None:
+    async def _pause(self, topic: str, deadline: _LeaderDeadline) -> None:
         """Wait a moment, and forget the leaders of a topic. Raises KAFKA_RETRIABLE if a leader is missing too long."""
-        patience.miss()
+        deadline.miss()
         self._leaders.pop(topic, None)
         await asyncio.sleep(_PAUSE_SECONDS)
 
