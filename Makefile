@@ -25,7 +25,7 @@ TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 IN_TWO := -n 2 --dist loadgroup
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock clean
+.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -89,6 +89,10 @@ fuzz: $(JARS)
 lock: $(INSTALLED)
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --extra dev --python-version 3.11 --no-header --no-annotate \
 		$(ARGS) pyproject.toml -o requirements.lock
+
+# The page's JavaScript libraries and fonts, from the npm packages that vendor.json pins; needs Node and the network.
+vendor:
+	$(BIN)/python -P tests/ui/vendor/bundle.py
 
 clean:
 	rm -rf .venv .venv-* dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
