@@ -1,0 +1,153 @@
+/** The text editor: CodeMirror in a shadow root, so that its styles are adopted sheets and obey the page's policy. */
+import {
+  autocompletion,
+  bracketMatching,
+  closeBrackets,
+  closeBracketsKeymap,
+  Compartment,
+  completionKeymap,
+  defaultKeymap,
+  drawSelection,
+  EditorState,
+  EditorView,
+  foldKeymap,
+  highlightSelectionMatches,
+  highlightSpecialChars,
+  history,
+  historyKeymap,
+  indentOnInput,
+  json,
+  keymap,
+  lineNumbers,
+  MergeView,
+  Prec,
+  protobuf,
+  search,
+  searchKeymap,
+  StreamLanguage,
+} from "../../vendor/editor.js";
+import { marks, openMark, showMarks } from "./code_marks.js";
+import { theme } from "./code_theme.js";
+import { completions } from "./completions.js";
+
+/**
+ * @import { Change } from "./edits.js"
+ * @import { Mark } from "./code_marks.js"
+ * @typedef {"AVRO" | "JSON" | "PROTOBUF"} SchemaType
+ * @typedef {{
+ *   text: () => string,
+ *   replace: (text: string) => void,
+ *   change: (changes: Change[]) => void,
+ *   setType: (type: SchemaType) => void,
+ *   show: (marks: Mark[]) => void,
+ *   open: (key: string | null) => void,
+ *   measure: () => void,
+ *   goTo: (offset: number, options?: {focus?: boolean}) => void,
+ *   focus: () => void,
+ *   close: () => void,
+ * }} Editor
+ * @typedef {{
+ *   root: ShadowRoot, text: string, type: SchemaType, label: string, readOnly: boolean,
+ *   beside: {text: string, label: string} | null,
+ *   onChange: (text: string) => void, onOpen: (key: string) => void, onRegister: () => void,
+ * }} Options  `beside`: a text that is shown to the left, with the differences marked
+ */
+
+/** @param {SchemaType} type */
+function languageOf(type) {
+  return type === "PROTOBUF" ? StreamLanguage.define(protobuf) : json();
+}
+
+/**
+ * Opens an editor in a shadow root.
+ * @param {Options} options
+ * @returns {Editor}
+ */
+export function openEditor(options) {
+  const language = new Compartment();
+  const extensions = [
+    ...reading(options.label),
+    language.of([languageOf(options.type), completions(options.type)]),
+    history(),
+    autocompletion({ icons: false }),
+    closeBrackets(),
+    indentOnInput(),
+    Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (options.onRegister(), true) }])),
+    keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap]),
+    marks(options.onOpen),
+    EditorState.readOnly.of(options.readOnly),
+    EditorView.updateListener.of((/** @type {any} */ update) => {
+      if (update.docChanged) options.onChange(update.state.doc.toString());
+    }),
+  ];
+  const { view, close } = options.beside ? besides(options, options.beside, extensions) : alone(options, extensions);
+  return {
+    text: () => view.state.doc.toString(),
+    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    change: (changes) => view.dispatch({ changes, userEvent: "input.remedy" }),
+    setType: (type) => view.dispatch({ effects: language.reconfigure([languageOf(type), completions(type)]) }),
+    show: (shown) => view.dispatch({ effects: showMarks.of(shown) }),
+    open: (key) => view.dispatch({ effects: openMark.of(key) }),
+    measure: () => view.requestMeasure(),
+    goTo: (offset, { focus = false } = {}) => {
+      const at = Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+      if (focus) view.focus();
+    },
+    focus: () => view.focus(),
+    close,
+  };
+}
+
+/**
+ * What both an editor and a text to read have.
+ * @param {string} label
+ */
+function reading(label) {
+  return [
+    theme,
+    lineNumbers(),
+    highlightSpecialChars(),
+    drawSelection(),
+    bracketMatching(),
+    highlightSelectionMatches(),
+    search({ top: true }),
+    keymap.of([...searchKeymap, ...foldKeymap, ...defaultKeymap]),
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+    EditorState.tabSize.of(2),
+  ];
+}
+
+/**
+ * @param {Options} options
+ * @param {any[]} extensions
+ */
+function alone({ root, text }, extensions) {
+  const view = new EditorView({ doc: text, extensions, parent: root, root });
+  return { view, close: () => view.destroy() };
+}
+
+/**
+ * @param {Options} options
+ * @param {{text: string, label: string}} start
+ * @param {any[]} extensions
+ */
+function besides({ root, text, type }, start, extensions) {
+  const merge = new MergeView({
+    a: {
+      doc: start.text,
+      extensions: [
+        ...reading(start.label),
+        languageOf(type),
+        EditorState.readOnly.of(true),
+        EditorView.editable.of(false),
+      ],
+    },
+    b: { doc: text, extensions },
+    parent: root,
+    root,
+    gutter: false,
+    collapseUnchanged: { margin: 3, minSize: 7 },
+  });
+  return { view: merge.b, close: () => merge.destroy() };
+}

@@ -1,0 +1,83 @@
+/**
+ * Drafts: texts that are not registered yet. They stay in the tab (sessionStorage) until they are registered.
+ *
+ * @import { SchemaType } from "./code_editor.js"
+ * @typedef {{name: string, subject: string, version: number}} Reference
+ * @typedef {{
+ *   text: string, type: SchemaType, from: number | null, references: Reference[],
+ *   metadata: string, ruleSet: string, normalize: boolean,
+ * }} Draft  `metadata` and `ruleSet` are JSON texts, empty for none
+ */
+
+const PREFIX = "magicbyte.draft:";
+
+/**
+ * @param {string} key
+ * @returns {Draft | null}
+ */
+export function readDraft(key) {
+  try {
+    const draft = JSON.parse(sessionStorage.getItem(PREFIX + key) ?? "null");
+    return draft !== null && typeof draft.text === "string" && Array.isArray(draft.references) ? draft : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Keeps a draft; a tab without storage, or with a full one, does without.
+ * @param {string} key
+ * @param {Draft} draft
+ */
+export function keepDraft(key, draft) {
+  try {
+    sessionStorage.setItem(PREFIX + key, JSON.stringify(draft));
+  } catch {
+    // The text stays in the editor.
+  }
+}
+
+/** @param {string} key */
+export function dropDraft(key) {
+  try {
+    sessionStorage.removeItem(PREFIX + key);
+  } catch {
+    // Nothing was kept.
+  }
+}
+
+/**
+ * Returns the part of a request's body that a text of JSON stands for; undefined for an empty text.
+ * @param {string} text
+ * @param {string} name  for the error
+ * @returns {object | undefined}
+ */
+export function objectOf(text, name) {
+  if (text.trim() === "") return undefined;
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new SyntaxError(`${name} is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new SyntaxError(`${name} is not a JSON object`);
+  }
+  return value;
+}
+
+/**
+ * Returns the body of a request about a draft.
+ * @param {Draft} draft
+ */
+export function bodyOf(draft) {
+  const metadata = objectOf(draft.metadata, "The metadata");
+  const ruleSet = objectOf(draft.ruleSet, "The rule set");
+  return {
+    schema: draft.text,
+    ...(draft.type === "AVRO" ? {} : { schemaType: draft.type }),
+    ...(draft.references.length ? { references: draft.references } : {}),
+    ...(metadata ? { metadata } : {}),
+    ...(ruleSet ? { ruleSet } : {}),
+  };
+}
