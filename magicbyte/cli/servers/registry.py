@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from magicbyte.cli.servers import common as servers
 from magicbyte.kit.failure import Failure
+
+if TYPE_CHECKING:
+    from magicbyte.http.page_settings import PageSettings
+    from magicbyte.http.routing.beside import Beside
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,4 +42,12 @@ def main(arguments: Sequence[str]) -> int:
         )
     if storage.startswith("kafka:") and "kafkastore.bootstrap.servers" not in properties:
         raise Failure("--storage kafka: needs --bootstrap-servers HOST:PORT")
-    return servers.run("registry", properties, start_when_closed=options.start_when_closed)
+    return servers.run("registry", properties, start_when_closed=options.start_when_closed, beside=_page)
+
+
+def _page(settings: PageSettings) -> Beside | None:
+    """The routes of the page, unless the settings switch it off."""
+    # Its dependencies take long to import.
+    from magicbyte.ui.app import beside  # noqa: PLC0415
+
+    return beside(settings) if settings.page_enabled else None
