@@ -18,6 +18,8 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.security.tls.context import client_context
 from magicbyte.ui import errors
+from magicbyte.ui.caller import client_of_sender
+from magicbyte.ui.decode import decode_routes
 from magicbyte.ui.files import File, Files
 from magicbyte.ui.rest import Upstream
 
@@ -65,6 +67,7 @@ class Page:
         if settings.rest_url:
             tls = partial(client_context, settings, shows_certificate=False)
             self._rest = Upstream("REST proxy", settings.rest_url, tls)
+        self._helpers = decode_routes(client_of_sender)
         self._config = orjson.dumps(
             {
                 "name": settings.page_name,
@@ -81,6 +84,7 @@ class Page:
         """The routes; the files and the configuration need no sign-in, because they contain no data."""
         rest = partial(Row, access=SIGNED_IN, handler=self.rest, media_types=_json, has_deadline=False)
         path = f"{_FOLDER}rest/{{path:path}}"
+        helper = partial(Row, "POST", access=SIGNED_IN, handler=self.helper, media_types=_json, has_deadline=False)
         return (
             Row("GET", "/ui", "getPage", OPEN, self.file, _json, page_policy=_POLICY),
             Row("GET", f"{_FOLDER}{{path:path}}", "getPageFile", OPEN, self.file, _json, page_policy=_POLICY),
@@ -88,6 +92,9 @@ class Page:
             rest("GET", path, "readFromRestProxy"),
             rest("POST", path, "postToRestProxy"),
             rest("DELETE", path, "deleteFromRestProxy"),
+            helper(f"{_FOLDER}decode", "decodeMessages"),
+            helper(f"{_FOLDER}encode", "encodeMessages"),
+            helper(f"{_FOLDER}example", "makeExampleMessage"),
         )
 
     async def close(self) -> None:
@@ -111,6 +118,12 @@ class Page:
     async def config(self, _request: Request) -> Response:
         """What the page is called, and what it may do."""
         return Response(self._config, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    async def helper(self, request: Request) -> Response:
+        """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""
+        name = (_path_of(request) or "").partition("/")[0]
+        answer = await self._helpers[name](request.scope, await request.body())
+        return Response(answer.body, answer.status, media_type="application/json")
 
     async def rest(self, request: Request) -> Response:
         """The REST proxy's answer.

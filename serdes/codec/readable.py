@@ -33,6 +33,7 @@ class WrittenFloat(float):
     """A number with a fraction or an exponent, with its text, for `json.loads(parse_float=)`."""
 
     __slots__ = ("text",)
+    text: str
 
     def __new__(cls, text: str) -> Self:
         """Keep the text beside the number."""

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from compat.json.fault import fault_of
-from compat.schema import JSON, PROTOBUF
+from compat.schema import AVRO, JSON, PROTOBUF
 from magicbyte.ui.messages.failure import failure_of
 from magicbyte.ui.messages.lookup import Lookup
 from magicbyte.ui.messages.request import EncodeRequest, Target
@@ -21,7 +21,7 @@ from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.codec.readable import WrittenFloat
 from serdes.console.text import text_serializer
 from serdes.message import wire
-from serdes.message.json_bytes import compact
+from serdes.message.json_bytes import compact, loads
 from serdes.message.serializer import Serializer
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
@@ -120,7 +120,9 @@ class Writer:
             logical=request.logical,
             message=request.message if self._type == PROTOBUF else None,
         )
-        self._serializer: Serializer = text_serializer(client, None, self._type, conf, options, parse=_value)
+        self._serializer: Serializer = text_serializer(
+            client, None, self._type, conf, options, parse=_value if self._type == AVRO else loads
+        )
 
     def item(self, text: str) -> dict[str, Any]:
         """The answer to a value's text.
@@ -158,7 +160,7 @@ class Writer:
 
 
 def _value(text: str) -> Any:
-    """The value of a JSON text; numbers with a fraction remember their digits.
+    """The value of a JSON text for Avro; numbers with a fraction remember their digits.
 
     Raises:
         JSONDecodeError: It is not JSON.

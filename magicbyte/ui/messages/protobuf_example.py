@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 
 from compat.schema import Dependencies, InvalidSchema, SchemaText
 from magicbyte.ui.messages.request import Target
@@ -72,7 +72,7 @@ def candidates(
     yield "{}"
 
 
-def _message(message: Descriptor, above: tuple[str, ...], left: _Left) -> dict[str, Any]:
+def _message(message: Any, above: tuple[str, ...], left: _Left) -> dict[str, Any]:
     values: dict[str, Any] = {}
     below = (*above, message.full_name)
     for field in message.fields:
@@ -94,7 +94,7 @@ def _message(message: Descriptor, above: tuple[str, ...], left: _Left) -> dict[s
     return values
 
 
-def _field(field: FieldDescriptor, above: tuple[str, ...], left: _Left) -> Any:
+def _field(field: Any, above: tuple[str, ...], left: _Left) -> Any:
     """The example of a field; None to leave it out."""
     make = _MAKERS.get(field.cpp_type)
     if make is not None:
@@ -102,7 +102,7 @@ def _field(field: FieldDescriptor, above: tuple[str, ...], left: _Left) -> Any:
     return "AQ==" if field.type == FieldDescriptor.TYPE_BYTES else _SCALARS[field.cpp_type]
 
 
-def _of_message(field: FieldDescriptor, above: tuple[str, ...], left: _Left) -> Any:
+def _of_message(field: Any, above: tuple[str, ...], left: _Left) -> Any:
     name = field.message_type.full_name
     if name in _WELL_KNOWN:
         return _WELL_KNOWN[name]
@@ -111,13 +111,13 @@ def _of_message(field: FieldDescriptor, above: tuple[str, ...], left: _Left) -> 
     return _message(field.message_type, above, left)
 
 
-def _of_enum(field: FieldDescriptor, _above: tuple[str, ...], _left: _Left) -> Any:
+def _of_enum(field: Any, _above: tuple[str, ...], _left: _Left) -> Any:
     if field.enum_type.full_name == "google.protobuf.NullValue":
         return None
     return field.enum_type.values[0].name
 
 
-_MAKERS: Mapping[int, Callable[[FieldDescriptor, tuple[str, ...], _Left], Any]] = {
+_MAKERS: Mapping[int, Callable[[Any, tuple[str, ...], _Left], Any]] = {
     FieldDescriptor.CPPTYPE_MESSAGE: _of_message,
     FieldDescriptor.CPPTYPE_ENUM: _of_enum,
 }
