@@ -4,7 +4,6 @@ import {
   bracketMatching,
   closeBrackets,
   closeBracketsKeymap,
-  Compartment,
   completionKeymap,
   defaultKeymap,
   drawSelection,
@@ -38,7 +37,6 @@ import { completions } from "./completions.js";
  *   text: () => string,
  *   replace: (text: string) => void,
  *   change: (changes: Change[]) => void,
- *   setType: (type: SchemaType) => void,
  *   show: (marks: Mark[]) => void,
  *   open: (key: string | null) => void,
  *   measure: () => void,
@@ -64,10 +62,10 @@ function languageOf(type) {
  * @returns {Editor}
  */
 export function openEditor(options) {
-  const language = new Compartment();
   const extensions = [
     ...reading(options.label),
-    language.of([languageOf(options.type), completions(options.type)]),
+    languageOf(options.type),
+    completions(options.type),
     history(),
     autocompletion({ icons: false }),
     closeBrackets(),
@@ -85,8 +83,16 @@ export function openEditor(options) {
     text: () => view.state.doc.toString(),
     replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
     change: (changes) => view.dispatch({ changes, userEvent: "input.remedy" }),
-    setType: (type) => view.dispatch({ effects: language.reconfigure([languageOf(type), completions(type)]) }),
-    show: (shown) => view.dispatch({ effects: showMarks.of(shown) }),
+    show: (shown) => {
+      const within = (/** @type {number} */ offset) => Math.min(offset, view.state.doc.length);
+      const fitting = shown.map((mark) => ({
+        ...mark,
+        from: within(mark.from),
+        to: within(mark.to),
+        end: within(mark.end),
+      }));
+      view.dispatch({ effects: showMarks.of(fitting) });
+    },
     open: (key) => view.dispatch({ effects: openMark.of(key) }),
     measure: () => view.requestMeasure(),
     goTo: (offset, { focus = false } = {}) => {

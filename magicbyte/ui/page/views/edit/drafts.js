@@ -4,10 +4,12 @@
  * @import { SchemaType } from "./code_editor.js"
  * @typedef {{name: string, subject: string, version: number}} Reference
  * @typedef {{
- *   text: string, type: SchemaType, from: number | null, references: Reference[],
+ *   text: string, type: SchemaType, from: number | null, base: number, references: Reference[],
  *   metadata: string, ruleSet: string, normalize: boolean,
- * }} Draft  `metadata` and `ruleSet` are JSON texts, empty for none
+ * }} Draft  `from`: the version it began with; `base`: the latest version at that time, 0 for none;
+ *   `metadata` and `ruleSet` are JSON texts, empty for none
  */
+import { parseJson, printJson } from "../../api/json.js";
 
 const PREFIX = "magicbyte.draft:";
 
@@ -37,6 +39,27 @@ export function keepDraft(key, draft) {
   }
 }
 
+/**
+ * The draft that a version is the start of.
+ * @param {any} stored  a version as the API answers it
+ * @param {number} base
+ * @param {string} text  the version's text as the page shows it
+ * @returns {Draft}
+ */
+export function draftOf(stored, base, text) {
+  const printed = (/** @type {unknown} */ value) => value === undefined || value === null ? "" : printJson(value, 2);
+  return {
+    text,
+    type: stored.schemaType ?? "AVRO",
+    from: stored.version,
+    base,
+    references: stored.references ?? [],
+    metadata: printed(stored.metadata),
+    ruleSet: printed(stored.ruleSet),
+    normalize: false,
+  };
+}
+
 /** @param {string} key */
 export function dropDraft(key) {
   try {
@@ -56,7 +79,7 @@ export function objectOf(text, name) {
   if (text.trim() === "") return undefined;
   let value;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw new SyntaxError(`${name} is not JSON: ${error instanceof Error ? error.message : error}`);
   }
