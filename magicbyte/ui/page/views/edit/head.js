@@ -5,7 +5,7 @@ import { Select } from "../../parts/menus.js";
 import { href, path, route, setQuery } from "../../routes.js";
 import { html } from "../../vendor/ui.js";
 import { allowed, rowsOf } from "./matrix.js";
-import { latestOf } from "./page.js";
+import { latestOf } from "./stored_text.js";
 
 /**
  * @param {{

@@ -3,7 +3,7 @@ import * as registry from "../../api/registry.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Select } from "../../parts/menus.js";
 import { useRequest } from "../../parts/use_request.js";
-import { html, useId, useState } from "../../vendor/ui.js";
+import { html, useEffect, useId, useState } from "../../vendor/ui.js";
 import { LEVELS } from "./levels.js";
 import { FIRST_TEXTS, recordName, STRATEGIES, subjectName } from "./subject_names.js";
 import { Workbench } from "./workbench.js";
@@ -37,14 +37,12 @@ export default function NewPage({ query: { topic = "", part, type, subject: prop
       ...${facts} subject=${subject} draftKey=${`new ${topic} ${part ?? ""}`} startText="" level=${ownLevel ||
         facts.level}
       began=${beginning(first)}
-      naming=${(/** @type {Draft} */ draft, /** @type {(part: Partial<Draft>) => void} */ change) => {
-        const name = recordName(draft.text, draft.type);
-        if (name !== record) setRecord(name);
-        return html`
+      naming=${(/** @type {Draft} */ draft, /** @type {(part: Partial<Draft>) => void} */ change) =>
+        html`
           <${Naming} choice=${choice} onChoice=${setChoice} draft=${draft} onDraft=${change} subject=${subject}
+            onRecord=${setRecord}
             exists=${facts.versions.length} level=${ownLevel} onLevel=${setOwnLevel} inherited=${facts.level} />
-        `;
-      }}
+        `}
       onRegistered=${async (/** @type {string} */ name) => {
         if (ownLevel) await registry.putConfig(name, { compatibility: ownLevel });
       }} />
@@ -87,10 +85,12 @@ async function load(subject, signal) {
  * @param {{
  *   choice: Choice, onChoice: (choice: Choice) => void, draft: Draft, onDraft: (part: Partial<Draft>) => void,
  *   subject: string, exists: number, level: string, inherited: string, onLevel: (level: string) => void,
+ *   onRecord: (name: string | null) => void,
  * }} props
  */
-function Naming({ choice, onChoice, draft, onDraft, subject, exists, level, inherited, onLevel }) {
+function Naming({ choice, onChoice, draft, onDraft, subject, exists, level, inherited, onLevel, onRecord }) {
   const id = useId();
+  useEffect(() => onRecord(recordName(draft.text, draft.type)), [draft.text, draft.type]);
   const set = (/** @type {Partial<Choice>} */ part) => onChoice({ ...choice, ...part });
   const typed = (/** @type {any} */ event) => event.currentTarget.value.trim();
   const setType = (/** @type {any} */ type) => {

@@ -2,9 +2,9 @@
 import * as registry from "../../api/registry.js";
 import { Failure, Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
-import { asStored, pretty } from "../../text/pretty.js";
 import { html } from "../../vendor/ui.js";
 import { draftOf } from "./drafts.js";
+import { laidOut, latestOf } from "./stored_text.js";
 import { Workbench } from "./workbench.js";
 
 /**
@@ -59,18 +59,4 @@ async function load(subject, from, signal) {
     mode: mode.mode,
     modeOrigin: mode.origin ?? "",
   };
-}
-
-/**
- * A version's text as the page shows it, with the editor's line ends.
- * @param {{schema: string, schemaType?: string}} stored
- */
-export function laidOut({ schema, schemaType }) {
-  const type = /** @type {import("./code_editor.js").SchemaType} */ (schemaType ?? "AVRO");
-  return pretty(asStored(schema, type)).text.replace(/\r\n?/g, "\n");
-}
-
-/** @param {number[]} versions */
-export function latestOf(versions) {
-  return Math.max(0, ...versions);
 }

@@ -9,7 +9,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./drafts.js";
 import { Ago, saveAsFile } from "./foot.js";
 import { allowed, rowsOf } from "./matrix.js";
-import { latestOf } from "./page.js";
+import { latestOf } from "./stored_text.js";
 
 /**
  * @import { Draft } from "./drafts.js"

@@ -15,7 +15,7 @@ import { placesOf } from "./findings.js";
 import { EditHead } from "./head.js";
 import { LEVELS } from "./levels.js";
 import { aboutText, invalidMark, marksOf } from "./marks.js";
-import { laidOut, latestOf } from "./page.js";
+import { laidOut, latestOf } from "./stored_text.js";
 import { PlaceList } from "./place_list.js";
 import { PlaceNote } from "./place_note.js";
 import { Outcome } from "./register.js";

@@ -1,0 +1,20 @@
+/**
+ * The pages: one row each. The first row that fits the path is taken.
+ *
+ * A row names the path as the API has it, the module whose default export shows the page, the style files of that
+ * page, and its title.
+ * @type {import("./types.d.ts").RouteRow[]}
+ */
+export const ROWS = [
+  { path: "", view: () => import("./views/list.js"), styles: ["list"], title: () => "Subjects" },
+  { path: "/subjects", view: () => import("./views/list.js"), styles: ["list"], title: () => "Subjects" },
+  { path: "/registry", view: () => import("./views/registry.js"), styles: ["registry"], title: () => "Registry" },
+  { path: "/parts", view: () => import("./views/parts.js"), styles: ["gallery"], title: () => "Parts" },
+  {
+    path: "/subjects/{subject}/edit",
+    view: () => import("./views/edit/page.js"),
+    styles: ["edit"],
+    title: ({ subject }) => `${subject}: a new version`,
+  },
+  { path: "/new", view: () => import("./views/edit/new.js"), styles: ["edit"], title: () => "New schema" },
+];
