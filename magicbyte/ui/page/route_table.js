@@ -17,4 +17,10 @@ export const ROWS = [
     title: ({ subject }) => `${subject}: a new version`,
   },
   { path: "/new", view: () => import("./views/edit/new.js"), styles: ["edit"], title: () => "New schema" },
+  {
+    path: "/subjects/{subject}/compare",
+    view: () => import("./views/compare.js"),
+    styles: ["compare"],
+    title: ({ subject }, { from, to }) => from && to ? `${subject}: ${from} to ${to}` : `${subject}: compare`,
+  },
 ];
