@@ -1,4 +1,4 @@
-export { Compartment, EditorSelection, EditorState, Prec, StateEffect, StateField, Text, Transaction } from "@codemirror/state";
+export { Compartment, EditorSelection, EditorState, Prec, RangeSet, StateEffect, StateField, Text, Transaction } from "@codemirror/state";
 export {
   crosshairCursor,
   Decoration,
@@ -6,6 +6,7 @@ export {
   dropCursor,
   EditorView,
   gutter,
+  gutterLineClass,
   GutterMarker,
   highlightActiveLine,
   highlightActiveLineGutter,
