@@ -10,7 +10,9 @@ import {
   Decoration,
   EditorView,
   gutter,
+  gutterLineClass,
   GutterMarker,
+  RangeSet,
   StateEffect,
   StateField,
   WidgetType,
@@ -108,19 +110,42 @@ function mapped(mark, changes) {
   return { ...mark, from: changes.mapPos(mark.from), to: changes.mapPos(mark.to), end: changes.mapPos(mark.end) };
 }
 
+class ShownLine extends GutterMarker {
+  /** @override */
+  elementClass = "cm-shown-gutter";
+}
+
+const shownLine = new ShownLine();
+
+/**
+ * The first offsets of the lines of the open place.
+ * @param {any} state
+ * @returns {{mark: Mark | undefined, starts: number[]}}
+ */
+function openLines(state) {
+  const { marks, open } = state.field(shownField);
+  const mark = marks.find((/** @type {Mark} */ { key }) => key === open);
+  const starts = [];
+  if (mark) {
+    const last = state.doc.lineAt(mark.end).number;
+    for (let number = state.doc.lineAt(mark.from).number; number <= last; number++) {
+      starts.push(state.doc.line(number).from);
+    }
+  }
+  return { mark, starts };
+}
+
 /** @param {any} state */
 function decorations(state) {
-  const { marks, open } = state.field(shownField);
+  const { marks } = state.field(shownField);
   const ranges = marks.filter((/** @type {Mark} */ { from, to }) => from < to).map((/** @type {Mark} */ mark) =>
     Decoration.mark({ class: mark.warning ? "cm-lintRange-warning" : "cm-lintRange-error" }).range(mark.from, mark.to)
   );
-  const mark = marks.find((/** @type {Mark} */ { key }) => key === open);
+  const { mark, starts } = openLines(state);
+  for (const start of starts) ranges.push(Decoration.line({ class: "cm-shown" }).range(start));
   if (mark) {
-    const last = state.doc.lineAt(mark.end);
-    for (let number = state.doc.lineAt(mark.from).number; number <= last.number; number++) {
-      ranges.push(Decoration.line({ class: "cm-shown" }).range(state.doc.line(number).from));
-    }
-    ranges.push(Decoration.widget({ widget: new NoteSlot(mark.key), block: true, side: 1 }).range(last.to));
+    const below = Decoration.widget({ widget: new NoteSlot(mark.key), block: true, side: 1 });
+    ranges.push(below.range(state.doc.lineAt(mark.end).to));
   }
   return Decoration.set(ranges, true);
 }
@@ -132,6 +157,10 @@ function decorations(state) {
 export function marks(onOpen) {
   return [
     shownField,
+    gutterLineClass.compute(
+      [shownField, "doc"],
+      (/** @type {any} */ state) => RangeSet.of(openLines(state).starts.map((start) => shownLine.range(start)), true),
+    ),
     gutter({
       class: "cm-places",
       lineMarker: (/** @type {any} */ view, /** @type {any} */ line) => {
