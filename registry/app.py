@@ -84,6 +84,8 @@ def create_app(
         if owned:
             await asyncio.to_thread(node.start)
             put_rules_in_force(settings, node, guard)
+        if beside is not None:
+            beside.attach(app, asyncio.get_running_loop())
         posting = asyncio.create_task(webhooks.run()) if settings.webhook_urls else None
         try:
             yield

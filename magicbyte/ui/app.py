@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from urllib.parse import unquote
 
 import orjson
 from starlette.responses import Response
@@ -18,12 +17,12 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.security.tls.context import client_context
 from magicbyte.ui import errors
-from magicbyte.ui.caller import client_of_sender
-from magicbyte.ui.decode import decode_routes
+from magicbyte.ui.decode import OpenClient, decode_routes
 from magicbyte.ui.files import File, Files
+from magicbyte.ui.inside import Inside
+from magicbyte.ui.paths import FOLDER, FRONT, path_below, path_of_rest
 from magicbyte.ui.rest import Upstream
 
-_FOLDER = "/ui/"
 #: What the page may do in a browser: load its own files, and send requests to its own server.
 _POLICY = b"; ".join(
     (
@@ -40,34 +39,34 @@ _POLICY = b"; ".join(
     )
 )
 _HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
-#: The resources of the REST proxy that the page uses.
-_OF_REST = frozenset(("topics", "brokers", "consumers", "v3"))
 _READS = frozenset(("GET", "HEAD"))
 
 
 def beside(settings: PageSettings) -> Beside:
-    """The page's routes, for the server whose API the page shows."""
-    page = Page(settings, registry_base="../")
-    return Beside(page.rows(), front=_FOLDER.removeprefix("/"), close=page.close)
+    """The page's routes, for the registry that the page shows."""
+    inside = Inside()
+    page = Page(settings, registry_base="../", open_client=inside.client)
+    return Beside(page.rows(), front=FRONT, attach=inside.attach, close=page.close)
 
 
 class Page:
     """The handlers of the page's routes."""
 
-    def __init__(self, settings: PageSettings, *, registry_base: str) -> None:
+    def __init__(self, settings: PageSettings, *, registry_base: str, open_client: OpenClient) -> None:
         """Read the files.
 
         Args:
             settings: The name of the page, what it may change, and the REST proxy behind it.
             registry_base: The registry's address relative to `/ui/`.
+            open_client: Makes the client through which a request's messages are decoded and encoded.
         """
         self._files = Files()
-        self._is_read_only = settings.page_read_only
+        self._settings = settings
         self._rest: Upstream | None = None
         if settings.rest_url:
             tls = partial(client_context, settings, shows_certificate=False)
             self._rest = Upstream("REST proxy", settings.rest_url, tls)
-        self._helpers = decode_routes(client_of_sender)
+        self._helpers = decode_routes(open_client)
         self._config = orjson.dumps(
             {
                 "name": settings.page_name,
@@ -82,19 +81,21 @@ class Page:
 
     def rows(self) -> tuple[Row, ...]:
         """The routes; the files and the configuration need no sign-in, because they contain no data."""
-        rest = partial(Row, access=SIGNED_IN, handler=self.rest, media_types=_json, has_deadline=False)
-        path = f"{_FOLDER}rest/{{path:path}}"
-        helper = partial(Row, "POST", access=SIGNED_IN, handler=self.helper, media_types=_json, has_deadline=False)
+        rest = partial(Row, access=SIGNED_IN, handler=self.rest, media_types=json_errors, has_deadline=False)
+        path = f"{FOLDER}rest/{{path:path}}"
+        helper = partial(
+            Row, "POST", access=SIGNED_IN, handler=self.helper, media_types=json_errors, has_deadline=False
+        )
         return (
-            Row("GET", "/ui", "getPage", OPEN, self.file, _json, page_policy=_POLICY),
-            Row("GET", f"{_FOLDER}{{path:path}}", "getPageFile", OPEN, self.file, _json, page_policy=_POLICY),
-            Row("GET", f"{_FOLDER}config.json", "getPageConfig", OPEN, self.config, _json, page_policy=_POLICY),
+            Row("GET", "/ui", "getPage", OPEN, self.file, json_errors, page_policy=_POLICY),
+            Row("GET", f"{FOLDER}{{path:path}}", "getPageFile", OPEN, self.file, json_errors, page_policy=_POLICY),
+            Row("GET", f"{FOLDER}config.json", "getPageConfig", OPEN, self.config, json_errors, page_policy=_POLICY),
             rest("GET", path, "readFromRestProxy"),
             rest("POST", path, "postToRestProxy"),
             rest("DELETE", path, "deleteFromRestProxy"),
-            helper(f"{_FOLDER}decode", "decodeMessages"),
-            helper(f"{_FOLDER}encode", "encodeMessages"),
-            helper(f"{_FOLDER}example", "makeExampleMessage"),
+            helper(f"{FOLDER}decode", "decodeMessages"),
+            helper(f"{FOLDER}encode", "encodeMessages"),
+            helper(f"{FOLDER}example", "makeExampleMessage"),
         )
 
     async def close(self) -> None:
@@ -104,10 +105,10 @@ class Page:
 
     async def file(self, request: Request) -> Response:
         """A file of the page; index.html for the URLs of the page itself."""
-        path = _path_of(request)
+        path = path_below(request)
         if path is None:
             # Links of the page are relative to its folder.
-            return Response(status_code=303, headers={"Location": _FOLDER.removeprefix("/")})
+            return Response(status_code=303, headers={"Location": FRONT})
         file = self._files.find(path)
         if file is not None:
             return _answer(request, file)
@@ -121,7 +122,7 @@ class Page:
 
     async def helper(self, request: Request) -> Response:
         """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""
-        name = (_path_of(request) or "").partition("/")[0]
+        name = (path_below(request) or "").partition("/")[0]
         answer = await self._helpers[name](request.scope, await request.body())
         return Response(answer.body, answer.status, media_type="application/json")
 
@@ -132,39 +133,26 @@ class Page:
             ApiError: 403 for writes if the page may only read, 404 without a REST proxy and for other resources, 502
                 and 504 if the proxy does not answer.
         """
-        path = (_path_of(request) or "").removeprefix("rest")
-        segments = path.split("/")[1:]
-        if segments[0] not in _OF_REST or _leads_elsewhere(segments):
-            raise NOT_FOUND()
+        path = path_of_rest(request)
         if self._rest is None:
             raise errors.NO_REST_PROXY()
-        if self._is_read_only and request.method not in _READS:
-            raise errors.READ_ONLY()
+        require_writable(request, self._settings)
         return await self._rest.pass_on(request, path)
 
 
-def _json(request: Request) -> None:
-    """Let errors be JSON; the handlers set the media types of other answers."""
-    request.media_type = "application/json"
-
-
-def _path_of(request: Request) -> str | None:
-    """The request's path below `/ui/` as it was sent; None for `/ui` itself.
+def require_writable(request: Request, settings: PageSettings) -> None:
+    """Refuse a write if the page may only read.
 
     Raises:
-        ApiError: 404 if the path begins with something else, such as a context of the registry.
+        ApiError: 403.
     """
-    path: str = request.scope["raw_path"].partition(b"?")[0].decode("latin-1")
-    if path == _FOLDER.removesuffix("/"):
-        return None
-    if not path.startswith(_FOLDER):
-        raise NOT_FOUND()
-    return path.removeprefix(_FOLDER)
+    if settings.page_read_only and request.method not in _READS:
+        raise errors.READ_ONLY()
 
 
-def _leads_elsewhere(segments: list[str]) -> bool:
-    """Whether a server that resolves dot segments would find another resource."""
-    return any(unquote(segment) in (".", "..") for segment in segments)
+def json_errors(request: Request) -> None:
+    """Let errors be JSON; the handlers set the media types of other answers."""
+    request.media_type = "application/json"
 
 
 def _answer(request: Request, file: File) -> Response:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from magicbyte.http.asgi import Scope, header
+from magicbyte.http.asgi import ASGIApp, Scope, header
 from magicbyte.http.routing.rows import Row
 
 
@@ -16,11 +17,14 @@ class Beside:
     Attributes:
         rows: The routes.
         front: The path, relative to the server's root, that a browser is sent to when somebody opens the root.
+        attach: Called when the server starts, with the application, to which the handlers may send requests, and its
+            event loop.
         close: Called when the server stops.
     """
 
     rows: Sequence[Row]
     front: str
+    attach: Callable[[ASGIApp, AbstractEventLoop], None]
     close: Callable[[], Awaitable[None]]
 
 
