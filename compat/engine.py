@@ -6,8 +6,9 @@ The order and the texts of the messages are those of Confluent's Schema Registry
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from compat.budget import Budget, TooMuchWork
 from compat.difference import NEVER, Difference, Incomparable, Judged, Rule
@@ -41,6 +42,8 @@ NOT_COMPARABLE = Rule(
 _CHARACTERS_A_STEP = 8
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,21 +181,64 @@ def check(
     Raises:
         TooMuchWork: The check exceeds the given budget.
     """
+    newest = Comparison(new, previous[-1], level, policy) if previous and level.directions else None
+    compared = ((version, compare(new, version, level, policy, budget)) for version in selected(previous, level))
+    messages, findings = judge(
+        compared,
+        level,
+        validate_fields=validate_fields,
+        reserved_messages=reserved_messages,
+        every_version=every_version,
+    )
+    return Verdict(messages, findings, newest=newest)
+
+
+def selected(previous: Sequence[T], level: Level) -> Iterator[T]:
+    """The items of `previous` that a level compares with, newest first; `previous` has the oldest first."""
+    if level.directions:
+        yield from reversed(previous if level.transitive else previous[-1:])
+
+
+def judge(
+    compared: Iterable[tuple[Previous, Sequence[Finding]]],
+    level: Level,
+    *,
+    validate_fields: bool,
+    reserved_messages: Sequence[str],
+    every_version: bool,
+) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
+    """The messages and findings of a verdict; the arguments are those of `check`.
+
+    Args:
+        compared: The versions that the level selects, newest first, with their findings in the level's directions.
+        level: The level.
+        validate_fields: The setting of that name.
+        reserved_messages: The messages that come first.
+        every_version: Whether to continue after the first incompatible version.
+    """
     messages = list(reserved_messages)
     findings: list[Finding] = []
-    newest = Comparison(new, previous[-1], level, policy) if previous and level.directions else None
-    if level.directions:
-        for version in reversed(previous if level.transitive else previous[-1:]):
-            version_findings = list(_compare(new, version, level, policy, budget))
-            findings += version_findings
-            if version_findings:
-                messages += _version_messages(version_findings, version, level)
-                if not every_version:
-                    break
+    for version, version_findings in compared:
+        findings += version_findings
+        if version_findings:
+            messages += _version_messages(version_findings, version, level)
+            if not every_version:
+                break
     if messages:
         flag = str(validate_fields).lower()
         messages.append(f"{{validateFields: '{flag}', compatibility: '{level.name}'}}")
-    return Verdict(tuple(messages), tuple(findings), newest=newest)
+    return tuple(messages), tuple(findings)
+
+
+def compare(
+    new: ParsedSchema, previous: Previous, level: Level, policy: Policy, budget: Budget | None
+) -> Sequence[Finding]:
+    """What breaks between a new schema and one earlier version, in the directions of a level; see `check`.
+
+    Raises:
+        TooMuchWork: The comparison exceeds the given budget.
+    """
+    return list(_compare(new, previous, level, policy, budget))
 
 
 def reserved_field_messages(new: ParsedSchema, reserved: str | None, previous_reserved: str | None) -> list[str]:
@@ -280,7 +326,7 @@ def _special_message(difference: Difference) -> str:
     return difference.fill(difference.rule.description, "", "")
 
 
-def _version_messages(findings: list[Finding], previous: Previous, level: Level) -> Iterator[str]:
+def _version_messages(findings: Sequence[Finding], previous: Previous, level: Level) -> Iterator[str]:
     yield from (finding.message for finding in findings)
     # With two directions, the reference appends the earlier version only to the messages of the last direction.
     last = [finding for finding in findings if finding.direction is level.directions[-1]]

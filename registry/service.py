@@ -21,6 +21,7 @@ from registry.cluster.committer import Command
 from registry.cluster.handover import Handover
 from registry.cluster.node import Node, Status
 from registry.decide import Decision, Question, Terms, Unanswered
+from registry.feed.kept_bodies import KeptBodies
 from registry.feed.searches import Searching
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.offload.answering import Answering, WorkLeft
@@ -101,6 +102,7 @@ class Registry:
         self._handover = Handover()
         self.answering = Answering()
         self.searching = Searching(self.answering)
+        self.kept_bodies = KeptBodies()
         #: The thread that makes long lists, one at a time.
         self.lists = ThreadPoolExecutor(1, thread_name_prefix="lists")
 

@@ -48,6 +48,16 @@ class Selection:
         """The versions by id, in the form for workers."""
         return {version.id: version.sent for version in self.versions}
 
+    @property
+    def readable_ids(self) -> tuple[int, ...]:
+        """The ids of the versions that records can be read with."""
+        return tuple(version.id for version in self.versions if version.refusal is None)
+
+    @property
+    def refusals(self) -> Mapping[int, str]:
+        """The reasons why records of the other versions cannot be read, by id."""
+        return {version.id: version.refusal for version in self.versions if version.refusal is not None}
+
 
 def select_versions(
     *,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from compat.schema import Reference
@@ -24,6 +26,8 @@ from registry.state.resolve import missing_reference
 
 _GLOBAL_SETTINGS = str(SubjectName(GLOBAL_CONTEXT, ""))
 _NOT_AUTHORIZED = "Not authorized"
+#: The epochs of rules begin anew in each process.
+_PROCESS = secrets.token_bytes(16)
 
 
 class Rights:
@@ -42,6 +46,8 @@ class Rights:
             address: The sender's address.
         """
         self._authorizer = authorizer
+        # Read the epoch first: the stamp may be older than the rules, but never newer.
+        self._epoch = authorizer.epoch
         self._rules = authorizer.rules
         self._group_id = group_id
         self._principal = principal
@@ -50,6 +56,13 @@ class Rights:
     def now(self) -> Rights:
         """Return the rights by the rules in force now."""
         return Rights(self._authorizer, self._group_id, self._principal, self._address)
+
+    @property
+    def stamp(self) -> str:
+        """A text that changes with the principal and the rules, for ETags; another process has another one."""
+        address = self._address if self._rules.has_hosts else ""
+        parts = "\n".join((str(self._epoch), address, self._principal.key))
+        return blake2b(parts.encode(), key=_PROCESS, digest_size=12).hexdigest()
 
     @property
     def author(self) -> Author:

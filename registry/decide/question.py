@@ -94,7 +94,7 @@ class Question(Struct, frozen=True):
         return self._job(view, self.source.text(view), latest, MAX_STEPS, MOST_DEPENDENCIES)
 
     def little_job(self, view: View, most_steps: int) -> Job | None:
-        """The job if it takes little work, otherwise None; a job with explanations always takes more.
+        """The job if it takes little work, otherwise None; explanations and all versions always take more.
 
         Args:
             view: The view that resolves references.
@@ -103,7 +103,7 @@ class Question(Struct, frozen=True):
         Raises:
             InvalidSchema: A reference leads nowhere.
         """
-        if isinstance(self.task, Judge) and self.task.explain:
+        if isinstance(self.task, Judge) and (self.task.explain or self.task.every):
             return None
         try:
             text = self.source.text(view, _FEW_REFERENCES)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from compat.engine import selected
 from compat.level import LEVELS, Policy
 from registry import errors
 from registry.decide.decision import Decision, Terms, require_valid_rules, tombstone
@@ -146,6 +147,7 @@ def judge(
     versions: Sequence[Version] | None = None,
     *,
     explain: bool = False,
+    every: bool = False,
 ) -> Compared:
     """Judge whether a candidate is compatible with the versions of a subject, at the config's level.
 
@@ -157,6 +159,7 @@ def judge(
         terms: The server's terms.
         versions: The versions to compare with, by number; None for all live ones.
         explain: Whether to explain incompatibilities.
+        every: Whether to compare with all versions in both directions, in addition to the level's verdict.
 
     Raises:
         ApiError: The comparison takes too much work.
@@ -174,10 +177,10 @@ def judge(
     if validate_fields:
         before = earlier[-1].content.metadata if earlier else None
         reserved = _property(candidate.content.metadata, RESERVED_PROPERTY), _property(before, RESERVED_PROPERTY)
-    compared = tuple(earlier if level.transitive else earlier[-1:]) if level.directions else ()
+    compared = tuple(earlier) if every else tuple(selected(earlier, level))[::-1]
     if not compared and reserved == (None, None):
         return Compared()
-    task = Judge(level.name, policy, validate_fields, reserved, explain)
+    task = Judge(level.name, policy, validate_fields, reserved, explain, every)
     question = Question(candidate.source, task, earlier=compared, moved=view.references_moved)
     verdict = terms.ask(view, question, Compared)
     if config.compatibility_policy == LOGICAL_POLICY and compared:

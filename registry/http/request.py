@@ -249,6 +249,20 @@ def number(request: Request, name: str, default: int) -> int:
     return int(raw)
 
 
+def bounded_number(request: Request, name: str, default: int, *, least: int, most: int) -> int:
+    """An integer query parameter of a route that the reference does not have.
+
+    Raises:
+        ApiError: 400 if it is not a number within the bounds.
+    """
+    raw = request.query_params.get(name, "").strip()
+    if not raw:
+        return default
+    if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw) or not least <= int(raw) <= most:
+        raise errors.INVALID_PARAMETER(detail=f"{name} must be a number from {least} to {most}, not {raw[:40]!r}")
+    return int(raw)
+
+
 def page(request: Request, items: list[Any], kind: ListKind) -> list[Any]:
     """The part of a list that `offset` and `limit` select, within the settings' limits for lists of a kind."""
     first, end = page_bounds(request, kind)

@@ -8,7 +8,18 @@ from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Re
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from registry.http.answers import negotiated, negotiated_lines, unnegotiated
 from registry.http.request import RegistryRow
-from registry.http.routes import access_rules, compatibility, extensions, schemas, server, settings, subjects, transfer
+from registry.http.routes import (
+    access_rules,
+    compatibility,
+    events,
+    overview,
+    schemas,
+    search,
+    server,
+    settings,
+    subjects,
+    transfer,
+)
 from registry.service import WriteTexts
 
 _SUBJECT, _REGISTRY = partial(Access, resource=Resource.SUBJECT), partial(Access, resource=Resource.REGISTRY)
@@ -101,13 +112,14 @@ ROWS: tuple[Row, ...] = (
     _delete("/mode/{subject}", "deleteSubjectMode", _CHANGE_SETTINGS, settings.delete_mode, write=_DELETE_MODE),
     _read("/contexts", "listContexts", _LIST, settings.list_contexts),
     _delete("/contexts/{context}", "deleteContext", _DELETE, settings.delete_context, write=_DELETE_CONTEXT),
-    _read("/search", "searchSchemas", _LIST_READABLE, extensions.search_schemas),
+    _read("/overview", "getOverview", _LIST, overview.get_overview),
+    _read("/search", "searchSchemas", _LIST_READABLE, search.search_schemas),
     Row(
         "GET",
         "/events",
         "followChanges",
         _LIST_READABLE,
-        extensions.follow_changes,
+        events.follow_changes,
         unnegotiated,
         has_deadline=False,
         streams=Streams.ANSWER,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -158,7 +159,10 @@ class KafkaWriter:
                     # Each report needs the GIL, which a busy event loop releases only after 5 ms.
                     on_delivery=on_delivery if index == final else None,
                 )
-            self._producer.flush(_TRANSACTION_SECONDS)
+            # Not flush: it goes on delivering after a fatal error, and Python calls back with the exception pending.
+            deadline = time.monotonic() + _TRANSACTION_SECONDS
+            while not reports and (left := deadline - time.monotonic()) > 0:
+                self._producer.poll(left)
             last = self._confirmed(reports)
             self._check_place(last, self.next_offset + final)
             committing = True

@@ -47,6 +47,7 @@ class Judge(Struct, frozen=True, tag=True):
         validate_fields: Whether `validateFields` is on.
         reserved: The reserved fields of the schema, and those of the previous version.
         explain: Explain each difference.
+        every: Compare with all versions in both directions, whatever the level is; the verdict is that of the level.
     """
 
     level: str
@@ -54,6 +55,7 @@ class Judge(Struct, frozen=True, tag=True):
     validate_fields: bool = False
     reserved: tuple[str | None, str | None] = (None, None)
     explain: bool = False
+    every: bool = False
 
 
 class EditTags(Struct, frozen=True, tag=True):
@@ -159,15 +161,26 @@ class Outlined(Struct, frozen=True, tag=True):
     fault: str = ""
 
 
+class VersionVerdict(Struct, frozen=True):
+    """Whether the schema reads the data of an earlier version, and whether that version reads the schema's data."""
+
+    version: int
+    backward: bool
+    forward: bool
+
+
 class Compared(Struct, frozen=True, tag=True):
     """The reference's messages, none if the schema is compatible, and explanations if the task has `explain`.
 
-    `notes` say how it was judged; in an error they follow the messages.
+    `notes` say how it was judged; in an error they follow the messages. With `every`, `versions` has all versions that
+    were compared, newest first, and `is_cut` tells whether older versions or explanations are left out.
     """
 
     messages: tuple[str, ...] = ()
     explanations: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    versions: tuple[VersionVerdict, ...] = ()
+    is_cut: bool = False
 
     @property
     def compatible(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from compat.budget import Budget
 from compat.engine import Previous, check, reserved_field_messages
 from compat.formats import FORMATS
 from compat.level import LEVELS
+from compat.matrix import compare_with_every
 from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from registry.offload.jobs import (
     Answer,
@@ -33,6 +35,7 @@ from registry.offload.jobs import (
     TagsFound,
     Task,
     Text,
+    VersionVerdict,
 )
 from registry.offload.parsing import Parser
 from registry.tags import FIELD, TAG_FORMATS
@@ -94,13 +97,17 @@ _FIELD_CHECKS: Mapping[str, Callable[[ParsedSchema], None]] = {
 def _judge(job: Job, task: Judge, parse: Parser, budget: Budget) -> Compared:
     new = _parsed(parse, job.text)
     budget.start_clock()
+    previous = [_previous(version, new.schema_type, parse) for version in job.earlier]
+    reserved_messages = reserved_field_messages(new, *task.reserved) if task.validate_fields else ()
+    if task.every:
+        return _judge_every(job, task, new, previous, reserved_messages, budget)
     verdict = check(
         new,
-        [_previous(version, new.schema_type, parse) for version in job.earlier],
+        previous,
         LEVELS[task.level],
         task.policy,
         validate_fields=task.validate_fields,
-        reserved_messages=reserved_field_messages(new, *task.reserved) if task.validate_fields else (),
+        reserved_messages=reserved_messages,
         budget=budget,
     )
     if verdict.compatible and job.is_cut:
@@ -108,6 +115,29 @@ def _judge(job: Job, task: Judge, parse: Parser, budget: Budget) -> Compared:
         budget.spend(budget.steps)
     explanations = verdict.explained(budget) if task.explain else ()
     return Compared(verdict.messages, tuple([explanation.to_json() for explanation in explanations]))
+
+
+def _judge_every(
+    job: Job,
+    task: Judge,
+    new: ParsedSchema,
+    previous: Sequence[Previous],
+    reserved_messages: Sequence[str],
+    budget: Budget,
+) -> Compared:
+    matrix = compare_with_every(new, previous, task.policy, budget)
+    if job.is_cut:
+        matrix = replace(matrix, is_cut=True)
+    verdict = matrix.verdict(
+        LEVELS[task.level], validate_fields=task.validate_fields, reserved_messages=reserved_messages
+    )
+    explanations, lacks_some = matrix.explained(budget) if task.explain else ((), False)
+    return Compared(
+        verdict.messages,
+        tuple([explanation.to_json() for explanation in explanations]),
+        versions=tuple(VersionVerdict(row.previous.version or 0, row.backward, row.forward) for row in matrix.rows),
+        is_cut=matrix.is_cut or lacks_some,
+    )
 
 
 def _previous(version: Earlier, schema_type: str, parse: Parser) -> Previous:

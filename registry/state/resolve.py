@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from enum import StrEnum
 from functools import lru_cache
 
 from compat.schema import Dependencies, Dependency, InvalidSchema, Reference, SchemaText
@@ -43,6 +44,15 @@ class TooManyReferences(InvalidSchema):
     """A schema with too many references, direct and indirect."""
 
 
+class Origin(StrEnum):
+    """The place where a setting that is in effect is set; SERVER is the default of this server."""
+
+    SUBJECT = "subject"
+    CONTEXT = "context"
+    GLOBAL = "global"
+    SERVER = "server"
+
+
 def settings_key(subject: str) -> str | None:
     """The key of the config and mode of a subject or context; None is the key of the global ones."""
     return None if subject in ("", f":{DEFAULT_CONTEXT}:") else subject
@@ -80,15 +90,37 @@ def _server_config(default_level: str) -> Config:
     return Config(compatibility_level=default_level)
 
 
+def level_in_effect(view: View, subject: str | None, default_level: str) -> tuple[str, Origin]:
+    """The level of `effective_config`, and where it is set."""
+    for key in (subject, context_key(subject), _GLOBAL_SUBJECT) if subject is not None else (None,):
+        config = view.config(key)
+        if config is not None:
+            level = config.compatibility_level
+            return (default_level, Origin.SERVER) if level is None else (level, origin_of(key))
+    return default_level, Origin.SERVER
+
+
 def effective_mode(view: View, subject: str | None) -> Mode:
     """The mode in effect for a subject, or globally for None: the subject's, its context's or the global context's."""
+    return mode_in_effect(view, subject)[0]
+
+
+def mode_in_effect(view: View, subject: str | None) -> tuple[Mode, Origin]:
+    """The mode of `effective_mode`, and where it is set."""
     if view.mode(None) == READONLY_OVERRIDE.name:
-        return READONLY_OVERRIDE
+        return READONLY_OVERRIDE, Origin.GLOBAL
     for key in (subject, *([context_key(subject)] if subject is not None else []), _GLOBAL_SUBJECT):
         name = view.mode(key)
         if name is not None:
-            return MODES[name]
-    return READWRITE
+            return MODES[name], origin_of(key)
+    return READWRITE, Origin.SERVER
+
+
+def origin_of(key: str | None) -> Origin:
+    """The place that settings with a key belong to; None is the key of the global ones."""
+    if key is None or key == _GLOBAL_SUBJECT:
+        return Origin.GLOBAL
+    return Origin.SUBJECT if parse_subject(key).name else Origin.CONTEXT
 
 
 def resolve_alias(view: View, subject: str) -> str:

@@ -1,4 +1,4 @@
-"""Avro decoded in columns: all messages of a batch, field by field, with array operations, to Arrow.
+"""Messages decoded in columns: all messages of a batch, field by field, with array operations, to Arrow.
 
 Broken messages, and schemas that are not read in columns, go to the decoder of single messages (`serdes.codec`), which
 gives the value or the reason. So this package only finds out which messages are sound.

@@ -50,7 +50,7 @@ def mapping(key: Read, value: Read, skip: Read, least: int, kind: pa.DataType | 
 
     def read(rows: Rows) -> pa.Array:
         offsets, items = _items(rows, find_one(skip), least, entry)
-        rows.mark_broken(_with_duplicate_key(offsets, items.field(0)))
+        rows.mark_broken(with_duplicate_key(offsets, items.field(0)))
         return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), items.field(0), items.field(1))
 
     return read
@@ -75,7 +75,8 @@ def _items(rows: Rows, find: Find, least: int, item: Read) -> tuple[Longs, pa.Ar
     return offsets, values
 
 
-def _with_duplicate_key(offsets: Longs, keys: pa.Array) -> Flags:
+def with_duplicate_key(offsets: Longs, keys: pa.Array) -> Flags:
+    """Whether each map has a key twice."""
     owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     numbers = keys.dictionary_encode().indices.to_numpy().astype(np.int64)
     _, first = np.unique(owners * (len(keys) + 1) + numbers, return_index=True)

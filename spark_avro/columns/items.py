@@ -34,8 +34,8 @@ def find_numbers(node: Node) -> Find | None:
     """The function that finds all items of a block at once; None unless items are varints or have a fixed width."""
     width = _width(node)
     if width is not None:
-        return _of_width(width)
-    return _varints if node.kind in _VARINTS else None
+        return find_of_width(width)
+    return find_varints if node.kind in _VARINTS else None
 
 
 def find_one(skip: Read) -> Find:
@@ -68,7 +68,7 @@ def find_all(rows: Rows, find: Find, least: int) -> Places:
             rest = np.zeros(len(rows), np.bool_)
             rest[which] = True
             rows.mark_broken(rest)
-            return _in_order(turns, counts)
+            return in_order(turns, counts)
         inside = rows.pick(which)
         places = find(inside, left[which])
         rows.put(which, inside)
@@ -78,41 +78,44 @@ def find_all(rows: Rows, find: Find, least: int) -> Places:
         which = which[~inside.broken]
 
 
-def _in_order(turns: list[tuple[Longs, Longs, Places]], counts: Longs) -> Places:
+def in_order(turns: list[tuple[Longs, Longs, Places]], counts: Longs) -> Places:
     """The places of all turns in order; a turn has its rows, the rows' earlier counts of items, and the places."""
     starts, ends = np.empty((2, counts.sum()), np.int64)
     first = np.cumsum(counts) - counts
     for which, before, places in turns:
-        order = np.repeat(first[which] + before, places.counts) + _ranks(places.counts)
+        order = np.repeat(first[which] + before, places.counts) + ranks(places.counts)
         starts[order], ends[order] = places.starts, places.ends
     return Places(starts, ends, counts)
 
 
-def _ranks(counts: Longs) -> Longs:
+def ranks(counts: Longs) -> Longs:
     """The numbers from 0 below each count."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _of_width(width: int) -> Find:
+def find_of_width(width: int) -> Find:
+    """The function that finds so many items of a width in bytes in each row."""
+
     def find(rows: Rows, left: Longs) -> Places:
-        starts = np.repeat(rows.at, left) + width * _ranks(left)
+        starts = np.repeat(rows.at, left) + width * ranks(left)
         rows.skip(width * left)
         return Places(starts, starts + width, left)
 
     return find
 
 
-def _varints(rows: Rows, left: Longs) -> Places:
+def find_varints(rows: Rows, left: Longs) -> Places:
+    """Finds so many varints in each row."""
     last_bytes, at = rows.buffer.last_bytes, rows.at
     first = np.searchsorted(last_bytes, at)
     # The padding has last bytes too, and lies beyond all rows.
     next_at = last_bytes[np.minimum(first + left, len(last_bytes)) - 1] + 1
     rows.skip(next_at - at)
     counts = np.where(rows.broken, 0, left)
-    ranks = _ranks(counts)
-    ends = last_bytes[np.repeat(first, counts) + ranks] + 1
+    number = ranks(counts)
+    ends = last_bytes[np.repeat(first, counts) + number] + 1
     starts = np.repeat(at, counts)
-    later = np.flatnonzero(ranks)
+    later = np.flatnonzero(number)
     starts[later] = ends[later - 1]
     return Places(starts, ends, counts)
 

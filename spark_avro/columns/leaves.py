@@ -125,7 +125,7 @@ def _plain(written: str, read: str, kind: pa.DataType) -> Present:
     if written in ("string", "bytes", "fixed") and kind in (pa.string(), pa.binary()):
         if written != "string" and kind == pa.binary():
             return lambda rows, content: binary(rows, content).cast(kind)
-        return lambda rows, content: _text(rows, content).cast(kind)
+        return lambda rows, content: text(rows, content).cast(kind)
     raise RowByRow
 
 
@@ -164,7 +164,8 @@ def binary(rows: Rows, content: Content) -> pa.Array:
     return pieces.take(pa.array(np.arange(0, len(bounds), 2)))
 
 
-def _text(rows: Rows, content: Content) -> pa.Array:
+def text(rows: Rows, content: Content) -> pa.Array:
+    """The texts of each row; a row is broken if its bytes are not UTF-8."""
     texts = binary(rows, content)
     try:
         return texts.cast(pa.string())

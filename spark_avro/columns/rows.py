@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Longs = npt.NDArray[np.int64]
+ULongs = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
 #: The bytes after the last message that may be read: a number is read as eight bytes at once, or as ten bytes.
@@ -49,7 +50,7 @@ class Buffer:
 
     def __init__(self, data: npt.NDArray[np.uint8]) -> None:
         self.data = data
-        self.words: npt.NDArray[np.uint64] = np.ndarray((len(data) - _WORD + 1,), "<u8", data, strides=(1,))
+        self.words: ULongs = np.ndarray((len(data) - _WORD + 1,), "<u8", data, strides=(1,))
 
     @cached_property
     def last_bytes(self) -> Longs:
@@ -103,6 +104,11 @@ class Rows:
         self.mark_broken(size.view(np.uint64) > (self.end - self.at).view(np.uint64))
 
     def integers(self) -> Longs:
+        """Reads the zigzag varint of each row, of up to 64 bits in up to ten bytes."""
+        value = self.varints()
+        return (value >> _ONE).view(np.int64) ^ -(value & _ONE).view(np.int64)
+
+    def varints(self) -> ULongs:
         """Reads the varint of each row, of up to 64 bits in up to ten bytes."""
         word = self.buffer.words[self.at]
         last = ~word & _MORE
@@ -116,9 +122,9 @@ class Rows:
         if longer.any():
             self._longer(longer, value, size)
         self.skip(size)
-        return (value >> _ONE).view(np.int64) ^ -(value & _ONE).view(np.int64)
+        return value
 
-    def _longer(self, longer: Flags, value: npt.NDArray[np.uint64], size: Longs) -> None:
+    def _longer(self, longer: Flags, value: ULongs, size: Longs) -> None:
         """Adds the ninth and the tenth byte for the rows whose varints have them."""
         ninth_at = self.at[longer] + _WORD
         data = self.buffer.data

@@ -38,12 +38,12 @@ class JsonPlan:
     @property
     def ids(self) -> Sequence[int]:
         """The ids whose records can be read."""
-        return tuple(version.id for version in self.chosen.versions if version.refusal is None)
+        return self.chosen.readable_ids
 
     @property
     def unreadable(self) -> Mapping[int, str]:
         """The reasons why records cannot be read, by id."""
-        return {version.id: version.refusal for version in self.chosen.versions if version.refusal is not None}
+        return self.chosen.refusals
 
     def parts(self, payload: Column) -> Decoded:
         """The parts of a payload decoded by this plan."""

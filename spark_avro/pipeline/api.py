@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_avro.pipeline.file.pipeline import Pipeline
-    from spark_avro.pipeline.running import RunResult
+    from spark_avro.pipeline.run.running import RunResult
 
 
 class DeclaredPipeline:
@@ -37,7 +37,7 @@ class DeclaredPipeline:
             PipelineError: a step, check or sink does not fit the columns.
             Failure: a batch failed; it is run again at the next start.
         """
-        from spark_avro.pipeline.running import Running  # noqa: PLC0415 - the file is read without Spark
+        from spark_avro.pipeline.run.running import Running  # noqa: PLC0415 - the file is read without Spark
 
         return Running(self.file, spark, adopt=adopt, until_caught_up=until_caught_up).run()
 

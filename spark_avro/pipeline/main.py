@@ -19,7 +19,7 @@ def main() -> int:
 
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipeline  # noqa: PLC0415
-    from spark_avro.pipeline.running import Running  # noqa: PLC0415
+    from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", metavar="FILE")

@@ -78,28 +78,27 @@ def message_type(message: Descriptor, path: str = "", inside: tuple[str, ...] = 
 
 def _field_type(field: FieldDescriptor, path: str, inside: tuple[str, ...]) -> spark.DataType:
     here = f"{path}.{field.name}" if path else field.name
-    entry = _map_entry(field)
+    entry = map_entry(field)
     if entry is not None:
         key, value = entry.fields_by_name["key"], entry.fields_by_name["value"]
         return spark.MapType(_one_type(key, here, inside), _one_type(value, here, inside))
     one = _one_type(field, here, inside)
-    return spark.ArrayType(one) if _is_repeated(field) else one
+    return spark.ArrayType(one) if is_repeated(field) else one
 
 
 def _one_type(field: FieldDescriptor, path: str, inside: tuple[str, ...]) -> spark.DataType:
     if field.message_type is None:
         return _SCALARS[field.type]
-    name = field.message_type.full_name
-    if name == _TIMESTAMP:
+    if is_timestamp(field.message_type):
         return spark.TimestampType()
-    if name in _WRAPPERS:
+    if is_wrapper(field.message_type):
         return _SCALARS[field.message_type.fields_by_name["value"].type]
     return message_type(field.message_type, path, inside)
 
 
 def to_spark(message: Descriptor) -> Change:
     """The function from a message to a dict of Spark's values; an unset field with presence is None."""
-    fields = [(field.name, _has_presence(field), _field_change(field)) for field in message.fields]
+    fields = [(field.name, has_presence(field), _field_change(field)) for field in message.fields]
 
     def change(value: Any) -> dict[str, Any]:
         return {
@@ -111,12 +110,12 @@ def to_spark(message: Descriptor) -> Change:
 
 
 def _field_change(field: FieldDescriptor) -> Change:
-    entry = _map_entry(field)
+    entry = map_entry(field)
     if entry is not None:
         inner = _one_change(entry.fields_by_name["value"])
         return lambda entries: {key: inner(entries[key]) for key in entries}
     one = _one_change(field)
-    return (lambda values: [one(value) for value in values]) if _is_repeated(field) else one
+    return (lambda values: [one(value) for value in values]) if is_repeated(field) else one
 
 
 def _one_change(field: FieldDescriptor) -> Change:
@@ -127,24 +126,35 @@ def _one_change(field: FieldDescriptor) -> Change:
         return Decimal
     if field.message_type is None:
         return lambda value: value
-    name = field.message_type.full_name
-    if name == _TIMESTAMP:
+    if is_timestamp(field.message_type):
         return lambda value: value.ToDatetime(tzinfo=UTC)
-    if name in _WRAPPERS:
+    if is_wrapper(field.message_type):
         inner = _one_change(field.message_type.fields_by_name["value"])
         return lambda value: inner(value.value)
     return to_spark(field.message_type)
 
 
-def _has_presence(field: FieldDescriptor) -> bool:
+def is_timestamp(message: Descriptor) -> bool:
+    """Whether a message is the well-known timestamp."""
+    return bool(message.full_name == _TIMESTAMP)
+
+
+def is_wrapper(message: Descriptor) -> bool:
+    """Whether a message is a well-known wrapper of a scalar."""
+    return message.full_name in _WRAPPERS
+
+
+def has_presence(field: FieldDescriptor) -> bool:
+    """Whether an unset field differs from one with the default value."""
     return bool(field.has_presence)
 
 
-def _is_repeated(field: FieldDescriptor) -> bool:
+def is_repeated(field: FieldDescriptor) -> bool:
+    """Whether a field has any number of values."""
     return bool(field.is_repeated)
 
 
-def _map_entry(field: FieldDescriptor) -> Descriptor | None:
+def map_entry(field: FieldDescriptor) -> Descriptor | None:
     """The message of a map's entries, or None if the field is not a map."""
     message = field.message_type
     return message if message is not None and message.GetOptions().map_entry else None

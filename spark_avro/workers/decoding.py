@@ -75,10 +75,10 @@ class Decoder:
         """The values of binary messages as an array of the type, and the error of each."""
         from spark_avro.columns import decode_batch  # noqa: PLC0415 - the driver has no use for it
 
-        return decode_batch(messages, kind, self._one, lambda schema_id: self._in_columns(schema_id, kind))
+        return decode_batch(messages, kind, self.decode, lambda schema_id: self._in_columns(schema_id, kind))
 
     def _in_columns(self, schema_id: int, kind: pa.DataType) -> Read | None:
-        """The reader of payloads in columns for an id, if there is one; errors with an id are reported by `_one`."""
+        """The reader of payloads in columns for an id, if there is one; errors with an id are reported by `decode`."""
         if self.make_columns is None:
             return None
         if schema_id not in self._columns:
@@ -95,7 +95,8 @@ class Decoder:
                 self._columns[schema_id] = None
         return self._columns[schema_id]
 
-    def _one(self, message: bytes | None) -> Outcome:
+    def decode(self, message: bytes | None) -> Outcome:
+        """The value of a single message, and the reason if it is broken."""
         if message is None:
             return None, None
         if message[:1] != b"\x00" or len(message) < wire.V0_SIZE:
@@ -257,12 +258,21 @@ class JsonMaker:
 
         return decode
 
+    def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:
+        """The reader in columns, which leaves refused and long messages to `decode`."""
+        from serdes.validation import JsonValidator  # noqa: PLC0415 - the driver has no use for it
+        from spark_avro.columns.json_texts import valid_texts  # noqa: PLC0415
+
+        validator = JsonValidator(writer.schema.text, writer.dependencies)
+        return valid_texts(validator.accepts, validator.longest, kind) if validator.longest >= 0 else None
+
 
 def json_decoder(schemas: Mapping[int, SentSchema], origin: str, ruled: Ruled | None, asked: Asked | None) -> Decoder:
     """A decoder of JSON Schema messages with validation."""
     # ValidationUnavailable is not among them: the message may be valid, so the task fails.
     errors = (ValueError, RecursionError)
-    return Decoder(JSON, schemas, JsonMaker(), errors, origin, ruled, asked)
+    maker = JsonMaker()
+    return Decoder(JSON, schemas, maker, errors, origin, ruled, asked, maker.columns)
 
 
 @dataclass(frozen=True)
@@ -290,6 +300,14 @@ class ProtobufMaker:
 
         return decode
 
+    def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:  # noqa: ARG002 - as above
+        """The reader in columns, if payloads can be read so."""
+        from spark_avro.columns.protobuf import behind_indexes, message_reader  # noqa: PLC0415
+        from spark_avro.protobuf.types import message_class  # noqa: PLC0415
+
+        read = message_reader(message_class(self.reader, self.message).DESCRIPTOR, kind)
+        return None if read is None else behind_indexes(read)
+
 
 def protobuf_decoder(
     schemas: Mapping[int, SentSchema],
@@ -302,5 +320,7 @@ def protobuf_decoder(
     """A decoder of Protobuf messages."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
-    errors = (DecodeError, SerdesError)
-    return Decoder(PROTOBUF, schemas, ProtobufMaker(reader, message), errors, origin, ruled, asked)
+    # ValueError for a timestamp outside of the years 1 to 9999, and for a proto2 string that is not UTF-8.
+    errors = (DecodeError, SerdesError, ValueError)
+    maker = ProtobufMaker(reader, message)
+    return Decoder(PROTOBUF, schemas, maker, errors, origin, ruled, asked, maker.columns)

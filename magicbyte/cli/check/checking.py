@@ -15,8 +15,8 @@ from compat.report.explain import explain
 from compat.report.finding import Finding as Broken
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier, Properties, Terms
-from magicbyte.cli.check.config.config import Config, Declaration
-from magicbyte.cli.check.config.patterns import matches
+from magicbyte.cli.check.config.config import Config
+from magicbyte.cli.check.declared import declare, expired
 from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding, Report, retained_together
 from magicbyte.cli.check.project.files import SchemaFile, invalid
 from magicbyte.cli.check.project.tree import Tree
@@ -71,9 +71,9 @@ class Checker:
         kept = [*prior, *cycles, *(finding for outcome in outcomes.values() for finding in outcome.findings)]
         findings = self._lend(kept, outcomes)
         selected = [finding for finding in findings if named is None or finding.file in named]
-        declared, open_ = _declare(sorted(selected, key=lambda finding: finding.order), self._config, today)
+        declared, open_ = declare(sorted(selected, key=lambda finding: finding.order), self._config, today)
         checked = [outcome.checked for outcome in outcomes.values() if outcome.checked is not None]
-        idle = tuple(_idle(self._config.declarations, findings, today))
+        idle = tuple(expired(self._config.declarations, findings, today))
         return Report(
             tuple(
                 sorted(
@@ -346,34 +346,3 @@ def _nearest(broken: Broken) -> Position | None:
     # The same number may have another meaning in the new text.
     places = (locate(broken.new, pointer) for pointer in around if not isinstance(pointer[-1], int))
     return next((place for place in places if place is not None), None)
-
-
-def _declare(findings: Iterable[Finding], config: Config, today: dt.date) -> tuple[list[Finding], list[Finding]]:
-    """Split findings into those that the configuration declares, and the others."""
-    declared, left = [], []
-    for finding in findings:
-        fitting = [declaration for declaration in config.declarations if _fits(declaration, finding)]
-        holding = [declaration for declaration in fitting if declaration.until >= today]
-        if holding:
-            declared.append(replace(finding, declared=f"{holding[0].reason} (until {holding[0].until})"))
-        elif fitting:
-            over = f"{finding.message} It was declared until {fitting[-1].until}, which is over."
-            left.append(replace(finding, message=over))
-        else:
-            left.append(finding)
-    return declared, left
-
-
-def _fits(declaration: Declaration, finding: Finding) -> bool:
-    return (
-        matches(declaration.rule, finding.rule)
-        and matches(declaration.subject, finding.subject or "")
-        and matches(declaration.path, finding.path)
-    )
-
-
-def _idle(declarations: Sequence[Declaration], findings: Sequence[Finding], today: dt.date) -> Iterator[str]:
-    for declaration in declarations:
-        if declaration.until < today and not any(_fits(declaration, finding) for finding in findings):
-            declared = f"the declared break {declaration.rule} of {declaration.subject}"
-            yield f"{declared} is over since {declaration.until}: take it out"

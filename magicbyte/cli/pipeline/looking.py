@@ -5,28 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from magicbyte.cli.pipeline.outcome import FINDINGS
 from magicbyte.cli.pipeline.session import pipeline_session, read_file
 
 if TYPE_CHECKING:
-    from spark_avro.pipeline.prepared import Prepared
+    from spark_avro.pipeline.run.prepared import Prepared
 
 
 def dry_run(options: argparse.Namespace) -> int:
     """Run the pipeline on the newest records, and write nothing; returns 100 if rows failed."""
     pipeline = read_file(options)
     with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
-        from spark_avro.pipeline.rehearsal import rehearse  # noqa: PLC0415
+        from spark_avro.pipeline.run.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
+        from spark_avro.pipeline.run.rehearsal import rehearse  # noqa: PLC0415
 
-        opened = open_pipeline(pipeline, spark)
-        try:
+        with closing(open_pipeline(pipeline, spark)) as opened:
             prepared = prepare(opened)
             rehearsal = rehearse(prepared, options.rows)
-        finally:
-            opened.close()
     for row in rehearsal.rows:
         print(json.dumps(row, default=_text, ensure_ascii=False))
     print(
@@ -45,11 +43,10 @@ def explain(options: argparse.Namespace) -> int:
     """Tell what the pipeline reads and writes, and what its sinks guarantee, and why."""
     pipeline = read_file(options)
     with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
-        from spark_avro.pipeline.rehearsal import plan_text  # noqa: PLC0415
+        from spark_avro.pipeline.run.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
+        from spark_avro.pipeline.run.rehearsal import plan_text  # noqa: PLC0415
 
-        opened = open_pipeline(pipeline, spark)
-        try:
+        with closing(open_pipeline(pipeline, spark)) as opened:
             prepared = prepare(opened)
             print(f"pipeline {pipeline.name}, checkpoint {pipeline.checkpoint}")
             for column, plans in opened.source.plans.items():
@@ -66,8 +63,6 @@ def explain(options: argparse.Namespace) -> int:
                 print(f"  lost or foreign checkpoint: {guarantee.lost_checkpoint}")
                 print(f"  shown by {guarantee.test}")
             print(plan_text(prepared))
-        finally:
-            opened.close()
     return 0
 
 

@@ -13,7 +13,7 @@ def status(options: argparse.Namespace) -> int:
     """Show the last batch, who runs the pipeline, and the lag of each partition."""
     pipeline = read_file(options)
     with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.progress import progress_of  # noqa: PLC0415 - with Spark
+        from spark_avro.pipeline.run.progress import progress_of  # noqa: PLC0415 - with Spark
 
         progress = progress_of(spark, pipeline)
     if options.output == "json":
@@ -35,7 +35,7 @@ def offsets(options: argparse.Namespace) -> int:
     """Show the offsets of the last finished batch, or write them to a consumer group."""
     pipeline = read_file(options)
     with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.progress import progress_of  # noqa: PLC0415 - with Spark
+        from spark_avro.pipeline.run.progress import progress_of  # noqa: PLC0415 - with Spark
 
         progress = progress_of(spark, pipeline)
     if options.group:

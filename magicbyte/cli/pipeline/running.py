@@ -24,8 +24,8 @@ def run(options: argparse.Namespace) -> int:
         pipeline = replace(pipeline, name=name, checkpoint=f"{pipeline.checkpoint}-{options.instance}")
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    from spark_avro.pipeline.metrics import PipelineMetrics  # noqa: PLC0415 - with Spark
-    from spark_avro.pipeline.running import Running  # noqa: PLC0415
+    from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
 
     metrics = PipelineMetrics(pipeline.name, options.metrics)
     with pipeline_session(pipeline, options.master) as spark:

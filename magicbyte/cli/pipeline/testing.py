@@ -25,7 +25,7 @@ def test(options: argparse.Namespace) -> int:
         raise Ended(BAD_USAGE, f"{options.cases}: no folder in it has records.jsonl")
     differing = 0
     with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.cases import CaseRunner  # noqa: PLC0415 - with Spark
+        from spark_avro.pipeline.run.cases import CaseRunner  # noqa: PLC0415 - with Spark
 
         runner = CaseRunner(spark, pipeline)
         for case in cases:

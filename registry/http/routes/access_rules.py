@@ -9,6 +9,7 @@ from functools import partial
 from starlette.responses import Response
 
 from magicbyte.http.errors import MALFORMED_BODY, METHOD_NOT_ALLOWED
+from magicbyte.http.representation import is_current
 from magicbyte.http.routing.request import Request
 from magicbyte.security.rights.rule import ALL, OPERATIONS, PATTERN_TYPES, PERMISSIONS, Rule, RuleError
 from magicbyte.security.rights.rule_json import FIELDS, rules_from_json, rules_to_json
@@ -33,7 +34,7 @@ async def list_rules(request: Request) -> Response:
     _author(request)
     parts, view, log_id = _filter(request), registry_of(request).node.view, registry_of(request).node.log_id
     etag = f'"{log_id}:{view.rules_offset}"'
-    if request.headers.get("if-none-match") == etag:
+    if is_current(request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers={"etag": etag})
     # Sorting thousands of rules takes long enough to delay other requests.
     rules = await asyncio.to_thread(rules_to_json, filter(partial(_is_like, parts), view.rules()))

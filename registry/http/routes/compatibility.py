@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
+from compat.level import LEVELS
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from registry import errors
@@ -49,10 +51,29 @@ async def check_against_all(request: Request) -> Response:
 async def _answer_verdict(request: Request, subject: str, versions: Sequence[Version]) -> Response:
     registry = registry_of(request)
     registration = await registration_of(request, subject)
-    verbose, explain = flag(request, "verbose"), flag(request, "explain")
-    view = registry.view
-    work = partial(_verdict, view, registration, versions, verbose=verbose, explain=explain)
+    work = partial(
+        _verdict,
+        registry.view,
+        registration,
+        versions,
+        level=_level_of(request),
+        verbose=flag(request, "verbose"),
+        explain=flag(request, "explain"),
+        every=flag(request, "every"),
+    )
     return answer(request, await registry.compute(work))
+
+
+def _level_of(request: Request) -> str | None:
+    """The level to judge at; None for the subject's.
+
+    Raises:
+        ApiError: 42203.
+    """
+    level = request.query_params.get("level", "").upper()
+    if level and level not in LEVELS:
+        raise errors.INVALID_COMPATIBILITY_LEVEL()
+    return level or None
 
 
 def _verdict(
@@ -61,20 +82,29 @@ def _verdict(
     versions: Sequence[Version],
     terms: Terms,
     *,
+    level: str | None,
     verbose: bool,
     explain: bool,
+    every: bool,
 ) -> dict[str, Any]:
     config = effective_config(view, registration.subject, terms.default_level)
+    if level is not None:
+        config = replace(config, compatibility_level=level)
     try:
         candidate = canonicalize(view, registration, config, terms, strict=True)
     except ApiError as error:
         if verbose and error.kind in _NO_SCHEMA:
             return {"is_compatible": False, "messages": [error.message]}
         raise
-    verdict = judge(view, registration.subject, candidate, config, terms, versions, explain=explain)
+    verdict = judge(view, registration.subject, candidate, config, terms, versions, explain=explain, every=every)
     value: dict[str, Any] = {"is_compatible": verdict.compatible}
     if verbose:
         value["messages"] = [*verdict.messages, *verdict.notes]
+    if every:
+        value["versions"] = [
+            {"version": row.version, "backward": row.backward, "forward": row.forward} for row in verdict.versions
+        ]
+        value["cut"] = verdict.is_cut
     if explain:
         value["explanations"] = list(verdict.explanations)
     return value

@@ -21,19 +21,26 @@ from registry.http.answers import answer, config_object, config_update_object
 from registry.http.bodies import body_of
 from registry.http.request import context_name, flag, page, registry_of, rights_of, settings_subject_of, write_of
 from registry.state.model import DEFAULT_CONTEXT, Config, context_of, subject_in
-from registry.state.resolve import effective_config, effective_mode
+from registry.state.resolve import Origin, effective_config, level_in_effect, mode_in_effect, origin_of
 
 
 async def get_config(request: Request) -> Response:
     """Return the config of a subject or context; with defaultToGlobal, its effective config."""
     registry, subject = registry_of(request), settings_subject_of(request)
-    default = registry.terms.default_level
     if subject is None or flag(request, "defaultToGlobal"):
-        return answer(request, config_object(effective_config(registry.view, subject, default)))
-    config = await registry.find(lambda view: view.config(subject))
-    if config is None:
+        default = registry.terms.default_level
+        config = effective_config(registry.view, subject, default)
+        origin = level_in_effect(registry.view, subject, default)[1]
+        return answer(request, config_object(config) | _origin(request, origin))
+    own_config = await registry.find(lambda view: view.config(subject))
+    if own_config is None:
         raise errors.SUBJECT_CONFIG_NOT_FOUND(subject=subject)
-    return answer(request, config_object(config))
+    return answer(request, config_object(own_config) | _origin(request, origin_of(subject)))
+
+
+def _origin(request: Request, origin: Origin) -> dict[str, str]:
+    """The member that tells where the level or the mode is set, if the request wants it."""
+    return {"origin": origin.value} if flag(request, "origin") else {}
 
 
 async def put_config(request: Request) -> Response:
@@ -59,11 +66,12 @@ async def get_mode(request: Request) -> Response:
     """Return the mode of a subject or context; with defaultToGlobal, its effective mode."""
     registry, subject = registry_of(request), settings_subject_of(request)
     if subject is None or flag(request, "defaultToGlobal"):
-        return answer(request, {"mode": effective_mode(registry.view, subject).name})
-    mode = await registry.find(lambda view: view.mode(subject))
-    if mode is None:
+        mode, origin = mode_in_effect(registry.view, subject)
+        return answer(request, {"mode": mode.name} | _origin(request, origin))
+    own_mode = await registry.find(lambda view: view.mode(subject))
+    if own_mode is None:
         raise errors.SUBJECT_MODE_NOT_FOUND(subject=subject)
-    return answer(request, {"mode": mode})
+    return answer(request, {"mode": own_mode} | _origin(request, origin_of(subject)))
 
 
 async def put_mode(request: Request) -> Response:

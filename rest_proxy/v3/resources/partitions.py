@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from starlette.responses import Response
 
@@ -44,11 +45,15 @@ async def get(call: Call) -> Response:
     return answer(_item(call, topic, partition))
 
 
-async def partition_of(call: Call) -> tuple[Topic, Partition]:
+async def partition_of(call: Call, missing: Callable[[], ApiError] = NOT_FOUND) -> tuple[Topic, Partition]:
     """The topic and partition that the path names.
 
+    Args:
+        call: The request.
+        missing: Makes the error if the topic has no such partition.
+
     Raises:
-        ApiError: UNKNOWN_TOPIC_OR_PARTITION; NOT_FOUND if the topic has no such partition.
+        ApiError: NOT_FOUND if the path has no number; UNKNOWN_TOPIC_OR_PARTITION; that of `missing`.
     """
     name, number = call.segment("topic"), call.integer("partition")
     try:
@@ -61,15 +66,12 @@ async def partition_of(call: Call) -> tuple[Topic, Partition]:
     for partition in topic.partitions:
         if partition.number == number:
             return topic, partition
-    raise NOT_FOUND()
+    raise missing()
 
 
 async def offset(call: Call) -> Response:
     """The offsets of one partition."""
-    try:
-        topic, partition = await partition_of(call)
-    except ApiError as error:
-        raise PARTITION_NOT_FOUND() if error.kind is NOT_FOUND else error from None
+    topic, partition = await partition_of(call, PARTITION_NOT_FOUND)
     (offsets_item,) = await _offset_items(call, topic, [partition])
     return answer(offsets_item)
 

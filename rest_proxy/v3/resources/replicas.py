@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from starlette.responses import Response
 
 from magicbyte.http.errors import NOT_FOUND
-from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import topics
 from rest_proxy.admin.topics import Partition, Topic
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
@@ -17,14 +18,9 @@ from rest_proxy.v3.resources.partitions import partition_of
 
 async def list_all(call: Call) -> Response:
     """A partition's replicas in the order of assignment."""
-    try:
-        topic, partition = await partition_of(call)
-    except ApiError as error:
-        if error.kind is not NOT_FOUND:
-            raise
-        name, number = call.segment("topic"), call.integer("partition")
-        text = f"Partition {number} of topic {name} could not be found on cluster {call.cluster_id}."
-        raise NOT_FOUND_BECAUSE(detail=text) from None
+    name, number = call.segment("topic"), call.integer("partition")
+    text = f"Partition {number} of topic {name} could not be found on cluster {call.cluster_id}."
+    topic, partition = await partition_of(call, partial(NOT_FOUND_BECAUSE, detail=text))
     url = call.links.url("topics", topic.name, "partitions", partition.number, "replicas")
     items = [_item(call, topic, partition, broker) for broker in partition.replicas]
     return answer(collection("KafkaReplica", url, items))

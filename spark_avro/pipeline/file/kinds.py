@@ -1,4 +1,4 @@
-"""The kinds of values that settings have: each reads a node, and says in JSON Schema and in words what it takes."""
+"""The kinds of single values in settings: each reads a node, and says in JSON Schema and in words what it takes."""
 
 from __future__ import annotations
 
@@ -73,12 +73,29 @@ def shown(node: Node, path: str) -> str:
     return "this value" if is_secret(path.rpartition(".")[2]) else hide_user_info(repr(node.raw))
 
 
+class ScalarKind(Kind):
+    """What a setting of one value takes; by default any value but null."""
+
+    def takes(self, node: Node) -> bool:
+        return isinstance(node, ScalarNode) and node.value is not None
+
+    def read(self, node: Node, reading: Reading, path: str) -> Any:
+        if not self.takes(node):
+            return self.wrong(node, reading, path)
+        assert isinstance(node, ScalarNode)
+        return BROKEN if node.value is UNRESOLVED else self.read_scalar(node, reading, path)
+
+    @abstractmethod
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
+        """The value of a node that this kind takes, whose placeholders are resolved; BROKEN after a finding."""
+
+
 #: What stands for a value that is not in the file.
 _PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
 
 
 @dataclass(frozen=True)
-class Scalar(Kind):
+class Scalar(ScalarKind):
     """A scalar that a function converts; the function raises ValueError with the problem.
 
     Attributes:
@@ -104,12 +121,7 @@ class Scalar(Kind):
             isinstance(node.value, self.types) and (bool in self.types or not isinstance(node.value, bool))
         )
 
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not self.takes(node):
-            return self.wrong(node, reading, path)
-        assert isinstance(node, ScalarNode)
-        if node.value is UNRESOLVED:
-            return BROKEN
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
         try:
             return self.convert(node.value)
         except ValueError as error:
@@ -239,7 +251,7 @@ def null() -> Scalar:
 
 
 @dataclass(frozen=True)
-class SqlText(Kind):
+class SqlText(ScalarKind):
     """SQL, as Sql with its place; without Spark only quotes, brackets and emptiness are checked."""
 
     role: SqlRole
@@ -248,15 +260,7 @@ class SqlText(Kind):
     def words(self) -> str:
         return self.role.value
 
-    def takes(self, node: Node) -> bool:
-        return isinstance(node, ScalarNode) and node.value is not None
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not self.takes(node):
-            return self.wrong(node, reading, path)
-        assert isinstance(node, ScalarNode)
-        if node.value is UNRESOLVED:
-            return BROKEN
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
         sql = node.raw if isinstance(node.value, bool | int | float) else str(node.value)
         problem = syntax_error(sql)
         if problem is not None:
@@ -269,22 +273,14 @@ class SqlText(Kind):
 
 
 @dataclass(frozen=True)
-class PathText(Kind):
+class PathText(ScalarKind):
     """The path of a field, as FieldPath: dots into structs, backquotes around names with other characters."""
 
     @property
     def words(self) -> str:
         return "the path of a field such as passenger.email"
 
-    def takes(self, node: Node) -> bool:
-        return isinstance(node, ScalarNode) and node.value is not None
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not self.takes(node):
-            return self.wrong(node, reading, path)
-        assert isinstance(node, ScalarNode)
-        if node.value is UNRESOLVED:
-            return BROKEN
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
         try:
             return FieldPath(parse_path(str(node.value)), node.place, path)
         except PathError as error:
@@ -292,103 +288,3 @@ class PathText(Kind):
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string"}
-
-
-@dataclass(frozen=True)
-class ListOf(Kind):
-    """A list, as a tuple; with `or_one`, a single value means a list with this value."""
-
-    item: Kind
-    least: int = 0
-    or_one: bool = False
-
-    @property
-    def words(self) -> str:
-        plural = f"a list, each {self.item.words}"
-        return f"{self.item.words}, or a list" if self.or_one else plural
-
-    def takes(self, node: Node) -> bool:
-        return isinstance(node, ListNode) or (self.or_one and self.item.takes(node))
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not isinstance(node, ListNode):
-            if not self.or_one:
-                return self.wrong(node, reading, path)
-            value = self.item.read(node, reading, path)
-            return value if value is BROKEN else (value,)
-        if len(node.items) < self.least:
-            return reading.report(node.place, path, f"must have at least {self.least} entries")
-        values = [self.item.read(item, reading, f"{path}[{number}]") for number, item in enumerate(node.items)]
-        return BROKEN if BROKEN in values else tuple(values)
-
-    def json_schema(self) -> dict[str, Any]:
-        item = self.item.json_schema()
-        many = {"type": "array", "items": item} | ({"minItems": self.least} if self.least else {})
-        return {"anyOf": [item, many]} if self.or_one else many
-
-
-@dataclass(frozen=True)
-class MapOf(Kind):
-    """A mapping whose keys are names of the user's; `key` reads them, such as paths of fields."""
-
-    item: Kind
-    key: Kind | None = None
-    least: int = 0
-
-    @property
-    def words(self) -> str:
-        key = "name" if self.key is None else self.key.words
-        return f"a mapping from {key} to {self.item.words}"
-
-    def takes(self, node: Node) -> bool:
-        return isinstance(node, MapNode)
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not isinstance(node, MapNode):
-            return self.wrong(node, reading, path)
-        if len(node.entries) < self.least:
-            return reading.report(node.place, path, "must not be empty")
-        values: dict[Any, Any] = {}
-        for name, entry in node.entries.items():
-            key: Any = name
-            if self.key is not None:
-                key = self.key.read(ScalarNode(entry.key, name, name, lambda _: node.place), reading, path)
-            values[key] = self.item.read(entry.node, reading, f"{path}.{name}")
-        return BROKEN if BROKEN in values or BROKEN in values.values() else values
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "object", "additionalProperties": self.item.json_schema()}
-
-
-@dataclass(frozen=True)
-class Either(Kind):
-    """One of several kinds, told apart by the node's shape: the first that takes it."""
-
-    kinds: tuple[Kind, ...]
-
-    @property
-    def words(self) -> str:
-        return " or ".join(kind.words for kind in self.kinds)
-
-    def takes(self, node: Node) -> bool:
-        return any(kind.takes(node) for kind in self.kinds)
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        for kind in self.kinds:
-            if kind.takes(node):
-                return kind.read(node, reading, path)
-        return self.wrong(node, reading, path)
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [kind.json_schema() for kind in self.kinds]}
-
-
-def either(*kinds: Kind) -> Either:
-    """One of several kinds; see `Either`."""
-    return Either(kinds)
-
-
-def properties() -> MapOf:
-    """Properties of another program by their own names, such as those of Kafka's clients."""
-    boolean = Scalar("true or false", lambda value: str(value).lower(), {"type": "boolean"}, (bool,))
-    return MapOf(either(text(), boolean))

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from spark_avro.pipeline.file.kinds import ListOf, MapOf, choice, duration, flag, properties, refused, text
+from spark_avro.pipeline.file.compound import ListOf, MapOf, properties
+from spark_avro.pipeline.file.kinds import choice, duration, flag, refused, text
 from spark_avro.pipeline.file.policies import Check, Errors, Evolve
 from spark_avro.pipeline.file.section import Nested, Section, setting
 from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, unrepeatable

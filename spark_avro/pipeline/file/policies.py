@@ -8,21 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from spark_avro.pipeline.file.compound import ListOf, MapOf, either
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import (
-    ListOf,
-    MapOf,
-    PathText,
-    Scalar,
-    SqlText,
-    choice,
-    duration,
-    either,
-    flag,
-    ratio,
-    text,
-    whole,
-)
+from spark_avro.pipeline.file.kinds import PathText, Scalar, SqlText, choice, duration, flag, ratio, text, whole
 from spark_avro.pipeline.file.section import Nested, Section, setting
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 

@@ -6,21 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from spark_avro.pipeline.file.compound import ListOf, MapOf, either, properties
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import (
-    Kind,
-    ListOf,
-    MapOf,
-    PathText,
-    SqlText,
-    choice,
-    duration,
-    either,
-    flag,
-    properties,
-    size,
-    text,
-)
+from spark_avro.pipeline.file.kinds import Kind, PathText, SqlText, choice, duration, flag, size, text
 from spark_avro.pipeline.file.section import Nested, OneKey, Section, setting
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 

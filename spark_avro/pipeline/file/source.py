@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spark_avro.pipeline.file.kinds import ListOf, MapOf, choice, either, flag, instant, properties, text, whole
+from spark_avro.pipeline.file.compound import ListOf, MapOf, either, properties
+from spark_avro.pipeline.file.kinds import choice, flag, instant, text, whole
 from spark_avro.pipeline.file.section import Nested, OneKey, Section, setting
 
 #: Formats that carry the id of a schema in each record.

@@ -6,20 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from spark_avro.pipeline.file.compound import ListOf, MapOf, either
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import (
-    Kind,
-    ListOf,
-    MapOf,
-    PathText,
-    SqlText,
-    choice,
-    duration,
-    either,
-    null,
-    ratio,
-    text,
-)
+from spark_avro.pipeline.file.kinds import Kind, PathText, SqlText, choice, duration, null, ratio, text
 from spark_avro.pipeline.file.section import Nested, OneKey, Section, Wrapped, setting
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 

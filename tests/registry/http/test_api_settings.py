@@ -140,6 +140,56 @@ def test_a_mode_is_read_set_and_removed(api: Any) -> None:
     assert api("GET", "/mode").json() == {"mode": "READWRITE"}
 
 
+#: Settings to put, the path whose effective settings are asked, the level and its origin, and the mode and its origin.
+ORIGINS: list[tuple[dict[str, tuple[str | None, str | None]], str, tuple[str, str], tuple[str, str]]] = [
+    ({}, "/s", ("BACKWARD", "server"), ("READWRITE", "server")),
+    ({}, "", ("BACKWARD", "server"), ("READWRITE", "server")),
+    ({"": ("FULL", "READONLY")}, "", ("FULL", "global"), ("READONLY", "global")),
+    ({"": ("FULL", "READONLY")}, "/s", ("FULL", "global"), ("READONLY", "global")),
+    ({"": ("FULL", None), "/s": ("NONE", "IMPORT")}, "/s", ("NONE", "subject"), ("IMPORT", "subject")),
+    ({"/:.eu:": ("FULL", "READONLY")}, "/:.eu:s", ("FULL", "context"), ("READONLY", "context")),
+    ({"/:.eu:": ("FULL", "READONLY")}, "/:.eu:", ("FULL", "context"), ("READONLY", "context")),
+    ({"/:.eu:": ("FULL", "READONLY")}, "/s", ("BACKWARD", "server"), ("READWRITE", "server")),
+    ({"/:.__GLOBAL:": ("FULL", "READONLY")}, "/:.eu:s", ("FULL", "global"), ("READONLY", "global")),
+    (
+        {"": (None, "READONLY_OVERRIDE"), "/s": (None, "READWRITE")},
+        "/s",
+        ("BACKWARD", "server"),
+        ("READONLY_OVERRIDE", "global"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("put", "path", "level", "mode"), ORIGINS, ids=range(len(ORIGINS)))
+def test_a_setting_tells_where_it_is_set(
+    api: Any,
+    put: dict[str, tuple[str | None, str | None]],
+    path: str,
+    level: tuple[str, str],
+    mode: tuple[str, str],
+) -> None:
+    for of, (put_level, put_mode) in put.items():
+        if put_level is not None:
+            assert api("PUT", f"/config{of}", {"compatibility": put_level}).status_code == 200
+        if put_mode is not None:
+            assert api("PUT", f"/mode{of}?force=true", {"mode": put_mode}).status_code == 200
+    query = "?defaultToGlobal=true&origin=true"
+    assert api("GET", f"/config{path}{query}").json() == {"compatibilityLevel": level[0], "origin": level[1]}
+    assert api("GET", f"/mode{path}{query}").json() == {"mode": mode[0], "origin": mode[1]}
+    assert "origin" not in api("GET", f"/mode{path}?defaultToGlobal=true").json()
+    assert "origin" not in api("GET", f"/config{path}?defaultToGlobal=true").json()
+
+
+def test_a_config_without_a_level_leaves_it_to_the_server(api: Any) -> None:
+    api("PUT", "/config", {"compatibility": "FULL"})
+    api("PUT", "/config/s", {"normalize": True})
+    effective = {"normalize": True, "compatibilityLevel": "BACKWARD", "origin": "server"}
+    assert api("GET", "/config/s?defaultToGlobal=true&origin=true").json() == effective
+    assert api("GET", "/config/s?origin=true").json() == {"normalize": True, "origin": "subject"}
+    assert api("GET", "/contexts/eu/config?origin=true").status_code == 404
+    assert api("GET", "/mode/s?origin=true").json()["error_code"] == 40409
+
+
 def test_a_read_only_subject_takes_no_writes(api: Any) -> None:
     api.register("s", '"int"')
     api("PUT", "/mode/s", {"mode": "READONLY"})

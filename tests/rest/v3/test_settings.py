@@ -1,22 +1,14 @@
-"""Settings of v3: rate limits, versions that are switched off, resource names; and groups of the new protocol."""
+"""Settings of v3: rate limits, versions that are switched off, and resource names."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from confluent_kafka import Consumer
-from confluent_kafka.admin import AdminClient
 
-from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
-from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.settings import RestProxySettings
-from tests.rest.conftest import Rest, make_topic, unique
-from tests.rest.v3.conftest import V3
 
 BASE = {"bootstrap.servers": "localhost:9092"}
 
@@ -63,60 +55,63 @@ def test_versions_that_are_switched_off(properties: dict[str, str], served: str,
     assert row.path == "none" or row.handler.__name__ == "refuse"
 
 
+OVER = {
+    "error_code": 429,
+    "message": "Request rate limit exceeded: The rate limit of requests per second has been exceeded.",
+}
+
+
+@pytest.mark.parametrize("scope", ["global.", ""], ids=["global", "cluster"])
+def test_the_rate_of_produced_bytes(kafka: str, topic: str, scope: str) -> None:
+    """One budget for the cluster, however its id is written."""
+    properties = {
+        "api.v3.produce.rate.limit.enabled": "true",
+        f"api.v3.produce.rate.limit.max.bytes.{scope}per.sec": "100",
+    }
+    body = {"value": {"type": "STRING", "data": "x" * 200}}
+    with running_rest_proxy(kafka, "", properties=properties) as proxy, httpx.Client(base_url=proxy.url) as client:
+        first, second = (
+            client.post(f"/v3/clusters/{cluster}/topics/{topic}/records", json=body).json()
+            for cluster in ("one", "another")
+        )
+        assert (first["error_code"], second) == (200, OVER)
+        batch = {"entries": [{"id": "a", **body}]}
+        answer = client.post(f"/v3/clusters/third/topics/{topic}/records:batch", json=batch)
+        assert (answer.status_code, answer.json()) == (207, {"successes": [], "failures": [{"id": "a", **OVER}]})
+
+
+def test_a_request_may_wait_for_its_permit(kafka: str) -> None:
+    properties = {
+        "rate.limit.enable": "true",
+        "rate.limit.permits.per.sec": "2",
+        "rate.limit.timeout.ms": "600",
+    }
+    with (
+        running_rest_proxy(kafka, "", properties=properties) as proxy,
+        httpx.Client(base_url=proxy.url, timeout=30) as client,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        statuses = [answer.status_code for answer in pool.map(client.get, ["/v3/clusters"] * 8)]
+    assert statuses.count(200) in (3, 4), "two of the bucket, and what it gains within the timeout"
+    assert set(statuses) == {200, 429}
+
+
+@pytest.mark.parametrize(("limit", "entries", "status"), [("50", 50, 207), ("50", 51, 422), ("1", 2, 422)])
+def test_the_most_entries_of_a_batch(kafka: str, topic: str, limit: str, entries: int, status: int) -> None:
+    properties = {"api.v3.produce.batch.maximum.entries": limit}
+    with running_rest_proxy(kafka, "", properties=properties) as proxy:
+        body = {"entries": [{"id": str(number)} for number in range(entries)]}
+        answer = httpx.post(f"{proxy.url}/v3/clusters/any/topics/{topic}/records:batch", json=body, timeout=30)
+    assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("limit", ["0", "51"])
+def test_a_wrong_number_of_entries(limit: str) -> None:
+    with pytest.raises(ValueError, match=r"^api\.v3\.produce\.batch\.maximum\.entries: "):
+        RestProxySettings.from_properties(BASE | {"api.v3.produce.batch.maximum.entries": limit})
+
+
 @pytest.mark.parametrize("costs", ["api.v3.topics.list", "api.v3.topics.list=many"])
 def test_costs_that_are_no_numbers(costs: str) -> None:
     with pytest.raises(ValueError, match=r"^rate\.limit\.costs: "):
         RestProxySettings.from_properties(BASE | {"rate.limit.costs": costs})
-
-
-@pytest.fixture(scope="module")
-def modern() -> Iterator[tuple[V3, str]]:
-    """A proxy before a broker that has finalized the new group protocol."""
-    with temporary_broker() as broker:
-        asyncio.run(finalize(broker.bootstrap_servers, "group.version"))
-        with (
-            running_rest_proxy(broker.bootstrap_servers, "") as proxy,
-            Rest(base_url=proxy.url, timeout=30) as client,
-        ):
-            yield V3(client), broker.bootstrap_servers
-
-
-async def finalize(bootstrap_servers: str, feature: str) -> None:
-    lazy = LazyAdminClient({"bootstrap.servers": bootstrap_servers})
-    admin = await lazy()
-    updates = [{"feature": feature, "max_version_level": 1, "upgrade_type": 1}]
-    values = {"timeout": admin.broker_timeout, "feature_updates": updates, "validate_only": False}
-    response: Any = await admin.ask_controller("update_features", values)
-    assert response.error_code == 0
-    await lazy.close()
-
-
-def test_a_group_of_the_new_protocol(modern: tuple[V3, str]) -> None:
-    v3, bootstrap_servers = modern
-    topic, group = make_topic(AdminClient({"bootstrap.servers": bootstrap_servers}), partitions=2), unique("group")
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap_servers,
-            "group.id": group,
-            "group.protocol": "consumer",
-            "group.instance.id": "one",
-            "auto.offset.reset": "earliest",
-        }
-    )
-    consumer.subscribe([topic])
-    while not consumer.assignment():
-        consumer.poll(0.1)
-    shown = v3.get(f"consumer-groups/{group}")
-    members = {name: shown[name] for name in ("type", "state", "partition_assignor", "is_mixed_consumer_group")}
-    assert members == {
-        "type": "CONSUMER",
-        "state": "STABLE",
-        "partition_assignor": "uniform",
-        "is_mixed_consumer_group": False,
-    }
-    assert shown in v3.get("consumer-groups")["data"]
-    (member,) = v3.get(f"consumer-groups/{group}/consumers")["data"]
-    assert (member["consumer_id"], member["instance_id"]) == (consumer.memberid(), "one")
-    assignments = v3.client.get(member["assignments"]["related"]).json()["data"]
-    assert [(item["topic_name"], item["partition_id"]) for item in assignments] == [(topic, 0), (topic, 1)]
-    consumer.close()

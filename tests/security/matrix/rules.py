@@ -47,6 +47,7 @@ REGISTRY = {
     "deleteSubjectMode": "ALTER_CONFIGS SUBJECT",
     "listContexts": "filter DESCRIBE SUBJECT",
     "deleteContext": "DELETE SUBJECT",
+    "getOverview": "filter DESCRIBE SUBJECT",
     "searchSchemas": "filter READ SUBJECT",
     "followChanges": "filter READ SUBJECT",
     "exportAll": "filter READ SUBJECT",

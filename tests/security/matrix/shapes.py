@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-PARAMETERS = {"version": "77", "id": "987654", "guid": "0" * 32, "context": ".gone", "instance": "i", "partition": "0"}
+PARAMETERS = {
+    "version": "77",
+    "id": "987654",
+    "guid": "0" * 32,
+    "context": ".gone",
+    "instance": "i",
+    "partition": "0",
+    "cluster": "c",
+    "broker": "1",
+    "config": "x",
+    "consumer": "x",
+}
 NAMES = ("subject", "topic", "group")
 
 
@@ -74,7 +85,7 @@ COMMON = (
     Shape("encoded dot-dot segment", lambda template: "/x/%2e%2e" + filled(template), status=404),
     Shape("encoded slash", lambda template: "/" + quote(filled(template), safe=""), status=404),
     Shape("more behind it", lambda template: filled(template).rstrip("/") + "/more/of/it", status=404),
-    Shape("no such method", filled, status=405, method="PATCH"),
+    Shape("no such method", filled, status=405, method="TRACE"),
     Shape("method in lower case", filled, status=405, method="get"),
 )
 #: For a GET only.
@@ -83,6 +94,11 @@ IN_REST_PROXY = (
     Shape("two slashes last", lambda template: filled(template).rstrip("/") + "//", status=404),
     Shape("star", named("%2A"), asked="*", is_inside=False),
     Shape("in a context", lambda template: "/contexts/.c" + filled(template), status=404),
+)
+IN_REST_V3 = (
+    *IN_REST_PROXY,
+    Shape("prefix of Confluent Server", lambda template: "/kafka" + filled(template)),
+    Shape("other prefix", lambda template: "/kafkas" + filled(template), status=404),
 )
 IN_REGISTRY = (
     Shape("two slashes last", lambda template: filled(template).rstrip("/") + "//"),

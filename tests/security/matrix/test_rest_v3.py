@@ -1,12 +1,22 @@
-"""The rules of REST v3, word for word, before there are rows that take them."""
+"""REST v3: its rules word for word, and every operation with every kind of credentials, up to the handler."""
 
 from __future__ import annotations
+
+import asyncio
+from itertools import product
 
 import pytest
 
 from magicbyte.security.rights.rule import OPERATIONS
 from rest_proxy.http.v3_access import V3_ACCESS
-from tests.security.matrix.rules import words_of
+from rest_proxy.v3.route import route
+from rest_proxy.v3.rows import V3_ROWS
+from tests.security.matrix.credentials import Identities
+from tests.security.matrix.in_process import InProcess
+from tests.security.matrix.product import Server, ask, pairwise, run
+from tests.security.matrix.proxy import an_app, ask_for_rights, forget_rights, refusal, resource
+from tests.security.matrix.rules import rule_of, words_of
+from tests.security.matrix.shapes import COMMON, HEAD, IN_REST_V3
 
 RULES = {
     "acls.list": "DESCRIBE CLUSTER",
@@ -83,3 +93,64 @@ def test_a_rule_is_about_an_operation_of_its_resource(name: str) -> None:
     while access is not None:
         assert {operation.name for operation in access.operation} <= {*OPERATIONS[access.resource.name]}
         access = access.also  # type: ignore[assignment]
+
+
+#: Operation -> its rule; the document of the API is for everybody who has signed in.
+OF_OPERATIONS = {
+    row.operation_id: RULES[row.endpoint.removeprefix("api.v3.")] if row.endpoint else "auth" for row in V3_ROWS
+}
+SERVER = Server(
+    rows=V3_ROWS,
+    rules=OF_OPERATIONS,
+    shapes=(*COMMON, *IN_REST_V3, HEAD),
+    bodies={row.operation_id: b"{}" for row in V3_ROWS if row.method in ("POST", "PUT", "PATCH")},
+    statuses=dict.fromkeys(OF_OPERATIONS, 200),
+    odd={},
+    skipped=frozenset(),
+    resource=resource,
+    refusal=refusal,
+)
+
+
+def test_every_row_takes_the_rule_of_its_endpoint() -> None:
+    assert {row.operation_id: rule_of(row) for row in V3_ROWS} == OF_OPERATIONS
+    assert [row.operation_id for row in V3_ROWS if not row.endpoint] == ["v3Contract"]
+
+
+def test_a_route_without_a_rule_cannot_be_made() -> None:
+    with pytest.raises(KeyError, match=r"api\.v3\.shares\.list"):
+        route("GET", "/clusters/{cluster}/share-groups", "listShareGroups", "shares.list", ask_for_rights)
+
+
+def test_pairs_of_operation_credentials_and_shape(runner: asyncio.Runner, proxy_identities: Identities) -> None:
+    client = InProcess(an_app(proxy_identities, ask_for_rights), runner)
+    cases = pairwise(SERVER, [*proxy_identities.refused, *proxy_identities.accepted])
+    counts = run(SERVER, client, cases, lambda: None)
+    print(f"REST v3: {counts.total()} requests, {dict(sorted(counts.items()))}")
+    assert counts.total() > 8000
+    assert set(counts) == {200, 400, 401, 403, 404, 405}
+
+
+@pytest.mark.slow
+def test_every_operation_with_every_credentials_in_every_shape(
+    runner: asyncio.Runner, proxy_identities: Identities
+) -> None:
+    client = InProcess(an_app(proxy_identities, ask_for_rights), runner)
+    cases = product(SERVER.rows, [*proxy_identities.refused, *proxy_identities.accepted], SERVER.shapes)
+    counts = run(SERVER, client, cases, lambda: None)
+    print(f"REST v3: {counts.total()} requests, {dict(sorted(counts.items()))}")
+    assert counts.total() > 140_000
+
+
+def test_a_handler_that_forgets_to_ask_is_not_heard(runner: asyncio.Runner, proxy_identities: Identities) -> None:
+    client = InProcess(an_app(proxy_identities, forget_rights), runner)
+    everything = next(one for one in proxy_identities.accepted if one.name == "everything")
+    answers = {row.operation_id: ask(SERVER, client, row, everything, COMMON[0]) for row in V3_ROWS}
+    unheard = {name for name, told in answers.items() if told.status == 500}
+    assert {told.status for told in answers.values()} == {200, 500}
+    assert {answers[name].body for name in unheard} == {b'{"error_code":500,"message":"Internal Server Error"}'}
+    assert unheard == {
+        *("listKafkaTopics", "listKafkaAllTopicConfigs", "searchKafkaReplicasByBroker", "listKafkaConsumerGroups"),
+        *("createKafkaTopic", "updateKafkaTopicConfigMultiBatch", "alterKafkaConsumerGroupOffsets"),
+        *("listKafkaConsumerAssignments", "listKafkaConsumerLags", "getKafkaConsumerGroupLagSummary"),
+    }

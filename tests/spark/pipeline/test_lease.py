@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.lease import FILE, Lease, LeaseHeld
+from spark_avro.pipeline.run.lease import FILE, Lease, LeaseHeld
 
 
 def test_a_second_driver_is_refused_while_the_first_lives(spark: SparkSession, tmp_path: Path) -> None:

@@ -224,9 +224,8 @@ class _Writer:
         raise SinkRefused(f"the producer's queue stays full for {_TRANSACTION_SECONDS:.0f} s: no broker answers")
 
     def close(self) -> None:
-        """Drop what is not sent."""
+        """Drop what is not sent; no poll, which would raise a fence's error once more."""
         self._producer.purge()
-        self._producer.poll(0)
 
 
 def _sent(records: DataFrame) -> DataFrame:

@@ -9,14 +9,15 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from spark_avro.pipeline.file.kinds import BROKEN, ListOf, Reading
+from spark_avro.pipeline.file.compound import ListOf
+from spark_avro.pipeline.file.kinds import BROKEN, Reading
 from spark_avro.pipeline.file.nodes import read_documents
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.source import FilesSource
 from spark_avro.pipeline.file.steps import STEP
 from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.position import position
-from spark_avro.pipeline.state import BatchState
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
 

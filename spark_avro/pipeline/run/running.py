@@ -6,21 +6,22 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_avro.pipeline.batch import BatchRunner
 from spark_avro.pipeline.counts import BatchCounts
 from spark_avro.pipeline.file.pipeline import Pipeline
-from spark_avro.pipeline.lease import Lease
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
-from spark_avro.pipeline.prepared import Opened, open_pipeline, prepare
-from spark_avro.pipeline.run_log import RunLog
+from spark_avro.pipeline.run.batch import BatchRunner
+from spark_avro.pipeline.run.lease import Lease
+from spark_avro.pipeline.run.prepared import Opened, open_pipeline, prepare
+from spark_avro.pipeline.run.run_log import RunLog
+from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
-from spark_avro.pipeline.state import BatchState
 
 log = logging.getLogger(__name__)
 
@@ -96,21 +97,20 @@ class Running:
         if self.pipeline.audit:
             log.warning("audit: true has no effect in this release")
         checkpoint = Checkpoint(self.spark, self.pipeline.checkpoint)
-        with Lease(checkpoint.folder, self.pipeline.name) as lease:
-            opened = open_pipeline(self.pipeline, self.spark, adopt=self.adopt)
-            try:
-                _prepare(opened)
-                if checkpoint.last_planned() is not None and self.on_restart is not None:
-                    self.on_restart()
-                runner = BatchRunner(opened)
-                stream = opened.source.stream()
-                if stream is None:
-                    self._run_once(opened, runner, checkpoint)
-                else:
-                    self._run_stream(stream, runner, checkpoint, lease)
-                return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
-            finally:
-                opened.close()
+        with (
+            Lease(checkpoint.folder, self.pipeline.name) as lease,
+            closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened,
+        ):
+            _prepare(opened)
+            if checkpoint.last_planned() is not None and self.on_restart is not None:
+                self.on_restart()
+            runner = BatchRunner(opened)
+            stream = opened.source.stream()
+            if stream is None:
+                self._run_once(opened, runner, checkpoint)
+            else:
+                self._run_stream(stream, runner, checkpoint, lease)
+            return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
 
     def _run_stream(self, stream: DataFrame, runner: BatchRunner, checkpoint: Checkpoint, lease: Lease) -> None:
         def one_batch(records: DataFrame, number: int) -> None:
@@ -159,15 +159,12 @@ class Running:
             ranges: The offsets.
             query_id: The identity of the range, the same at each run.
         """
-        opened = open_pipeline(self.pipeline, self.spark, adopt=self.adopt)
-        try:
+        with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
             _prepare(opened)
             runner = BatchRunner(opened)
             batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges))
             self._add(runner.run(opened.source.batch(ranges), batch))
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
-        finally:
-            opened.close()
 
     def _add(self, counts: BatchCounts) -> None:
         self._result = self._result.plus(counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from compat.schema import AVRO, SchemaText
 from spark_avro.pipeline.file.pipeline import Pipeline, RegistrySection
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.prepared import open_pipeline
-from spark_avro.pipeline.rehearsal import rehearse_decoded
+from spark_avro.pipeline.run.prepared import open_pipeline
+from spark_avro.pipeline.run.rehearsal import rehearse_decoded
 from spark_avro.pipeline.sources.position import position
 from spark_avro.registry import client_of
 from spark_avro.streams.following import decoded_rows
@@ -47,16 +48,18 @@ class CaseRunner:
         pipeline = self._pipeline if schema is None else _with_schema(self._pipeline, schema)
         if not isinstance(pipeline.source, KafkaSource):
             raise pipeline.error("source", "cases are records of Kafka")
-        opened = open_pipeline(pipeline, self._spark, with_targets=False)
-        for plans in opened.source.plans.values():
-            plans.refresh()
-        topic = pipeline.source.topics[0] if pipeline.source.topics else "case"
-        raw = [(offset, bytes.fromhex(record[_RAW])) for offset, record in enumerate(records) if set(record) == {_RAW}]
-        texts = [(offset, json.dumps(record)) for offset, record in enumerate(records) if set(record) != {_RAW}]
-        broken = decoded_rows(opened.source.positioned(self._records(raw, topic)), opened.source.plans)
-        result = rehearse_decoded(
-            opened, broken.unionByName(self._decoded(texts, topic, broken), allowMissingColumns=True)
-        )
+        with closing(open_pipeline(pipeline, self._spark, with_targets=False)) as opened:
+            for plans in opened.source.plans.values():
+                plans.refresh()
+            topic = pipeline.source.topics[0] if pipeline.source.topics else "case"
+            raw = [
+                (offset, bytes.fromhex(record[_RAW])) for offset, record in enumerate(records) if set(record) == {_RAW}
+            ]
+            texts = [(offset, json.dumps(record)) for offset, record in enumerate(records) if set(record) != {_RAW}]
+            broken = decoded_rows(opened.source.positioned(self._records(raw, topic)), opened.source.plans)
+            result = rehearse_decoded(
+                opened, broken.unionByName(self._decoded(texts, topic, broken), allowMissingColumns=True)
+            )
         dead = [
             {"offset": int(row.place.rpartition(" ")[2]), "stage": row.stage, "reason": row.reason}
             for row in result.dead

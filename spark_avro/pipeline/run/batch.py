@@ -19,9 +19,9 @@ from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Sink, SinkResult
-from spark_avro.pipeline.prepared import Opened
-from spark_avro.pipeline.refusals import refuse
-from spark_avro.pipeline.stepping import Stepped, Stepping
+from spark_avro.pipeline.run.prepared import Opened
+from spark_avro.pipeline.run.refusals import refuse
+from spark_avro.pipeline.run.stepping import Stepped, Stepping
 from spark_avro.plan.decoding import UNREADABLE
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
@@ -143,8 +143,7 @@ class BatchRunner:
         verdict = stepped.verdict
         if verdict is not None and verdict.stop:
             raise BatchStopped(verdict.stop)
-        dead = decoded.counts.dead + len(stepped.faults) + (verdict.dead if verdict else 0)
-        problem = self._limit.problem(dead, decoded.counts.rows)
+        problem = self._limit.problem(_dead(stepped, decoded), decoded.counts.rows)
         if problem is not None:
             raise BatchStopped(problem)
 
@@ -156,10 +155,9 @@ class BatchRunner:
         Raises:
             RowsMissing: a sink wrote and rejected another number of rows than it got.
         """
-        failed = self._failures(stepped, decoded)
-        for failure in failed:
+        for failure in self._failures(stepped, decoded):
             self._send(failure, records, batch)
-        dead = sum(failure.rows for failure in failed)
+        dead = _dead(stepped, decoded)
         return [self._to_sink(sink, stepped, decoded, records, batch, dead) for sink in self.opened.sinks]
 
     def _to_sink(
@@ -247,12 +245,11 @@ class BatchRunner:
         for part in batch.ranges:
             ends.setdefault(part.topic, {})[part.partition] = part.end
         refused = max(result.refused for result in results)
-        dead = decoded.counts.dead + len(stepped.faults) + (verdict.dead if verdict else 0)
         return BatchCounts(
             number=batch.number,
             read=decoded.counts.rows,
             written=stepped.passed_count - refused,
-            dead=dead + refused,
+            dead=_dead(stepped, decoded) + refused,
             dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
             made=max(0, stepped.count - into_steps),
             failed=verdict.failed if verdict else {},
@@ -262,6 +259,11 @@ class BatchRunner:
             lag=source.lag(ends),
             repeated=any(result.result.repeated for result in results),
         )
+
+
+def _dead(stepped: Stepped, decoded: DecodedBatch) -> int:
+    """The number of rows that failed before the sinks."""
+    return decoded.counts.dead + len(stepped.faults) + (stepped.verdict.dead if stepped.verdict else 0)
 
 
 def _broken(rows: DataFrame) -> DataFrame:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
-from spark_avro.pipeline.lease import FILE
+from spark_avro.pipeline.run.lease import FILE
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.kafka import KafkaRecords
 

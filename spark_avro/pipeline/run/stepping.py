@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from spark_avro.pipeline.letters.isolate import Fault, find_faults, without
 from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Verdict
-from spark_avro.pipeline.prepared import Opened, passed, record_columns, tagged
+from spark_avro.pipeline.run.prepared import Opened, passed, record_columns, tagged
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import are_local, keeps_rows
 from spark_avro.streams.following import DecodedBatch

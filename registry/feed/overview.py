@@ -1,0 +1,108 @@
+"""The overview of all subjects: a row for each, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from registry.state.model import Version
+from registry.state.resolve import Origin, context_key, level_in_effect, mode_in_effect
+from registry.state.view import View, named
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewQuery:
+    """The selection of rows.
+
+    Attributes:
+        prefix: The prefix of the subjects, as for `/subjects`.
+        deleted: Include subjects whose versions are all soft-deleted.
+        first: The index of the first row.
+        most: How many rows are returned at most.
+    """
+
+    prefix: str
+    deleted: bool
+    first: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the reader of an overview may see of a subject besides its name and the numbers of its versions.
+
+    Attributes:
+        may_read: Tells whether it may read a subject's schemas.
+        may_see_settings: Tells whether it may see a subject's settings.
+    """
+
+    may_read: Callable[[str], bool]
+    may_see_settings: Callable[[str], bool]
+
+
+_OF_SCHEMA = ("type", "id", "ts", "references")
+_OF_SETTINGS = ("level", "ownLevel", "mode", "ownMode")
+_COLUMNS = ("subject", "version", "versions", "deletedVersions", "deleted", *_OF_SCHEMA, *_OF_SETTINGS)
+#: The schema or the settings of a subject for a reader that may not see them.
+_HIDDEN = (None, None, None, None)
+
+
+def overview(view: View, query: OverviewQuery, default_level: str, sight: Sight | None = None) -> dict[str, Any]:
+    """The overview as a JSON object.
+
+    Args:
+        view: The state.
+        query: The selection of rows.
+        default_level: The server's compatibility level.
+        sight: What the reader may see; None for everything.
+    """
+    # Read the offset first: a reader that follows the changes from there misses none.
+    offset = view.offset
+    selected = [
+        (subject, versions, live)
+        for subject in named(view.subjects(), query.prefix)
+        if (versions := list(view.versions(subject)))
+        and ((live := sum([not version.deleted for version in versions])) or query.deleted)
+    ]
+    settings = _Settings(view, default_level)
+    rows = []
+    for subject, versions, live in selected[query.first : query.first + query.most]:
+        newest = versions[-1]
+        if live and newest.deleted:
+            newest = next(version for version in reversed(versions) if not version.deleted)
+        of_schema = _of_schema(newest) if sight is None or sight.may_read(subject) else _HIDDEN
+        of_settings = settings.of(subject) if sight is None or sight.may_see_settings(subject) else _HIDDEN
+        rows.append((subject, newest.number, live, len(versions) - live, not live, *of_schema, *of_settings))
+    columns = zip(*rows, strict=True) if rows else [()] * len(_COLUMNS)
+    return {"offset": offset, "total": len(selected), **dict(zip(_COLUMNS, columns, strict=True))}
+
+
+def _of_schema(version: Version) -> tuple[Any, ...]:
+    time = version.timestamp if version.timestamp > 0 else None
+    return version.schema_type, version.schema_id, time, len(version.references)
+
+
+class _Settings:
+    """The settings in effect; what the subjects of a context inherit is looked up once."""
+
+    def __init__(self, view: View, default_level: str) -> None:
+        self._view = view
+        self._default_level = default_level
+        self._inherited: dict[str | None, tuple[Any, ...]] = {}
+
+    def of(self, subject: str) -> tuple[Any, ...]:
+        """The level and the mode of a subject, each with whether it is the subject's own."""
+        view = self._view
+        if view.config(subject) is not None or view.mode(subject) is not None:
+            return self._look_up(subject)
+        context = context_key(subject)
+        inherited = self._inherited.get(context)
+        if inherited is None:
+            inherited = self._inherited[context] = self._look_up(subject)
+        return inherited
+
+    def _look_up(self, subject: str) -> tuple[Any, ...]:
+        level, set_at = level_in_effect(self._view, subject, self._default_level)
+        mode, mode_set_at = mode_in_effect(self._view, subject)
+        return level, set_at is Origin.SUBJECT, mode.name, mode_set_at is Origin.SUBJECT

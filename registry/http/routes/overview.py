@@ -1,0 +1,78 @@
+"""The route /overview."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from functools import partial
+
+import orjson
+from starlette.responses import Response
+
+from magicbyte.http.asgi import list_header
+from magicbyte.http.representation import accepts_gzip, is_current
+from magicbyte.http.response_headers import Header
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import WholeResponse
+from registry.access.rights import Rights
+from registry.feed.kept_bodies import KeptBody
+from registry.feed.overview import OverviewQuery, Sight, overview
+from registry.http.answers import media_type_of
+from registry.http.request import bounded_number, flag, prefix_of, registry_of, rights_of
+from registry.service import Registry
+from registry.state.model import MAX_VERSION
+from registry.state.view import View
+
+_MOST_ROWS = 100_000
+#: Browsers keep the answer and ask each time whether it is still current.
+_REVALIDATE: Header = (b"cache-control", b"private, no-cache")
+_VARY: Header = (b"vary", b"accept-encoding, authorization")
+
+
+async def get_overview(request: Request) -> Response:
+    """Return a row for each subject, as columns; 304 if the log and the sender's rights are as in `If-None-Match`."""
+    registry, rights = registry_of(request), rights_of(request)
+    query = OverviewQuery(
+        prefix_of(request),
+        flag(request, "deleted"),
+        bounded_number(request, "offset", 0, least=0, most=MAX_VERSION),
+        bounded_number(request, "limit", _MOST_ROWS, least=1, most=_MOST_ROWS),
+    )
+    state = _state(registry, rights)
+    etag = f'W/"{":".join(state)}"'
+    headers = [(b"etag", etag.encode()), _REVALIDATE, _VARY]
+    if is_current(list_header(request.scope, b"if-none-match"), etag):
+        response = Response(status_code=304)
+    else:
+        sight = None if rights is None else Sight(partial(rights.may, "READ"), partial(rights.may, "DESCRIBE_CONFIGS"))
+        make = partial(_json, registry.view, query, registry.terms.default_level, sight)
+        body = await _body(registry, (*state, query), make)
+        response = _in_accepted_encoding(request, body)
+    response.raw_headers.extend(headers)
+    return response
+
+
+def _state(registry: Registry, rights: Rights | None) -> tuple[str, ...]:
+    """All that the overview depends on besides the query."""
+    state = (str(registry.node.log_id), str(registry.view.offset), registry.terms.default_level)
+    return state if rights is None else (*state, rights.stamp)
+
+
+def _json(view: View, query: OverviewQuery, default_level: str, sight: Sight | None) -> bytes:
+    return orjson.dumps(overview(view, query, default_level, sight))
+
+
+async def _body(registry: Registry, key: Hashable, make: Callable[[], bytes]) -> KeptBody:
+    kept = registry.kept_bodies.get(key)
+    if kept is not None:
+        return kept
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(registry.lists, registry.kept_bodies.make, key, make)
+
+
+def _in_accepted_encoding(request: Request, body: KeptBody) -> Response:
+    if not accepts_gzip(list_header(request.scope, b"accept-encoding")):
+        return WholeResponse(body.plain, 200, media_type_of(request))
+    response = WholeResponse(body.gzipped, 200, media_type_of(request))
+    response.raw_headers.append((b"content-encoding", b"gzip"))
+    return response

@@ -1,0 +1,125 @@
+"""Compatibility checks at another level, and against every version in both directions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+
+def record(*fields: dict[str, Any]) -> str:
+    return json.dumps({"type": "record", "name": "R", "fields": fields})
+
+
+A, A_LONG = {"name": "a", "type": "int"}, {"name": "a", "type": "long"}
+B, B_DEFAULT = {"name": "b", "type": "string"}, {"name": "b", "type": "string", "default": ""}
+
+ALL = "/compatibility/subjects/s/versions"
+
+
+@pytest.fixture
+def history(api: Any) -> Any:
+    """Three live versions and a deleted one."""
+    api("PUT", "/config/s", {"compatibility": "NONE"})
+    for fields in ((A,), (B,), (A, B_DEFAULT), (A_LONG, B_DEFAULT)):
+        assert api.register("s", record(*fields)).status_code == 200
+    api("DELETE", "/subjects/s/versions/2")
+    api("PUT", "/config/s", {"compatibility": "BACKWARD"})
+    return api
+
+
+def ask(api: Any, path: str, *fields: dict[str, Any]) -> dict[str, Any]:
+    answered = api("POST", path, {"schema": record(*fields)})
+    assert answered.status_code == 200, answered.text
+    told: dict[str, Any] = answered.json()
+    return told
+
+
+# fields, query, is_compatible
+LEVELS = [
+    ((A, B), "", False),
+    ((A_LONG, B), "", True),
+    ((A_LONG, B), "?level=BACKWARD", True),
+    ((A_LONG, B), "?level=backward_transitive", False),
+    ((A_LONG, B), "?level=FORWARD_TRANSITIVE", False),
+    ((A, B), "?level=FORWARD_TRANSITIVE", True),
+    ((A, B), "?level=none", True),
+    ((A, B), "?level=", False),
+]
+
+
+@pytest.mark.parametrize(("fields", "query", "is_compatible"), LEVELS)
+def test_a_schema_is_judged_at_the_level_of_the_query(
+    history: Any, fields: tuple[dict[str, Any], ...], query: str, is_compatible: bool
+) -> None:
+    assert ask(history, ALL + query, *fields) == {"is_compatible": is_compatible}
+    query = query or "?"
+    every = ask(history, f"{ALL}{query}&every=true", *fields)
+    assert every["is_compatible"] == is_compatible
+    verbose = ask(history, f"{ALL}{query}&verbose=true", *fields)
+    assert ask(history, f"{ALL}{query}&every=true&verbose=true", *fields)["messages"] == verbose["messages"]
+
+
+def test_every_version_is_compared_in_both_directions(history: Any) -> None:
+    told = ask(history, f"{ALL}?every=true&explain=true", A_LONG, B)
+    explanations = told.pop("explanations")
+    assert told == {
+        "is_compatible": True,
+        "versions": [
+            {"version": 4, "backward": True, "forward": True},
+            {"version": 3, "backward": True, "forward": False},
+            {"version": 1, "backward": False, "forward": False},
+        ],
+        "cut": False,
+    }
+    errors = [item for item in explanations if item["severity"] == "error"]
+    assert [(item["version"], item["direction"], item["rule"], item["path"]) for item in errors] == [
+        (3, "FORWARD", "TYPE_MISMATCH", "/fields/0/type"),
+        (1, "FORWARD", "TYPE_MISMATCH", "/fields/0/type"),
+        (1, "BACKWARD", "READER_FIELD_MISSING_DEFAULT_VALUE", "/fields/1"),
+    ]
+    assert all(item["example"] for item in errors)
+    assert [edit["text"] for edit in errors[2]["fixes"][0]["edits"]] == ['["null", "string"]', ', "default": null']
+
+
+def test_one_version_is_compared_in_both_directions(history: Any) -> None:
+    path = "/compatibility/subjects/s/versions/3?every=true"
+    assert ask(history, path, A_LONG, B) == {
+        "is_compatible": True,
+        "versions": [{"version": 3, "backward": True, "forward": False}],
+        "cut": False,
+    }
+    assert not ask(history, f"{path}&level=FULL", A_LONG, B)["is_compatible"]
+    assert "explanations" not in ask(history, "/compatibility/subjects/s/versions/3?level=FULL", A_LONG, B)
+
+
+def test_a_subject_without_versions_has_none_to_compare(api: Any) -> None:
+    assert ask(api, f"{ALL}?every=true&explain=true", A) == {
+        "is_compatible": True,
+        "versions": [],
+        "cut": False,
+        "explanations": [],
+    }
+
+
+@pytest.mark.parametrize("path", [ALL, "/compatibility/subjects/s/versions/latest", f"/contexts/eu{ALL}"])
+def test_a_level_that_is_none(api: Any, path: str) -> None:
+    answered = api("POST", f"{path}?level=SIDEWAYS&every=true", {"schema": '"int"'})
+    assert (answered.status_code, answered.json()["error_code"]) == (422, 42203)
+    assert answered.json()["message"].startswith("Invalid compatibility level. Valid values are none, backward, ")
+
+
+def test_more_work_than_a_request_may_take_is_cut(api: Any) -> None:
+    api("PUT", "/config/s", {"compatibility": "NONE"})
+    numbers = range(3000)
+    for version in range(14):
+        fields = [{"name": f"a_field_of_a_long_record_{at}", "type": "int", "doc": str(version)} for at in numbers]
+        assert api.register("s", record(*fields)).status_code == 200
+    changed = [{"name": f"a_field_of_a_long_record_{at}", "type": "string"} for at in numbers]
+    told = ask(api, f"{ALL}?every=true", *changed)
+    assert told["cut"] is True
+    assert told["versions"][0] == {"version": 14, "backward": False, "forward": False}
+    assert len(told["versions"]) < 14
+    refused = api("POST", f"{ALL}?every=true&level=BACKWARD_TRANSITIVE", {"schema": record(*changed)})
+    assert refused.json()["is_compatible"] is False
