@@ -7,6 +7,9 @@ INSTALLED := .venv/installed
 JARS := .venv/jars-fetched
 PACKAGES := compat magicbyte registry rest_proxy serdes spark_avro
 CHECKED := $(PACKAGES) tests bench $(wildcard examples)
+# The page's JavaScript; Deno is a development dependency, and needs no network here.
+DENO := DENO_NO_UPDATE_CHECK=1 $(BIN)/deno
+OF_PAGE := --config tests/ui/deno.json magicbyte/ui/page tests/ui/deno
 
 # What `make test AREA=...` runs; all of tests/ without it.
 TESTS_compat := tests/compat
@@ -18,6 +21,7 @@ TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
 TESTS_security := tests/security
+TESTS_ui := tests/ui
 TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
@@ -74,6 +78,9 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
+	$(DENO) fmt --check --quiet $(OF_PAGE)
+	$(DENO) lint --quiet $(OF_PAGE)
+	$(DENO) check --quiet --no-remote $(OF_PAGE)
 
 bench: $(JARS)
 	@test -n "$(strip $(BENCHES))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
