@@ -23,4 +23,25 @@ export const ROWS = [
     styles: ["compare"],
     title: ({ subject }, { from, to }) => from && to ? `${subject}: ${from} to ${to}` : `${subject}: compare`,
   },
+  { path: "/topics", view: () => import("./views/topics.js"), styles: ["topics"], title: () => "Topics" },
+  { path: "/topics/{topic}", view: () => import("./views/topic.js"), styles: ["topics"], title: ({ topic }) => topic },
+  {
+    path: "/topics/{topic}/messages",
+    view: () => import("./views/topic_messages.js"),
+    styles: ["topics"],
+    title: ({ topic }) => `${topic}: messages`,
+  },
+  {
+    path: "/topics/{topic}/produce",
+    view: () => import("./views/topic_produce.js"),
+    styles: ["topics"],
+    title: ({ topic }) => `${topic}: produce`,
+  },
+  {
+    path: "/topics/{topic}/groups",
+    view: () => import("./views/topic_groups.js"),
+    styles: ["topics"],
+    title: ({ topic }) => `${topic}: groups`,
+  },
+  { path: "/decode", view: () => import("./views/decode.js"), styles: ["topics"], title: () => "Decode" },
 ];
