@@ -27,19 +27,19 @@ export const ROWS = [
   { path: "/topics/{topic}", view: () => import("./views/topic.js"), styles: ["topics"], title: ({ topic }) => topic },
   {
     path: "/topics/{topic}/messages",
-    view: () => import("./views/topic_messages.js"),
+    view: () => import("./views/messages.js"),
     styles: ["topics"],
     title: ({ topic }) => `${topic}: messages`,
   },
   {
     path: "/topics/{topic}/produce",
-    view: () => import("./views/topic_produce.js"),
+    view: () => import("./views/produce.js"),
     styles: ["topics"],
     title: ({ topic }) => `${topic}: produce`,
   },
   {
     path: "/topics/{topic}/groups",
-    view: () => import("./views/topic_groups.js"),
+    view: () => import("./views/groups.js"),
     styles: ["topics"],
     title: ({ topic }) => `${topic}: groups`,
   },
