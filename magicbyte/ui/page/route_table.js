@@ -18,6 +18,36 @@ export const ROWS = [
   },
   { path: "/new", view: () => import("./views/edit/new.js"), styles: ["edit"], title: () => "New schema" },
   {
+    path: "/subjects/{subject}",
+    view: () => import("./views/evolution.js"),
+    styles: ["evolution"],
+    title: ({ subject }) => subject,
+  },
+  {
+    path: "/subjects/{subject}/versions/{version}",
+    view: () => import("./views/version.js"),
+    styles: ["version"],
+    title: ({ subject, version }, { view }) => `${subject}: version ${version}${view === "fields" ? ", fields" : ""}`,
+  },
+  {
+    path: "/subjects/{subject}/versions/{version}/references",
+    view: () => import("./views/references.js"),
+    styles: ["references"],
+    title: ({ subject, version }) => `${subject}: references of version ${version}`,
+  },
+  {
+    path: "/schemas/ids/{id}",
+    view: () => import("./views/by_id.js"),
+    styles: ["by_id"],
+    title: ({ id }) => `Schema id ${id}`,
+  },
+  {
+    path: "/schemas/guids/{guid}",
+    view: () => import("./views/by_id.js"),
+    styles: ["by_id"],
+    title: ({ guid }) => `Schema ${guid}`,
+  },
+  {
     path: "/subjects/{subject}/compare",
     view: () => import("./views/compare.js"),
     styles: ["compare"],
@@ -44,4 +74,16 @@ export const ROWS = [
     title: ({ topic }) => `${topic}: groups`,
   },
   { path: "/decode", view: () => import("./views/decode.js"), styles: ["topics"], title: () => "Decode" },
+  {
+    path: "/subjects/{subject}/settings",
+    view: () => import("./views/settings/page.js"),
+    styles: ["settings"],
+    title: ({ subject }) => `${subject}: settings`,
+  },
+  {
+    path: "/config",
+    view: () => import("./views/settings/registry_page.js"),
+    styles: ["settings"],
+    title: () => "Settings of the registry",
+  },
 ];

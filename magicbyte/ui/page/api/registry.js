@@ -36,16 +36,23 @@ export const overview = ({ signal, deleted = true, prefix, limit } = {}) =>
  */
 export const search = (query, { signal } = {}) => get("/search", { signal, query });
 
+/**
+ * The same with the answer's headers, which have the total.
+ * @param {import("../types.d.ts").Query} query
+ * @param {Options} [options]
+ */
+export const searchAnswer = (query, { signal } = {}) => call("GET", "/search", { signal, query });
+
 /** @param {Options & {deleted?: boolean, prefix?: string}} [options] */
 export const subjects = ({ signal, deleted, prefix } = {}) =>
   get("/subjects", { signal, query: { deleted, subjectPrefix: prefix }, exact: false });
 
 /**
  * @param {string} subject
- * @param {Options & {deleted?: boolean}} [options]
+ * @param {Options & {deleted?: boolean, deletedOnly?: boolean}} [options]
  */
-export const versions = (subject, { signal, deleted } = {}) =>
-  get(path`/subjects/${subject}/versions`, { signal, query: { deleted } });
+export const versions = (subject, { signal, deleted, deletedOnly } = {}) =>
+  get(path`/subjects/${subject}/versions`, { signal, query: { deleted, deletedOnly } });
 
 /**
  * @param {string} subject
@@ -125,16 +132,17 @@ export const compareText = (subject, proposal, query, { signal } = {}) =>
 /**
  * Checks a text against a subject's versions, with the explanations.
  * @param {Proposal & {subject: string}} proposal
- * @param {Options & {level?: string, every?: boolean, version?: number | string, normalize?: boolean}} [options]
+ * @param {Options & {level?: string, every?: boolean, version?: number | string, normalize?: boolean,
+ *   explain?: boolean}} [options]
  */
-export const check = ({ subject, ...proposal }, { level, every, version, normalize, signal } = {}) =>
+export const check = ({ subject, ...proposal }, { level, every, version, normalize, explain = true, signal } = {}) =>
   write(
     "POST",
     version === undefined
       ? path`/compatibility/subjects/${subject}/versions`
       : path`/compatibility/subjects/${subject}/versions/${version}`,
     proposal,
-    { signal, query: { explain: true, level, every, normalize } },
+    { signal, query: { explain, level, every, normalize } },
   );
 
 /**

@@ -111,7 +111,6 @@ function mapped(mark, changes) {
 }
 
 class ShownLine extends GutterMarker {
-  /** @override */
   elementClass = "cm-shown-gutter";
 }
 

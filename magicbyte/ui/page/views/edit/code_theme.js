@@ -60,7 +60,8 @@ const look = EditorView.theme({
   ".cm-places button.warning": { color: "var(--warn)" },
   ".cm-shown, .cm-shown-gutter": { backgroundColor: "color-mix(in srgb, var(--accent) 9%, var(--surface))" },
   ".cm-activeLine": { backgroundColor: "transparent" },
-  ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": {
+  ".cm-matchingBracket": { backgroundColor: "transparent" },
+  "&.cm-focused .cm-matchingBracket": {
     backgroundColor: "color-mix(in srgb, var(--accent) 18%, transparent)",
     outline: "none",
   },

@@ -4,7 +4,7 @@ import { Button } from "../../parts/buttons.js";
 import { Dialog } from "../../parts/dialogs.js";
 import { overview } from "../../state.js";
 import { html, useId, useState } from "../../vendor/ui.js";
-import { objectOf } from "./drafts.js";
+import { problemOf } from "./drafts.js";
 import { usedNames } from "./used_names.js";
 
 /** @import { Draft, Reference } from "./drafts.js" */
@@ -150,18 +150,4 @@ export function JsonArea({ label, hint, value, example, onChange }) {
         onInput=${(/** @type {any} */ event) => onChange(event.currentTarget.value)}></textarea>
     </div>
   `;
-}
-
-/**
- * What is wrong with a text that should be a JSON object; null for nothing.
- * @param {string} text
- * @param {string} name
- */
-export function problemOf(text, name) {
-  try {
-    objectOf(text, name);
-    return null;
-  } catch (error) {
-    return /** @type {Error} */ (error).message;
-  }
 }

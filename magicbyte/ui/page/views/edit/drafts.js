@@ -90,6 +90,20 @@ export function objectOf(text, name) {
 }
 
 /**
+ * What is wrong with a text that should be a JSON object; null for nothing.
+ * @param {string} text
+ * @param {string} name
+ */
+export function problemOf(text, name) {
+  try {
+    objectOf(text, name);
+    return null;
+  } catch (error) {
+    return /** @type {Error} */ (error).message;
+  }
+}
+
+/**
  * Returns the body of a request about a draft.
  * @param {Draft} draft
  */

@@ -19,10 +19,10 @@ export default function EditPage({ params: { subject }, query: { from } }) {
   const request = useRequest((signal) => load(subject, from ?? "latest", signal), [subject, from ?? ""]);
   if (request.error?.status === 404) {
     return html`
-      <main class="page">
+      <div class="page">
         <h1 tabindex="-1">${subject}</h1>
         <${Failure} error=${request.error} />
-      </main>
+      </div>
     `;
   }
   return html`

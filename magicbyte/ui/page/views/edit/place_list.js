@@ -20,8 +20,12 @@ export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
   return html`
     <section class="card places" aria-labelledby="places">
       <div class="row places-head">
-        <h2 id="places" class="grow" aria-live="polite">${invalid ? "Not a schema yet" : count}</h2>
-        <span class="xs dim">${invalid ? "" : "all versions, both ways"}</span>
+        <h2 id="places" class="grow" aria-live="polite">${invalid
+          ? "Not a schema yet"
+          : versions.length
+          ? count
+          : "A schema"}</h2>
+        <span class="xs dim">${invalid || versions.length === 0 ? "" : "all versions, both ways"}</span>
       </div>
       ${invalid && html`<${InvalidRow} invalid=${invalid} open=${open === "invalid"} onOpen=${onOpen} />`}
       ${!invalid && places.map((place) => {
@@ -33,7 +37,7 @@ export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
             <span class="mono xs ln">${place.at ? `${place.at.line}:${place.at.column}` : "-"}</span>
             <span>
               <span class="find-title">
-                ${place.warning && html`<span class="warn-sign">\u25B2 Allowed, but: </span>`}
+                ${place.warning && html`<span class="warn-sign">▲ Allowed, but: </span>`}
                 ${name && html`<b class="mono">${name}</b>${" "}`}${text}
               </span>
               <span class="xs dim find-sides">${sidesOf(place, versions)}</span>
@@ -44,7 +48,7 @@ export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
       ${!invalid && places.length === 0 && html`
         <p class="s dim places-none">${versions.length
           ? "Nothing breaks, in any version."
-          : "The text is a schema."}</p>
+          : "No version is there to break."}</p>
       `}
     </section>
   `;

@@ -1,4 +1,5 @@
 /** The note under a place: whose reads break, how, on which datum, and the remedies as buttons. */
+import { Icon } from "../../parts/icon.js";
 import { html } from "../../vendor/ui.js";
 import { renamedFrom } from "./findings.js";
 import { whoOf } from "./words.js";
@@ -48,7 +49,9 @@ export function PlaceNote({ place, onFix, onClose, name, disabled }) {
         )}</span>
         <span class="row">
           <span class="rule">${place.rule}</span>
-          <button type="button" class="btn quiet icon small" aria-label="Close the note" onClick=${onClose}>\\u00D7</button>
+          <button type="button" class="btn quiet icon small" aria-label="Close the note" onClick=${onClose}>
+            <${Icon} name="cross" size=${11} />
+          </button>
         </span>
       </div>
       <p class="what"><${Marked} text=${finding.harm || finding.change} name=${name} /></p>

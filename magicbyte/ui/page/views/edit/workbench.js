@@ -108,7 +108,7 @@ export function Workbench(props) {
     setTheirs(null);
   };
   return html`
-    <main class="edit-page" id="content">
+    <div class="edit-page">
       <${EditHead} ...${props} draft=${draft} check=${check} versions=${all} />
       ${props.naming?.(draft, change)}
       <div class=${`edit-main ${beside ? "with-beside" : ""}`}>
@@ -172,7 +172,7 @@ export function Workbench(props) {
           setDialog("");
         }} />
       `}
-    </main>
+    </div>
   `;
 }
 
