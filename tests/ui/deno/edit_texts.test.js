@@ -1,3 +1,4 @@
+import { equal } from "./generated.js";
 import { bodyOf, problemOf } from "../../../magicbyte/ui/page/views/edit/drafts.js";
 import { extentOf } from "../../../magicbyte/ui/page/views/edit/extents.js";
 import { recordName, subjectName } from "../../../magicbyte/ui/page/views/edit/subject_names.js";
@@ -8,7 +9,6 @@ Deno.test("a Protobuf text uses its imports, but not the built-in ones and not t
 import "acme/common/address.proto";
 import public "acme/money.proto"; // import "no.proto";
 import "google/protobuf/timestamp.proto";`;
-import { equal } from "./generated.js";
   equal(usedNames(text, "PROTOBUF"), ["acme/common/address.proto", "acme/money.proto"]);
 });
 
