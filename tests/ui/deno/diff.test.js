@@ -22,8 +22,17 @@ function unified(before, after) {
 const field = (/** @type {string} */ name, type = "string") => ({ name, type });
 
 Deno.test("a changed type is one line, and its mark is the token", () => {
-  const rows = diffLines(layout({ fields: [field("distance", "int")] }), layout({ fields: [field("distance", "long")] }));
-  equal(rows?.filter((row) => !row.same), [{ old: 5, new: 5, same: false, oldMarks: [[14, 19]], newMarks: [[14, 20]] }]);
+  const rows = diffLines(
+    layout({ fields: [field("distance", "int")] }),
+    layout({ fields: [field("distance", "long")] }),
+  );
+  equal(rows?.filter((row) => !row.same), [{
+    old: 5,
+    new: 5,
+    same: false,
+    oldMarks: [[14, 19]],
+    newMarks: [[14, 20]],
+  }]);
 });
 
 Deno.test("an added object begins with its bracket, and the comma before it is no change", () => {
@@ -54,8 +63,14 @@ Deno.test("both texts can be read off the rows", () => {
   for (let round = 0; round < 400; round += 1) {
     const [before, after] = [layout(jsonText(next)), layout(jsonText(next))];
     const rows = diffLines(before, after) ?? [];
-    equal(rows.filter((row) => row.old).map((row) => row.old), Array.from(new Lines(before.text).starts, (_, i) => i + 1));
-    equal(rows.filter((row) => row.new).map((row) => row.new), Array.from(new Lines(after.text).starts, (_, i) => i + 1));
+    equal(
+      rows.filter((row) => row.old).map((row) => row.old),
+      Array.from(new Lines(before.text).starts, (_, i) => i + 1),
+    );
+    equal(
+      rows.filter((row) => row.new).map((row) => row.new),
+      Array.from(new Lines(after.text).starts, (_, i) => i + 1),
+    );
   }
 });
 

@@ -56,11 +56,18 @@ export function protoText(next) {
   const line = () => pick(next, ["", "", "", "\n", "// note\n"]);
   /** @param {number} depth @returns {string} */
   const message = (depth) => {
-    const members = Array.from({ length: next(4) }, (_, index) =>
-      next(4) === 0 && depth < 3
-        ? message(depth + 1)
-        : `${pick(next, ["", "optional ", "repeated "])}${pick(next, ["int32", ".a.B", "map<string, B>"])} x${index}` +
-          `${gap()}=${gap()}${index + 1}${gap()}${pick(next, ["", '[(o).x = "a;b{"]', "[deprecated=true]"])};${line()}`);
+    const members = Array.from(
+      { length: next(4) },
+      (_, index) =>
+        next(4) === 0 && depth < 3
+          ? message(depth + 1)
+          : `${pick(next, ["", "optional ", "repeated "])}${
+            pick(next, ["int32", ".a.B", "map<string, B>"])
+          } x${index}` +
+            `${gap()}=${gap()}${index + 1}${gap()}${
+              pick(next, ["", '[(o).x = "a;b{"]', "[deprecated=true]"])
+            };${line()}`,
+    );
     return `message M${depth}${gap()}{${gap()}${members.join(gap())}}${line()}`;
   };
   return `syntax${gap()}=${gap()}'proto3';${line()}${message(0)}`;

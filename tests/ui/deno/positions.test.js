@@ -28,7 +28,7 @@ Deno.test("a place in the space before a token moves to the token", () => {
 Deno.test("each token's place survives the way to the pretty text and back", () => {
   const next = random(7);
   for (let round = 0; round < 500; round += 1) {
-    const type = pick(next, [/** @type {const} */ ("AVRO"), "PROTOBUF"]);
+    const type = /** @type {"AVRO" | "PROTOBUF"} */ (pick(next, ["AVRO", "PROTOBUF"]));
     const stored = asStored(type === "AVRO" ? jsonText(next) : protoText(next), type);
     const bridge = new Bridge(stored, pretty(stored));
     for (const start of stored.tokens.starts) {

@@ -1,4 +1,3 @@
-/// <reference lib="webworker" />
 /** Compares large texts beside the page: takes `{number, before, after, type, ...}`, answers `{number, rows}`. */
 
 import { diffLines } from "./diff.js";

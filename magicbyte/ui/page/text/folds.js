@@ -23,7 +23,8 @@ const LINES_AFTER = 1;
 export function fold(rows, nameOf, keep = () => false) {
   const visible = new Array(rows.length).fill(false);
   for (let index = 0; index < rows.length; index += 1) {
-    if (rows[index].same && !keep(index)) continue;
+    if (keep(index)) visible[index] = true;
+    if (rows[index].same) continue;
     const last = Math.min(rows.length - 1, index + LINES_AFTER);
     for (let near = Math.max(0, index - LINES_BEFORE); near <= last; near += 1) visible[near] = true;
   }

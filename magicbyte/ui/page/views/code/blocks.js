@@ -22,20 +22,24 @@ export function Blocks({ items, render, first = 0 }) {
   const blocks = [];
   for (let start = 0; start < shown; start += BLOCK) {
     const end = Math.min(start + BLOCK, shown);
-    blocks.push(html`<div
-      class="hundred"
-      style=${{ containIntrinsicSize: `auto ${(end - start) * LINE_HEIGHT}px` }}
-      key=${start}
-    >${items.slice(start, end).map((item, offset) => render(item, start + offset))}</div>`);
+    blocks.push(html`
+      <div
+        class="hundred"
+        style=${{ containIntrinsicSize: `auto ${(end - start) * LINE_HEIGHT}px` }}
+        key=${start}
+      >${items.slice(start, end).map((item, offset) => render(item, start + offset))}</div>
+    `);
   }
   if (shown < items.length) {
     const left = items.length - shown;
-    blocks.push(html`<p class="more no-print" key="more">
-      <span class="dim s">${left.toLocaleString("en")} more lines are not shown yet.</span>
-      <button type="button" class="btn small" onClick=${() => setLimit(shown + STEP)}>
-        Show ${Math.min(STEP, left).toLocaleString("en")} more
-      </button>
-    </p>`);
+    blocks.push(html`
+      <p class="more no-print" key="more">
+        <span class="dim s">${left.toLocaleString("en")} more lines are not shown yet.</span>
+        <button type="button" class="btn small" onClick=${() => setLimit(shown + STEP)}>
+              Show ${Math.min(STEP, left).toLocaleString("en")} more
+            </button>
+      </p>
+    `);
   }
   return blocks;
 }

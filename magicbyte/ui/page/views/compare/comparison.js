@@ -29,26 +29,35 @@ export function ComparisonView({ loaded, subject, query, facts }) {
   /** @param {number} step */
   const walk = (step) => changes.length > 0 && choose((Math.max(current, 0) + step + changes.length) % changes.length);
   useKeys({ n: ["next change", () => walk(1)], p: ["previous change", () => walk(-1)] });
-  return html`<div class="controls">
-      <${Picks} from=${picked(loaded.from, facts)} to=${picked(loaded.to, facts)} query=${query} />
-      <span class="grow"></span>
-      ${changes.length > 0 && html`<span class="s dim walk num">
+  return html`
+    <div class="controls">
+          <${Picks} from=${picked(loaded.from, facts)} to=${picked(loaded.to, facts)} query=${query} />
+          <span class="grow"></span>
+          ${changes.length > 0 && html`<span class="s dim walk num">
         ${Math.max(current, 0) + 1} of ${changes.length} ${changes.length === 1 ? "change" : "changes"}${" "}
         <button type="button" class="key" onClick=${() => walk(1)} aria-label="Next change"><kbd>n</kbd></button>
         <button type="button" class="key" onClick=${() => walk(-1)} aria-label="Previous change"><kbd>p</kbd></button>
       </span>`}
-      ${!narrow && html`<${Segmented} label="Layout" value=${split ? "split" : "unified"}
-        options=${[["split", "Split"], ["unified", "Unified"]]}
-        onChange=${(/** @type {string} */ view) => setQuery({ view: view === "split" ? null : view })} />`}
-      <${Segmented} label="Lines" value=${query.all ? "all" : "changes"}
-        options=${[["changes", "Changes only"], ["all", "Whole text"]]}
-        onChange=${(/** @type {string} */ all) => setQuery({ all: all === "all" ? "1" : null })} />
-    </div>
+          ${!narrow && html`
+            <${Segmented} label="Layout" value=${split ? "split" : "unified"}
+              options=${[["split", "Split"], ["unified", "Unified"]]}
+              onChange=${(/** @type {string} */ view) => setQuery({ view: view === "split" ? null : view })} />
+          `}
+          <${Segmented} label="Lines" value=${query.all ? "all" : "changes"}
+            options=${[["changes", "Changes only"], ["all", "Whole text"]]}
+            onChange=${(/** @type {string} */ all) => setQuery({ all: all === "all" ? "1" : null })} />
+        </div>
     <${Verdicts} loaded=${loaded} level=${level} subject=${subject} />
     <div class=${comparison ? "compared" : "compared texts-only"}>
-      ${comparison && html`<${ChangeList} comparison=${comparison} current=${Math.max(current, 0)} level=${level} choose=${choose} />`}
-      <${TextsCard} loaded=${loaded} subject=${subject} split=${split} whole=${Boolean(query.all)} current=${changes[current] ?? null} />
-    </div>`;
+          ${comparison &&
+            html`<${ChangeList} comparison=${comparison} current=${
+              Math.max(current, 0)
+            } level=${level} choose=${choose} />`}
+          <${TextsCard} loaded=${loaded} subject=${subject} split=${split} whole=${Boolean(
+            query.all,
+          )} current=${changes[current] ?? null} />
+        </div>
+  `;
 }
 
 /**
@@ -57,28 +66,44 @@ export function ComparisonView({ loaded, subject, query, facts }) {
  */
 function picked(version, facts) {
   const latest = facts?.subject === version.subject && facts.version === version.version;
-  return { subject: version.subject, version: version.version, id: version.id, ts: version.ts ?? null, latest, deleted: false };
+  return {
+    subject: version.subject,
+    version: version.version,
+    id: version.id,
+    ts: version.ts ?? null,
+    latest,
+    deleted: false,
+  };
 }
 
 /** @param {{loaded: Loaded, level: string | null, subject: string}} props */
 function Verdicts({ loaded, level, subject }) {
   const { comparison, refusal, verbose } = loaded;
   if (comparison) {
-    return html`<div class="verdicts">
-      <${VerdictCard} ...${verdict(comparison, "BACKWARD", level, subject)} />
-      <${VerdictCard} ...${verdict(comparison, "FORWARD", level, subject)} />
-    </div>`;
+    return html`
+      <div class="verdicts">
+        <${VerdictCard} ...${verdict(comparison, "BACKWARD", level, subject)} />
+        <${VerdictCard} ...${verdict(comparison, "FORWARD", level, subject)} />
+      </div>
+    `;
   }
   if (verbose) {
-    return html`<div class="verdicts">
-      <${VerdictCard}
-        ok=${verbose.is_compatible}
-        title=${verbose.is_compatible ? "The registry's level allows this step" : "The registry's level refuses this step"}
-        reason=${(verbose.messages ?? []).join(" ")}
-      />
-    </div>`;
+    return html`
+      <div class="verdicts">
+        <${VerdictCard}
+          ok=${verbose.is_compatible}
+          title=${verbose.is_compatible
+            ? "The registry's level allows this step"
+            : "The registry's level refuses this step"}
+          reason=${(verbose.messages ?? []).join(" ")}
+        />
+      </div>
+    `;
   }
-  return html`<div class="verdicts"><${Note} tone="warn" who="No verdict">${refusal?.message}</${Note}></div>`;
+  return html`
+    <div class="verdicts">
+      <${Note} tone="warn" who="No verdict">${refusal?.message}</${Note}></div>
+  `;
 }
 
 /**

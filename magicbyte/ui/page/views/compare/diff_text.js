@@ -35,20 +35,26 @@ export function DiffText(props) {
   const parts = [];
   for (const stretch of stretches(items, opened)) {
     if (stretch.fold) {
-      parts.push({ fold: /** @type {const} */ (true), ...stretch });
+      parts.push(stretch);
       continue;
     }
     parts.push(...partsOf(props, stretch.from, stretch.to));
   }
   const findable = rows.length <= FINDABLE;
-  return html`<${Blocks}
-    items=${parts}
-    render=${(/** @type {any} */ part) =>
-    part.fold
-      ? html`<${FoldRow} ...${part} split=${split} open=${props.open} key=${"f" + part.from}
-          rows=${findable ? () => partsOf(props, part.from, part.to).map((line) => renderPart(props, line)) : null} />`
-      : renderPart(props, part)}
-  />`;
+  return html`
+    <${Blocks}
+      items=${parts}
+      render=${(/** @type {any} */ part) =>
+        part.fold
+          ? html`
+            <${FoldRow} ...${part} split=${split} open=${props.open} key=${"f" + part.from}
+              rows=${findable
+                ? () => partsOf(props, part.from, part.to).map((line) => renderPart(props, line))
+                : null} />
+          `
+          : renderPart(props, part)}
+    />
+  `;
 }
 
 /**
@@ -129,20 +135,25 @@ function renderPart({ rows, before, after, split, current }, part) {
  */
 function FoldRow({ from, to, name, split, open, rows }) {
   const unfold = () => open(from);
-  return html`<button type="button" class=${split ? "fold two-sided" : "fold"} aria-expanded="false" onClick=${unfold}>
-      <span>⋯ ${counted(to - from, "line")} as they were${name && html`, then in <span class="mono"><${Shown} text=${name} /></span>`}</span>
+  return html`
+    <button type="button" class=${split ? "fold two-sided" : "fold"} aria-expanded="false" onClick=${unfold}>
+      <span>⋯ ${counted(to - from, "line")} as they were${name &&
+        html`, then in <span class="mono"><${Shown} text=${name} /></span>`}</span>
     </button>
-    ${rows && html`<div class="folded" hidden="until-found" onBeforeMatch=${unfold}>${rows()}</div>`}`;
+        ${rows && html`<div class="folded" hidden="until-found" onBeforeMatch=${unfold}>${rows()}</div>`}
+  `;
 }
 
 const WORDS = { del: "removed ", add: "added " };
 
 /** @param {{row: Row, before: Text, after: Text, on: boolean, index: number}} props */
 function SplitRow({ row, before, after, on, index }) {
-  return html`<div class=${on ? "pair on" : "pair"} data-row=${index}>
-    <${Line} text=${before} line=${row.old} marks=${row.oldMarks} kind=${row.same ? "" : "del"} side="old" />
-    <${Line} text=${after} line=${row.new} marks=${row.newMarks} kind=${row.same ? "" : "add"} side="new" />
-  </div>`;
+  return html`
+    <div class=${on ? "pair on" : "pair"} data-row=${index}>
+      <${Line} text=${before} line=${row.old} marks=${row.oldMarks} kind=${row.same ? "" : "del"} side="old" />
+      <${Line} text=${after} line=${row.new} marks=${row.newMarks} kind=${row.same ? "" : "add"} side="new" />
+    </div>
+  `;
 }
 
 /**
@@ -172,10 +183,12 @@ function UnifiedRow({ row, side, before, after, on, index }) {
   const old = side === "old";
   const [text, line, marks] = old ? [before, row.old, row.oldMarks] : [after, row.new, row.newMarks];
   const kind = side === "same" ? "" : old ? "del" : "add";
-  return html`<div class=${on ? "single on" : "single"} data-row=${index}>
-    <div class=${`l ${kind}`}>
-      <span>${side === "new" ? "" : row.old}</span><span>${old ? "" : row.new}</span><${Sign} kind=${kind} />
-      <span class="t"><${Segments} segments=${segmentsOf(text.layout, text.lines, line, marks)} /></span>
+  return html`
+    <div class=${on ? "single on" : "single"} data-row=${index}>
+      <div class=${`l ${kind}`}>
+          <span>${side === "new" ? "" : row.old}</span><span>${old ? "" : row.new}</span><${Sign} kind=${kind} />
+          <span class="t"><${Segments} segments=${segmentsOf(text.layout, text.lines, line, marks)} /></span>
+        </div>
     </div>
-  </div>`;
+  `;
 }

@@ -19,24 +19,38 @@ export function FindingNotes({ hints, comparison, subject }) {
 /** @param {{finding: Finding, name: string | null, comparison: Comparison, subject: string}} props */
 function FindingNote({ finding, name, comparison, subject }) {
   const error = finding.severity === "error";
-  return html`<${Note}
-    tone=${error ? "bad" : "warn"}
-    who=${breaksWhom(finding, comparison, subject)}
-    rule=${`${finding.rule} ${finding.path}`}
-    remedy=${finding.remedy && html`<${Shown} text=${finding.remedy} />`}
-  >
-    <${Emphasised} text=${finding.change} name=${name} /> <${Shown} text=${finding.harm} />
-    ${(finding.example || finding.effect) && html`<${Witness} finding=${finding} />`}
-  </${Note}>`;
+  return html`
+    <${Note}
+      tone=${error ? "bad" : "warn"}
+      who=${breaksWhom(finding, comparison, subject)}
+      rule=${`${finding.rule} ${finding.path}`}
+      remedy=${finding.remedy && html`<${Shown} text=${finding.remedy} />`}
+    >
+        <${Emphasised} text=${finding.change} name=${name} /> <${Shown} text=${finding.harm} />
+        ${(finding.example || finding.effect) && html`<${Witness} finding=${finding} />`}
+      </${Note}>
+  `;
 }
 
 /** The datum that shows the break, and what the reader makes of it. @param {{finding: Finding}} props */
 function Witness({ finding }) {
-  return html`<span class="witness">
-    ${finding.example && html`<b>Example</b> <code class="mono"><${Shown} text=${finding.example} /></code>
-      <${CopyButton} text=${finding.example} label="Copy the example" kind="quiet small icon" />`}
-    ${finding.effect && html`<span class="dim"><${Shown} text=${finding.effect} /></span>`}
-  </span>`;
+  const { example, effect } = finding;
+  return html`<div class="witness">
+    <p>${
+    example && html`
+      <b>Example</b>
+    `
+  }<span class="dim"><${Shown} text=${effect} /></span></p>
+    ${
+    example && html`
+      <div class="example">
+        <code class="mono" tabindex="0" role="region"
+          aria-label="A datum that shows it"><${Shown} text=${example} /></code>
+        <${CopyButton} text=${example} label="Copy the example" kind="quiet small icon" />
+      </div>
+    `
+  }
+  </div>`;
 }
 
 /** A sentence in which types in capitals, and the field's name, are bold. @param {{text: string, name: string | null}} props */

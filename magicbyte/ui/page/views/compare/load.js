@@ -39,7 +39,9 @@ export async function load(subject, { from, to, fromSubject }, signal) {
   const texts = from && to
     ? Promise.all([readVersion(older, from, signal), readVersion(subject, to, signal)])
     : compared.then(async ({ comparison, refusal }) => {
-      const sides = comparison ? [comparison.from.version, comparison.to.version] : await sidesOf(subject, from, to, refusal, signal);
+      const sides = comparison
+        ? [comparison.from.version, comparison.to.version]
+        : await sidesOf(subject, from, to, refusal, signal);
       return await Promise.all([
         readVersion(older, sides[0], signal),
         readVersion(subject, sides[1], signal),
@@ -49,7 +51,11 @@ export async function load(subject, { from, to, fromSubject }, signal) {
   const [{ comparison, refusal }, [left, right]] = await Promise.all([compared, texts]);
   if (signal.aborted) throw signal.reason;
   const [leftType, rightType] = [left.schemaType ?? "AVRO", right.schemaType ?? "AVRO"];
-  const rows = await compareTexts({ text: left.schema, type: leftType }, { text: right.schema, type: rightType }, signal);
+  const rows = await compareTexts(
+    { text: left.schema, type: leftType },
+    { text: right.schema, type: rightType },
+    signal,
+  );
   const verbose = comparison || !isMissing(refusal) ? null : await verboseCheck(left, right, signal);
   return {
     comparison,
@@ -73,7 +79,8 @@ async function verboseCheck(older, newer, signal) {
   const { schema, schemaType, references } = newer;
   const address = path`/compatibility/subjects/${older.subject}/versions/${older.version}`;
   try {
-    return (await call("POST", address, { body: { schema, schemaType, references }, query: { verbose: true }, signal })).data;
+    return (await call("POST", address, { body: { schema, schemaType, references }, query: { verbose: true }, signal }))
+      .data;
   } catch {
     return null;
   }

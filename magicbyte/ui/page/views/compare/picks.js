@@ -30,13 +30,16 @@ function compareQuery(from, to, { view = "", all = "" } = {}) {
 
 /** @param {{from: Picked, to: Picked, query: Record<string, string>}} props */
 export function Picks({ from, to, query }) {
-  return html`<div class="picks">
-    <${VersionPick} picked=${from} label="Old side" page=${to.subject}
-      address=${(/** @type {Pick} */ pick) => compareHref(pick, to, query)} />
-    <a class="btn quiet icon swap" href=${compareHref(to, from, query)} aria-label="Swap the sides" title="Swap the sides"><${Icon} name="swap" size=${15} /></a>
-    <${VersionPick} picked=${to} label="New side" page=${to.subject}
-      address=${(/** @type {Pick} */ pick) => compareHref(from, pick, query)} />
-  </div>`;
+  return html`
+    <div class="picks">
+      <${VersionPick} picked=${from} label="Old side" page=${to.subject}
+        address=${(/** @type {Pick} */ pick) => compareHref(pick, to, query)} />
+      <a class="btn quiet icon swap" href=${compareHref(to, from, query)} aria-label="Swap the sides"
+        title="Swap the sides"><${Icon} name="swap" size=${15} /></a>
+      <${VersionPick} picked=${to} label="New side" page=${to.subject}
+        address=${(/** @type {Pick} */ pick) => compareHref(from, pick, query)} />
+    </div>
+  `;
 }
 
 /**
@@ -45,7 +48,9 @@ export function Picks({ from, to, query }) {
 function VersionPick({ picked, label, page, address }) {
   const id = useId();
   const popover = useRef(/** @type {HTMLElement | null} */ (null));
-  const [versions, setVersions] = useState(/** @type {import("../../api/subject_versions.js").Entry[] | null} */ (null));
+  const [versions, setVersions] = useState(
+    /** @type {import("../../api/subject_versions.js").Entry[] | null} */ (null),
+  );
   const [failure, setFailure] = useState("");
   const load = async () => {
     try {
@@ -60,28 +65,34 @@ function VersionPick({ picked, label, page, address }) {
     place(popover.current, id);
     if (versions === null) load();
   };
-  return html`<span class="pick-side">
-    <button type="button" class="pick" id=${id} popovertarget=${id + "-list"} aria-label=${`${label}: version ${picked.version}`}>
-      ${picked.subject !== page && html`<span class="mono cut">${picked.subject}</span>`}
-      <b>Version ${picked.version}</b><span class="faint cut"><${PickedDetail} picked=${picked} /></span>
-      <${Icon} name="down" size=${12} />
-    </button>
-    <div class="menu pick-menu" popover id=${id + "-list"} ref=${popover} onToggle=${onToggle}>
-      <p class="caption">${label}: <span class="mono">${picked.subject}</span></p>
-      ${failure && html`<p class="caption">${failure}</p>`}
-      ${!versions && !failure && html`<p class="caption">Reading the versions</p>`}
-      ${versions?.map((entry) =>
-    html`<a href=${address(entry)} aria-current=${entry.version === picked.version ? "true" : undefined}
-        onClick=${() => popover.current?.hidePopover()} key=${entry.version}>
-        <span class=${entry.deleted ? "struck" : ""}>Version ${entry.version}</span>
-        <span class="faint xs grow">id ${entry.id}${entry.latest && ", latest"}${entry.deleted && ", deleted"}</span>
-        <span class="faint xs"><${Time} ms=${entry.ts} /></span>
-      </a>`
-  )}
-      <hr />
-      <${OtherSubject} id=${id + "-subject"} address=${address} done=${() => popover.current?.hidePopover()} />
-    </div>
-  </span>`;
+  return html`
+    <span class="pick-side">
+      <button type="button" class="pick" id=${id} popovertarget=${id +
+        "-list"} aria-label=${`${label}: version ${picked.version}`}>
+          ${picked.subject !== page && html`<span class="mono cut">${picked.subject}</span>`}
+          <b>Version ${picked.version}</b><span class="faint cut"><${PickedDetail} picked=${picked} /></span>
+          <${Icon} name="down" size=${12} />
+        </button>
+      <div class="menu pick-menu" popover id=${id + "-list"} ref=${popover} onToggle=${onToggle}>
+          <p class="caption">${label}: <span class="mono">${picked.subject}</span></p>
+          ${failure && html`<p class="caption">${failure}</p>`}
+          ${!versions && !failure && html`<p class="caption">Reading the versions</p>`}
+          ${versions?.map((entry) =>
+            html`
+              <a href=${address(entry)} aria-current=${entry.version === picked.version ? "true" : undefined}
+                onClick=${() => popover.current?.hidePopover()} key=${entry.version}>
+                <span class=${entry.deleted ? "struck" : ""}>Version ${entry.version}</span>
+                <span class="faint xs grow">id ${entry.id}${entry.latest && ", latest"}${entry.deleted &&
+                  ", deleted"}</span>
+                <span class="faint xs"><${Time} ms=${entry.ts} /></span>
+              </a>
+            `
+          )}
+          <hr />
+          <${OtherSubject} id=${id + "-subject"} address=${address} done=${() => popover.current?.hidePopover()} />
+        </div>
+    </span>
+  `;
 }
 
 /** @param {{picked: Picked}} props */

@@ -1,9 +1,10 @@
 /** Where changes and findings stand in the rows of a comparison. */
 
-import { Bridge, Lines } from "../../text/positions.js";
+import { Bridge } from "../../text/positions.js";
 import { asStored, pretty } from "../../text/pretty.js";
 
 /** @import { Row } from "../../text/diff.js" */
+/** @import { Lines } from "../../text/positions.js" */
 /** @import { Layout, SchemaType } from "../../text/pretty.js" */
 /** @import { Change, Comparison, Finding, Place } from "../../text/answers.d.ts" */
 /** @typedef {{layout: Layout, lines: Lines, bridge: Bridge}} Text One side: its pretty text and the way to it. */

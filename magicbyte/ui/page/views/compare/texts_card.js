@@ -21,37 +21,54 @@ export function TextsCard({ loaded, subject, split, whole, current }) {
   return html`<section class=${split ? "card texts split" : "card texts unified"} aria-label="Texts">
     <div class="texts-head">
       <${SideHead} version=${loaded.from} text=${loaded.before} subject=${subject} />
-      <${SideHead} version=${loaded.to} text=${loaded.after} subject=${subject} />
+      <${SideHead} version=${loaded.to} text=${loaded.after} subject=${subject} quiet=${alike(loaded)} />
     </div>
-    ${loaded.rows === null
-    ? html`<${TooLarge} loaded=${loaded} />`
-    : html`<${Compared} loaded=${loaded} rows=${loaded.rows} subject=${subject} split=${split} whole=${whole} current=${current} />`}
+    ${
+    loaded.rows === null ? html`<${TooLarge} loaded=${loaded} />` : html`
+      <${Compared} loaded=${loaded} rows=${loaded.rows} subject=${subject} split=${split} whole=${whole}
+        current=${current} />
+    `
+  }
   </section>`;
 }
 
-/** @param {{version: Version, text: Text, subject: string}} props */
-function SideHead({ version, text, subject }) {
+/** Whether the same is to say about both texts. @param {Loaded} loaded */
+function alike({ before, after }) {
+  return before.bridge.fromLines.count === after.bridge.fromLines.count;
+}
+
+/** @param {{version: Version, text: Text, subject: string, quiet?: boolean}} props */
+function SideHead({ version, text, subject, quiet = false }) {
   const lines = text.bridge.fromLines.count;
   const laidOut = text.bridge.from !== text.bridge.to;
   return html`<div>
-    <a href=${href(path`/subjects/${version.subject}/versions/${version.version}`)}><b>Version ${version.version}</b></a>
+    <a href=${
+    href(path`/subjects/${version.subject}/versions/${version.version}`)
+  }><b>Version ${version.version}</b></a>
     ${version.subject !== subject && html`<span class="mono s dim cut">${version.subject}</span>`}
-    ${laidOut && html`<span class="faint xs">pretty-printed; stored on ${lines === 1 ? "one line" : `${lines} lines`}</span>`}
+    ${
+    laidOut && !quiet &&
+    html`<span class="faint xs">pretty-printed; stored on ${lines === 1 ? "one line" : `${lines} lines`}</span>`
+  }
   </div>`;
 }
 
 /** @param {{loaded: Loaded}} props */
 function TooLarge({ loaded }) {
   const actions = [loaded.from, loaded.to].map((version) =>
-    html`<${LinkButton} href=${href(path`/subjects/${version.subject}/versions/${version.version}`)} key=${version.version}>
+    html`<${LinkButton} href=${
+      href(path`/subjects/${version.subject}/versions/${version.version}`)
+    } key=${version.version}>
       ${capital(`version ${version.version}`)}
     </${LinkButton}>`
   );
-  return html`<div class="too-large">
-    <${Empty} title="The texts are too large or too different to lay side by side" actions=${actions}>
-      <p>${loaded.comparison ? "The list of changes is complete. " : ""}Each text has its own page.</p>
-    </${Empty}>
-  </div>`;
+  return html`
+    <div class="too-large">
+      <${Empty} title="The texts are too large or too different to lay side by side" actions=${actions}>
+        <p>${loaded.comparison ? "The list of changes is complete. " : ""}Each text has its own page.</p>
+        </${Empty}>
+        </div>
+  `;
 }
 
 /**

@@ -61,8 +61,10 @@ export function verdict(comparison, direction, level, subject) {
     ok: false,
     title: `${capital(reader)} cannot read what ${writer} ${wrote}`,
     reason: `${name} breaks at ${numberWord(errors)} ${errors === 1 ? "place" : "places"}. ` +
-      levelSentence(level, direction) +
-      (backward ? `readers on ${reader} stop at older data.` : `readers still on ${reader} stop.`),
+      capital(
+        levelSentence(level, direction) +
+          (backward ? `readers on ${reader} stop at older data.` : `readers still on ${reader} stop.`),
+      ),
   };
 }
 
@@ -106,11 +108,14 @@ function fieldsSentence(changes, word, side) {
   const parts = [];
   if (withDefault.length > 0) {
     parts.push(
-      `${numberWord(withDefault.length)} ${word} ` + (withDefault.length === 1 ? "field has a default" : "fields have defaults"),
+      `${numberWord(withDefault.length)} ${word} ` +
+        (withDefault.length === 1 ? "field has a default" : "fields have defaults"),
     );
   }
   if (optional.length > 0) {
-    parts.push(`${numberWord(optional.length)} ${word} ` + (optional.length === 1 ? "field is optional" : "fields are optional"));
+    parts.push(
+      `${numberWord(optional.length)} ${word} ` + (optional.length === 1 ? "field is optional" : "fields are optional"),
+    );
   }
   return joined(parts);
 }
@@ -184,7 +189,9 @@ export function changeLines(change) {
   if (change.what.includes("kind")) lines.push(`${old.kind} → ${fresh.kind}`);
   if (change.what.includes("aliases")) lines.push(listLine("alias", old.aliases, fresh.aliases));
   if (change.what.includes("tags")) lines.push(listLine("tag", old.tags, fresh.tags));
-  if (change.what.includes("doc")) lines.push(old.doc === null ? "doc added" : fresh.doc === null ? "doc removed" : "doc changed");
+  if (change.what.includes("doc")) {
+    lines.push(old.doc === null ? "doc added" : fresh.doc === null ? "doc removed" : "doc changed");
+  }
   if (change.what.includes("reference")) lines.push("refers to another version");
   if (change.what.includes("place") || change.kind === "moved") lines.push("moved to another place");
   for (const name of change.what.filter((member) => member.startsWith("attributes."))) {
@@ -224,4 +231,11 @@ export function breaksWhom(finding, comparison, subject) {
   const [reader, writer] = finding.direction === "BACKWARD" ? [newer, older] : [older, newer];
   const verb = finding.severity === "error" ? "Breaks" : "May break";
   return `${verb} readers with ${reader}, on data written with ${writer}`;
+}
+
+/** How many fields the new side has, as far as its leaves tell; undefined if the types are not made of fields. */
+/** @param {Comparison} comparison */
+export function fieldsAfter({ changes, unchanged, to }) {
+  if (to.schemaType === "PROTOBUF") return undefined;
+  return unchanged + changes.reduce((sum, change) => sum + (isField(change.new) ? Math.max(1, change.leaves) : 0), 0);
 }
