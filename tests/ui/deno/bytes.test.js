@@ -28,7 +28,10 @@ Deno.test("the forms in which tools print bytes", () => {
   equal(hexOf("b'\\x00\\x00\\x00\\x00*\\x06ab\\n\\\\'"), "escapes 000000002a0661620a5c");
   equal(hexOf("\\0\\0\\0\\0\\052é"), "escapes 000000002ac3a9");
   equal(hexOf("00000000: 0000 0000 2a06 4142  ....*.AB\n00000008: 43                   C"), "hex 000000002a06414243");
-  equal(hexOf("00000000  00 00 00 00 2a 06 41 42  43                       |....*.ABC|\n00000009"), "hex 000000002a06414243");
+  equal(
+    hexOf("00000000  00 00 00 00 2a 06 41 42  43                       |....*.ABC|\n00000009"),
+    "hex 000000002a06414243",
+  );
   equal(hexOf(""), "hex ");
   equal(guess("cafe"), "hex");
 });

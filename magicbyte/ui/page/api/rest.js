@@ -120,7 +120,10 @@ export async function read(topic, partition, { offset, timestamp }, { limit = 50
         value_type: "BINARY",
         out_of_range: wait ? undefined : "earliest",
       };
-      const page = await get(path`/v3/clusters/${id}/topics/${topic}/partitions/${partition}/records`, { signal, query });
+      const page = await get(path`/v3/clusters/${id}/topics/${topic}/partitions/${partition}/records`, {
+        signal,
+        query,
+      });
       return {
         records: page.data.map(recordOfV3),
         next: page.next_offset,
@@ -146,7 +149,10 @@ async function readV1(topic, partition, { offset, timestamp }, { limit, signal }
   const bounds = await get(path`/topics/${topic}/partitions/${partition}/offsets`, { signal });
   const { beginning_offset: first, end_offset: end } = bounds;
   if (timestamp !== undefined) throw new ApiError({ status: 404, message: "This REST proxy cannot read from a time." });
-  const from = Math.max(first, offset === "earliest" || offset === undefined ? first : offset === "latest" ? end : offset);
+  const from = Math.max(
+    first,
+    offset === "earliest" || offset === undefined ? first : offset === "latest" ? end : offset,
+  );
   /** @type {any[]} */
   const rows = from >= end ? [] : await get(path`/topics/${topic}/partitions/${partition}/messages`, {
     signal,

@@ -75,7 +75,7 @@ function dumpLines(text) {
   const digits = [];
   for (const line of lines) {
     const xxd = line.match(/^\s*[0-9a-f]{6,8}:\s+((?:[0-9a-f]{2,4} ?)+)(?:\s{1,}.{0,16})?$/i);
-    const canonical = line.match(/^[0-9a-f]{8}(?:  ((?:[0-9a-f]{2} {1,2})*[0-9a-f]{2})\s*\|.*\|)?\s*$/i);
+    const canonical = line.match(/^[0-9a-f]{8}(?: {2}((?:[0-9a-f]{2} {1,2})*[0-9a-f]{2})\s*\|.*\|)?\s*$/i);
     if (!xxd && !canonical) return null;
     digits.push((xxd ?? canonical)?.[1] ?? "");
   }

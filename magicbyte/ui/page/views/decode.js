@@ -49,26 +49,44 @@ export default function DecodePage(_props) {
   };
   const parsed = text.trim() ? parseBytes(text, form) : null;
   return html`<div class="page decode">
-    <div class="page-head"><h1 tabindex="-1">Decode</h1><span class="dim s">Bytes stay in this tab; only the registry decodes them.</span></div>
+    <div class="page-head"><h1 tabindex="-1">Decode</h1><span class="dim s">Pasted bytes go to the registry's decoder, and into no URL that is sent.</span></div>
     <section class="card decode-input" aria-label="Bytes">
       <div class="body stack">
         <textarea class="area" rows="5" aria-label="Bytes as hexadecimal, base64 or escapes" placeholder=${PLACEHOLDER} spellcheck=${false} autocomplete="off"
-          aria-invalid=${String(Boolean(parsed && "error" in parsed))} value=${text} onInput=${(/** @type {any} */ event) => put({ text: event.currentTarget.value, as: "" })}></textarea>
+          aria-invalid=${String(Boolean(parsed && "error" in parsed))} value=${text} onInput=${(
+    /** @type {any} */ event,
+  ) => put({ text: event.currentTarget.value, as: "" })}></textarea>
         <div class="row wrap">
-          <${Segmented} label="The text is" value=${form ?? "auto"} onChange=${(/** @type {string} */ value) => put({ form: value === "auto" ? undefined : /** @type {Form} */ (value) })}
-            options=${[["auto", text.trim() ? `guessed: ${NAMES[guess(text)]}` : "guess"], ["hex", "hex"], ["base64", "base64"], ["escapes", "\\x00"]]} />
+          <${Segmented} label="The text is" value=${form ?? "auto"} onChange=${(/** @type {string} */ value) =>
+    put({ form: value === "auto" ? undefined : /** @type {Form} */ (value) })}
+            options=${[["auto", !form && text.trim() ? `auto: ${NAMES[guess(text)]}` : "auto"], ["hex", "hex"], [
+    "base64",
+    "base64",
+  ], ["escapes", "\\x00"]]} />
           <span class="grow"></span>
-          ${parsed && "bytes" in parsed && html`<span class="dim s num">${parsed.bytes.length.toLocaleString("en")} bytes</span>
-            <${CopyButton} kind="quiet small" text=${toHex(parsed.bytes)} what="Hexadecimal copied">hex</${CopyButton}>
-            <${CopyButton} kind="quiet small" text=${toBase64(parsed.bytes)} what="Base64 copied">base64</${CopyButton}>
-            <${CopyButton} kind="quiet small" text=${toEscapes(parsed.bytes)} what="Escapes copied">\\x00</${CopyButton}>`}
+          ${
+    parsed && "bytes" in parsed && html`
+      <span class="dim s num">${parsed.bytes.length.toLocaleString("en")} bytes</span>
+      <${CopyButton} kind="quiet small" text=${toHex(parsed.bytes)} what="Hexadecimal copied">hex</${CopyButton}>
+                  <${CopyButton} kind="quiet small" text=${toBase64(
+                    parsed.bytes,
+                  )} what="Base64 copied">base64</${CopyButton}>
+                  <${CopyButton} kind="quiet small" text=${toEscapes(
+                    parsed.bytes,
+                  )} what="Escapes copied">\\x00</${CopyButton}>
+    `
+  }
         </div>
         ${parsed && "error" in parsed && html`<p class="bad-text s" role="alert">✕ ${parsed.error}</p>`}
       </div>
     </section>
-    ${parsed && "bytes" in parsed && parsed.bytes.length > 0 && html`<${Message} bytes=${parsed.bytes} as=${as} raw=${raw}
-      onAs=${(/** @type {string} */ value) => put({ as: value })} onRaw=${() => put({ raw: !raw })}
-      onBytes=${(/** @type {Uint8Array} */ bytes) => put({ text: toHex(bytes), form: "hex", as: "" })} />`}
+    ${
+    parsed && "bytes" in parsed && parsed.bytes.length > 0 && html`
+      <${Message} bytes=${parsed.bytes} as=${as} raw=${raw}
+        onAs=${(/** @type {string} */ value) => put({ as: value })} onRaw=${() => put({ raw: !raw })}
+        onBytes=${(/** @type {Uint8Array} */ bytes) => put({ text: toHex(bytes), form: "hex", as: "" })} />
+    `
+  }
     ${!text.trim() && html`<${Help} />`}
   </div>`;
 }
@@ -97,27 +115,50 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
   const framed = !as;
   const plain = decoded?.error !== undefined && (bytes[0] > 1 || bytes.length < 5) ? plainText(bytes) : null;
   const text = decoded && decoded.error === undefined ? textOf(decoded.value, 2) : "";
-  return html`<${Cells} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} />
-    ${request.error && html`<${Failure} error=${request.error} again=${request.reload} />`}
-    ${!decoded && request.loading && html`<${Skeleton} rows=${3} />`}
-    ${decoded?.error !== undefined && html`<${Note} tone=${plain ? "info" : "bad"} who=${plain ? "No schema id" : "Not decoded"}
-      rule=${decoded.at === null || decoded.at === undefined ? null : `byte ${decoded.at}`}
-      actions=${html`<${ReadAs} bytes=${bytes} as=${as} onAs=${onAs} onBytes=${onBytes} />`}><${Shown} text=${sentence(decoded.error)} /></${Note}>`}
-    ${plain && html`<${Card} title=${plain.kind === "JSON" ? "As JSON" : "As a text"} bare aside=${html`<${CopyButton} kind="quiet small" text=${plain.text}>Copy</${CopyButton}>`}>
-      ${plain.kind === "JSON" ? html`<${ValueText} text=${plain.text} label="Value" />` : html`<pre class="code body plain"><${Shown} text=${plain.text} /></pre>`}</${Card}>`}
-    ${decoded && decoded.error === undefined && html`<section class="card" data-decoded>
-      <header><h2>Value</h2><${TypeBadge} type=${decoded.type} />
-        ${decoded.subject && html`<span class="mono s anywhere"><${Shown} text=${decoded.subject} /> v${decoded.version}</span>`}
-        ${decoded.name && html`<span class="mono dim xs anywhere"><${Shown} text=${decoded.name} /></span>`}
-        <${SchemaOf} decoded=${{ ...decoded, version: null }} />
-        <span class="grow"></span>
-        ${decoded.type === "AVRO" && html`<label class="check"><input type="checkbox" checked=${raw} onChange=${onRaw} />as stored</label>`}
-        <${CopyButton} kind="quiet small" text=${text} what="Value copied">Copy</${CopyButton}>
-      </header>
-      <${ValueText} text=${text} label="Value" />
-      ${as && html`<footer class="row wrap"><span class="grow">All bytes were read as a payload of id ${as}.</span><${ReadAs} bytes=${bytes} as=${as} onAs=${onAs} onBytes=${onBytes} /></footer>`}
-    </section>`}
-    <details class="card bytes"><summary>All ${bytes.length.toLocaleString("en")} bytes</summary><${Dump} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} /></details>`;
+  return html`
+    <${Cells} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} />
+        ${request.error && html`<${Failure} error=${request.error} again=${request.reload} />`}
+        ${!decoded && request.loading && html`<${Skeleton} rows=${3} />`}
+        ${decoded?.error !== undefined && html`
+          <${Note} tone=${plain ? "info" : "bad"} who=${plain ? "No schema id" : "Not decoded"}
+            rule=${decoded.at === null || decoded.at === undefined ? null : `byte ${decoded.at}`}
+            actions=${html`<${ReadAs} bytes=${bytes} as=${as} onAs=${onAs} onBytes=${onBytes} />`}>
+            <${Shown} text=${sentence(decoded.error)} />
+            </${Note}>
+        `}
+        ${plain &&
+          html`<${Card} title=${
+            plain.kind === "JSON" ? "As JSON" : "As a text"
+          } bare aside=${html`<${CopyButton} kind="quiet small" text=${plain.text}>Copy</${CopyButton}>`}>
+      ${
+            plain.kind === "JSON"
+              ? html`<${ValueText} text=${plain.text} label="Value" />`
+              : html`<pre class="code body plain"><${Shown} text=${plain.text} /></pre>`
+          }</${Card}>`}
+        ${decoded && decoded.error === undefined && html`
+          <section class="card" data-decoded>
+            <header><h2>Value</h2><${TypeBadge} type=${decoded.type} />
+                  ${decoded.subject &&
+                    html`<span class="mono s anywhere"><${Shown} text=${decoded.subject} /> v${decoded.version}</span>`}
+                  ${decoded.name && html`<span class="mono dim xs anywhere"><${Shown} text=${decoded.name} /></span>`}
+                  <${SchemaOf} decoded=${{ ...decoded, version: null }} />
+                  <span class="grow"></span>
+                  ${decoded.type === "AVRO" &&
+                    html`<label class="check"><input type="checkbox" checked=${raw} onChange=${onRaw} />as stored</label>`}
+                  <${CopyButton} kind="quiet small" text=${text} what="Value copied">Copy</${CopyButton}>
+                </header>
+                <${ValueText} text=${text} label="Value" />
+                ${as && html`
+                  <footer
+                    class="row wrap"><span class="grow">All bytes were read as a payload of id ${as}.</span><${ReadAs} bytes=${bytes} as=${as} onAs=${onAs} onBytes=${onBytes} /></footer>
+                `}
+              </section>
+        `}
+        <details class="card bytes">
+      <summary>All ${bytes.length.toLocaleString("en")} bytes</summary>
+      <${Dump} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} />
+    </details>
+  `;
 }
 
 /** @param {string} text */
@@ -125,8 +166,13 @@ const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?
 
 /** What a message looks like. */
 const Help = () =>
-  html`<section class="card"><div class="body stack">
-    <h2>A message with a schema</h2>
-    <${Cells} bytes=${Uint8Array.from([0, 0, 0, 0, 3, 10, 104, 101, 108, 108, 111])} />
-    <p class="dim s">Paste what a tool printed: <span class="mono">kcat</span>, <span class="mono">xxd</span>, <span class="mono">hexdump -C</span>, a Python <span class="mono">bytes</span> literal, base64 from a log. A guid in place of the id begins with 1. Protobuf has the message's index before the payload.</p>
-  </div></section>`;
+  html`
+    <section class="card">
+      <div class="body stack">
+        <h2>A message with a schema</h2>
+        <${Cells} bytes=${Uint8Array.from([0, 0, 0, 0, 3, 10, 104, 101, 108, 108, 111])} />
+        <p
+          class="dim s">Paste what a tool printed: <span class="mono">kcat</span>, <span class="mono">xxd</span>, <span class="mono">hexdump -C</span>, a Python <span class="mono">bytes</span> literal, base64 from a log. A guid in place of the id begins with 1. Protobuf has the message's index before the payload.</p>
+      </div>
+    </section>
+  `;

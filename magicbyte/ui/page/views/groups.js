@@ -21,19 +21,40 @@ export default function GroupsPage({ params: { topic } }) {
   const [most, setMost] = useState(STEP);
   const bounds = useBroker((signal) => rest.partitions(topic, { signal }), [topic]);
   const groups = useBroker((signal) => groupsOf(topic, most, signal), [topic, most]);
-  return html`<${TopicHead} topic=${topic} tab="groups" partitions=${bounds.data} hasGroups=${groups.data !== null} />
+  return html`
+    <${TopicHead} topic=${topic} tab="groups" partitions=${bounds.data} hasGroups=${groups.data !== null} />
     <${BrokerStrip} request=${groups} />
     <div class="page groups">
-      ${config.value.restAvailable
-    ? html`<${FromBroker} request=${groups} rows=${5}>${(/** @type {{behind: Behind[], left: number} | null} */ found) =>
-      found ? html`<${GroupTable} topic=${topic} behind=${found.behind} />
-        ${found.left > 0 && html`<p class="more"><${Button} onClick=${() => setMost(most + STEP)}>Ask ${Math.min(STEP, found.left)} more groups</${Button}> <span class="dim s">${found.left.toLocaleString("en")} groups were not asked yet.</span></p>`}` : html`<${NoGroups} />`}</${FromBroker}>`
-    : html`<${NoProxy} topic=${topic} />`}
-    </div>`;
+          ${config.value.restAvailable
+            ? html`<${FromBroker} request=${groups} rows=${5}>${(
+              /** @type {{behind: Behind[], left: number} | null} */ found,
+            ) =>
+              found
+                ? html`<${GroupTable} topic=${topic} behind=${found.behind} />
+        ${
+                  found.left > 0 && html`
+                    <p class="more">
+                      <${Button}
+                        onClick=${() => setMost(most + STEP)}>Ask ${Math.min(
+                          STEP,
+                          found.left,
+                        )} more groups</${Button}> <span class="dim s">${found.left.toLocaleString(
+                          "en",
+                        )} groups were not asked yet.</span></p>
+                  `
+                }`
+                : html`<${NoGroups} />`}</${FromBroker}>`
+            : html`<${NoProxy} topic=${topic} />`}
+        </div>
+  `;
 }
 
 const NoGroups = () =>
-  html`<${Empty} title="This REST proxy does not tell of groups"><p>Groups and lags need version 3 of its API.</p></${Empty}>`;
+  html`
+    <${Empty} title="This REST proxy does not tell of groups">
+      <p>Groups and lags need version 3 of its API.</p>
+      </${Empty}>
+  `;
 
 /**
  * The groups that have committed offsets of a topic; null if the proxy does not tell.
@@ -61,27 +82,59 @@ async function groupsOf(topic, most, signal) {
 function GroupTable({ topic, behind }) {
   const [open, setOpen] = useState("");
   if (!behind.length) {
-    return html`<${Empty} title="No group reads this topic"><p>A group appears here when it commits an offset of <span class="mono"><${Shown} text=${topic} /></span>.</p></${Empty}>`;
+    return html`
+      <${Empty} title="No group reads this topic">
+        <p>A group appears here when it commits an offset of <span class="mono"><${Shown} text=${topic} /></span>.</p>
+        </${Empty}>
+    `;
   }
-  return html`<div class="table-scroll"><table>
-    <thead><tr><th scope="col">Group</th><th scope="col">State</th><th scope="col" class="r">Partitions</th><th scope="col" class="r">Behind</th></tr></thead>
-    <tbody>${behind.map((group) => html`<${GroupRows} key=${group.id} group=${group} topic=${topic} open=${open === group.id} onToggle=${() => setOpen(open === group.id ? "" : group.id)} />`)}</tbody>
-  </table></div>`;
+  return html`
+    <div class="table-scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Group</th>
+            <th scope="col">State</th>
+            <th scope="col" class="r">Partitions</th>
+            <th scope="col" class="r">Behind</th>
+          </tr>
+        </thead>
+        <tbody>${behind.map((group) =>
+          html`<${GroupRows} key=${group.id} group=${group} topic=${topic} open=${open === group.id} onToggle=${() =>
+            setOpen(open === group.id ? "" : group.id)} />`
+        )}</tbody>
+      </table>
+    </div>
+  `;
 }
 
 /** @param {{group: Behind, topic: string, open: boolean, onToggle: () => void}} props */
 function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
   const sum = lags.reduce((all, { lag }) => all + (lag ?? 0), 0);
-  return html`<tr>
-      <td class="mono anywhere"><button type="button" class="btn quiet small" aria-expanded=${String(open)} onClick=${onToggle}><${Shown} text=${id} /></button></td>
-      <td><${Badge} tone="line">${state.toLowerCase().replaceAll("_", " ")}</${Badge}></td>
-      <td class="r num">${lags.length}</td>
-      <td class="r num">${sum === 0 ? html`<${Badge} tone="ok">✓ none</${Badge}>` : count(sum, "record")}</td>
-    </tr>
-    ${open && lags.map((lag) => html`<tr key=${lag.partition} class="lag-row">
-      <td class="dim s">partition ${lag.partition}${lag.client && html`, <span class="mono"><${Shown} text=${lag.client} /></span>`}</td>
-      <td class="num s">at <a class="link mono" href=${href(path`/topics/${topic}/messages`, { partition: lag.partition, offset: lag.committed })}>${lag.committed}</a></td>
-      <td class="r num s">${lag.end ?? "unknown"}</td>
-      <td class="r num s">${lag.lag ?? "unknown"}</td>
-    </tr>`)}`;
+  return html`
+    <tr>
+      <td
+        class="mono anywhere"><button type="button" class="btn quiet small" aria-expanded=${String(
+          open,
+        )} onClick=${onToggle}><${Shown} text=${id} /></button></td>
+      <td>
+        <${Badge} tone="line">${state.toLowerCase().replaceAll("_", " ")}</${Badge}></td>
+          <td class="r num">${lags.length}</td>
+          <td class="r num">${sum === 0 ? html`<${Badge} tone="ok">✓ none</${Badge}>` : count(sum, "record")}</td>
+        </tr>
+        ${open && lags.map((lag) =>
+          html`
+            <tr key=${lag.partition} class="lag-row">
+              <td class="dim s">partition ${lag.partition}${lag.client &&
+                html`, <span class="mono"><${Shown} text=${lag.client} /></span>`}</td>
+              <td class="num s">at <a class="link mono" href=${href(path`/topics/${topic}/messages`, {
+                partition: lag.partition,
+                offset: lag.committed,
+              })}>${lag.committed}</a></td>
+              <td class="r num s">${lag.end ?? "unknown"}</td>
+              <td class="r num s">${lag.lag ?? "unknown"}</td>
+            </tr>
+          `
+        )}
+  `;
 }

@@ -15,7 +15,7 @@ import { TopicHead } from "./topics/head.js";
 import { decodeRecords } from "./topics/decode_records.js";
 import { RecordRow } from "./topics/record.js";
 
-/** @typedef {import("./topics/record.js").Record} DecodedRecord */
+/** @typedef {import("./topics/record.js").DecodedRecord} DecodedRecord */
 /** @typedef {rest.Page & {records: DecodedRecord[]}} Page */
 
 const PAGE = 50;
@@ -26,15 +26,20 @@ const KEPT = 500;
 /** @param {import("../types.d.ts").ViewProps} props */
 export default function MessagesPage({ params: { topic }, query }) {
   const bounds = useBroker((signal) => rest.partitions(topic, { signal }), [topic, query.follow ?? ""]);
-  const actions = html`<${LinkButton} kind="primary" href=${href(path`/topics/${topic}/produce`)} reason=${may("produce").reason}>Produce</${LinkButton}>`;
-  return html`<${TopicHead} topic=${topic} tab="messages" partitions=${bounds.data} actions=${config.value.restAvailable && actions} />
+  const actions = html`<${LinkButton} kind="primary" href=${href(path`/topics/${topic}/produce`)} reason=${
+    may("produce").reason
+  }>Produce</${LinkButton}>`;
+  return html`
+    <${TopicHead} topic=${topic} tab="messages" partitions=${bounds.data} actions=${config.value.restAvailable &&
+      actions} />
     <${BrokerStrip} request=${bounds} />
     <div class="page messages">
-      ${config.value.restAvailable
-    ? html`<${FromBroker} request=${bounds} rows=${12}>${(/** @type {rest.Partition[]} */ partitions) =>
-      html`<${Partition} topic=${topic} partitions=${partitions} query=${query} />`}</${FromBroker}>`
-    : html`<${NoProxy} topic=${topic} />`}
-    </div>`;
+          ${config.value.restAvailable
+            ? html`<${FromBroker} request=${bounds} rows=${12}>${(/** @type {rest.Partition[]} */ partitions) =>
+              html`<${Partition} topic=${topic} partitions=${partitions} query=${query} />`}</${FromBroker}>`
+            : html`<${NoProxy} topic=${topic} />`}
+        </div>
+  `;
 }
 
 /**
@@ -57,14 +62,16 @@ function Partition({ topic, partitions, query }) {
   const wanted = /^\d+$/.test(query.partition ?? "") ? Number(query.partition) : fullest(partitions);
   const bounds = partitions.find(({ partition }) => partition === wanted);
   if (!bounds) {
-    return html`<${Empty} title=${`There is no partition ${wanted}`} actions=${html`<${Button} onClick=${() => setQuery({ partition: null, offset: null })}>Show another partition</${Button}>`} />`;
+    return html`<${Empty} title=${`There is no partition ${wanted}`} actions=${html`<${Button} onClick=${() =>
+      setQuery({ partition: null, offset: null })}>Show another partition</${Button}>`} />`;
   }
   return html`<${Records} key=${wanted} topic=${topic} partitions=${partitions} bounds=${bounds} query=${query} />`;
 }
 
 /** @param {rest.Partition[]} partitions */
 const fullest = (partitions) =>
-  partitions.reduce((best, row) => row.end - row.first > best.end - best.first ? row : best, partitions[0])?.partition ?? 0;
+  partitions.reduce((best, row) => row.end - row.first > best.end - best.first ? row : best, partitions[0])
+    ?.partition ?? 0;
 
 /** @param {{topic: string, partitions: rest.Partition[], bounds: rest.Partition, query: Record<string, string>}} props */
 function Records({ topic, partitions, bounds, query }) {
@@ -80,7 +87,8 @@ function Records({ topic, partitions, bounds, query }) {
   const first = shown?.records[0]?.offset ?? start.offset ?? bounds.end;
   const next = shown?.next ?? first + PAGE;
   const last = shown?.end ?? bounds.end;
-  const to = (/** @type {number | null} */ offset) => setQuery({ partition, offset, at: null, open: null, follow: null }, { replace: false });
+  const to = (/** @type {number | null} */ offset) =>
+    setQuery({ partition, offset, at: null, open: null, follow: null }, { replace: false });
   const older = () => first > bounds.first && to(Math.max(bounds.first, first - PAGE));
   const newer = () => next < last && to(next);
   useKeys({ "[": ["Older records", older], "]": ["Newer records", newer] }, { scope: "Messages" });
@@ -88,24 +96,46 @@ function Records({ topic, partitions, bounds, query }) {
       <${PartitionSelect} partitions=${partitions} partition=${partition} />
       <${OffsetInput} key=${first} offset=${first} onGo=${to} />
       <span class="row">
-        <${Button} kind="icon" label="Older records" disabled=${first <= bounds.first} onClick=${older}><${Icon} name="left" /></${Button}>
-        <${Button} kind="icon" label="Newer records" disabled=${next >= last} onClick=${newer}><${Icon} name="right" /></${Button}>
+        <${Button} kind="icon" label="Older records" disabled=${
+    first <= bounds.first
+  } onClick=${older}><${Icon} name="left" /></${Button}>
+        <${Button} kind="icon" label="Newer records" disabled=${
+    next >= last
+  } onClick=${newer}><${Icon} name="right" /></${Button}>
       </span>
       <span class="seg" role="group" aria-label="Where to begin">
-        <button type="button" aria-pressed=${String(!query.offset && !query.at && !follows)} onClick=${() => to(null)}>newest</button>
-        <button type="button" aria-pressed=${String(first === bounds.first && Boolean(query.offset))} onClick=${() => to(bounds.first)}>oldest</button>
-        <button type="button" aria-pressed=${String(follows)} onClick=${() => setQuery({ partition, offset: null, at: null, open: null, follow: follows ? null : true }, { replace: false })}>follow</button>
+        <button type="button" aria-pressed=${String(!query.offset && !query.at && !follows)} onClick=${() =>
+    to(null)}>newest</button>
+        <button type="button" aria-pressed=${String(first === bounds.first && Boolean(query.offset))} onClick=${() =>
+    to(bounds.first)}>oldest</button>
+        <button type="button" aria-pressed=${String(follows)} onClick=${() =>
+    setQuery({ partition, offset: null, at: null, open: null, follow: follows ? null : true }, {
+      replace: false,
+    })}>follow</button>
       </span>
       <${TimeInput} at=${query.at ?? ""} partition=${partition} />
       <span class="grow"></span>
-      <label class="check" title="Avro as it is stored: bytes of decimals, numbers of times, tagged unions"><input type="checkbox" checked=${stored} onChange=${() => setQuery({ raw: stored ? null : true })} />as stored</label>
-      <${CurlButton} kind="quiet" request=${{ method: "GET", path: path`/topics/${topic}/partitions/${partition}/messages`, query: { offset: first, count: PAGE }, base: "rest", headers: { Accept: "application/vnd.kafka.binary.v1+json" } }} />
+      <label class="check" title="Avro as it is stored: bytes of decimals, numbers of times, tagged unions"><input type="checkbox" checked=${stored} onChange=${() =>
+    setQuery({ raw: stored ? null : true })} />as stored</label>
+      <${CurlButton} kind="quiet" request=${{
+    method: "GET",
+    path: path`/topics/${topic}/partitions/${partition}/messages`,
+    query: { offset: first, count: PAGE },
+    base: "rest",
+    headers: { Accept: "application/vnd.kafka.binary.v1+json" },
+  }} />
     </div>
     <${BrokerStrip} request=${page} />
     <${FromBroker} request=${page} rows=${12} height=${34}>${(/** @type {Page} */ read) =>
     follows
-      ? html`<${Followed} key=${String(stored)} stored=${stored} topic=${topic} partition=${partition} page=${read} query=${query} />`
-      : html`<${RecordList} topic=${topic} records=${read.records} query=${query} /><${Foot} page=${read} bounds=${bounds} query=${query} onNewer=${newer} />`}</${FromBroker}>`;
+      ? html`
+        <${Followed} key=${String(stored)} stored=${stored} topic=${topic} partition=${partition} page=${read}
+          query=${query} />
+      `
+      : html`
+        <${RecordList} topic=${topic} records=${read.records} query=${query} />
+        <${Foot} page=${read} bounds=${bounds} query=${query} onNewer=${newer} />
+      `}</${FromBroker}>`;
 }
 
 /**
@@ -123,9 +153,12 @@ async function readPage(topic, partition, start, stored, signal) {
 
 /** @param {{partitions: rest.Partition[], partition: number}} props */
 const PartitionSelect = ({ partitions, partition }) =>
-  html`<${Select} label="Partition" value=${String(partition)}
-    options=${partitions.map((row) => [String(row.partition), `partition ${row.partition}`])}
-    onChange=${(/** @type {string} */ value) => setQuery({ partition: value, offset: null, at: null, open: null }, { replace: false })} />`;
+  html`
+    <${Select} label="Partition" value=${String(partition)}
+      options=${partitions.map((row) => [String(row.partition), `partition ${row.partition}`])}
+      onChange=${(/** @type {string} */ value) =>
+        setQuery({ partition: value, offset: null, at: null, open: null }, { replace: false })} />
+  `;
 
 /** @param {{offset: number, onGo: (offset: number) => void}} props */
 function OffsetInput({ offset, onGo }) {
@@ -134,11 +167,14 @@ function OffsetInput({ offset, onGo }) {
     event.preventDefault();
     if (/^\d{1,15}$/.test(text)) onGo(Number(text));
   };
-  return html`<form class="row offset-form" onSubmit=${go}>
-    <label class="dim s" for="offset">offset</label>
-    <input id="offset" class="input mono num" inputmode="numeric" autocomplete="off" value=${text} aria-invalid=${String(!/^\d{1,15}$/.test(text))}
-      onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value.trim())} />
-  </form>`;
+  return html`
+    <form class="row offset-form" onSubmit=${go}>
+      <label class="dim s" for="offset">offset</label>
+      <input id="offset" class="input mono num" inputmode="numeric" autocomplete="off" value=${text}
+        aria-invalid=${String(!/^\d{1,15}$/.test(text))}
+        onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value.trim())} />
+    </form>
+  `;
 }
 
 /** @param {{at: string, partition: number}} props */
@@ -164,10 +200,15 @@ function RecordList({ topic, records, query }) {
     if (opened) list.current?.querySelector(".record.open")?.scrollIntoView({ block: "nearest" });
   }, []);
   if (records.length === 0) return null;
-  return html`<ol class="records card" ref=${list}>${records.map((record) =>
-    html`<${RecordRow} key=${record.offset} record=${record} topic=${topic} open=${opened === String(record.offset)}
-      onToggle=${() => setQuery({ partition: record.partition, open: opened === String(record.offset) ? null : record.offset })} />`
-  )}</ol>`;
+  return html`<ol class="records card" ref=${list}>${
+    records.map((record) =>
+      html`
+        <${RecordRow} key=${record.offset} record=${record} topic=${topic} open=${opened === String(record.offset)}
+          onToggle=${() =>
+            setQuery({ partition: record.partition, open: opened === String(record.offset) ? null : record.offset })} />
+      `
+    )
+  }</ol>`;
 }
 
 /** @param {{page: Page, bounds: rest.Partition, query: Record<string, string>, onNewer: () => void}} props */
@@ -175,12 +216,28 @@ function Foot({ page, bounds, query, onNewer }) {
   const { records, next } = page;
   const end = page.end ?? bounds.end;
   if (records.length === 0) {
-    const where = query.at ? "since that time" : bounds.end > bounds.first && query.offset ? `from offset ${query.offset} on` : "in this partition";
-    return html`<${Empty} title=${`No records ${where}`} actions=${html`<${Button} onClick=${() => setQuery({ offset: null, at: null, follow: true })}>Follow</${Button}>
-      ${bounds.end > bounds.first && html`<${Button} onClick=${() => setQuery({ offset: null, at: null })}>Newest records</${Button}>`}`} />`;
+    const where = query.at
+      ? "since that time"
+      : bounds.end > bounds.first && query.offset
+      ? `from offset ${query.offset} on`
+      : "in this partition";
+    return html`<${Empty} title=${`No records ${where}`} actions=${html`<${Button} onClick=${() =>
+      setQuery({ offset: null, at: null, follow: true })}>Follow</${Button}>
+      ${
+      bounds.end > bounds.first && html`<${Button} onClick=${() =>
+        setQuery({ offset: null, at: null })}>Newest records</${Button}>`
+    }`} />`;
   }
-  return html`<p class="message-foot dim s num">Offsets ${records[0].offset} to ${records[records.length - 1].offset} of ${bounds.first} to ${end - 1}.
-    ${next < end ? html` <${Button} kind="small" onClick=${onNewer}>Newer records</${Button}>` : " This is the end."}</p>`;
+  return html`<p class="message-foot dim s num">Offsets ${records[0].offset} to ${
+    records[records.length - 1].offset
+  } of ${bounds.first} to ${end - 1}.
+    ${
+    next < end
+      ? html`
+        <${Button} kind="small" onClick=${onNewer}>Newer records</${Button}>
+      `
+      : " This is the end."
+  }</p>`;
 }
 
 /** Records as they come, the newest at the end. @param {{topic: string, partition: number, page: Page, stored: boolean, query: Record<string, string>}} props */
@@ -202,8 +259,13 @@ function Followed({ topic, partition, page, stored, query }) {
     const bottom = foot.current?.getBoundingClientRect().bottom ?? 0;
     if (bottom > innerHeight && bottom < innerHeight + 400) foot.current.scrollIntoView({ block: "end" });
   }, [records]);
-  return html`<${RecordList} topic=${topic} records=${records} query=${query} />
-    <p class="message-foot dim s" ref=${foot} data-following=${state}><span class="live ${state === "lost" ? "gone" : ""}">${state === "lost" ? "The broker does not answer; asking again." : `Waiting for records after offset ${(records.at(-1)?.offset ?? page.next - 1)}.`}</span></p>`;
+  return html`
+    <${RecordList} topic=${topic} records=${records} query=${query} />
+    <p class="message-foot dim s" ref=${foot}
+      data-following=${state}><span class="live ${state === "lost" ? "gone" : ""}">${state === "lost"
+        ? "The broker does not answer; asking again."
+        : `Waiting for records after offset ${(records.at(-1)?.offset ?? page.next - 1)}.`}</span></p>
+  `;
 }
 
 /**
@@ -220,7 +282,9 @@ async function follow(topic, partition, next, stored, signal, onRecords, onLost)
   let wait = 1;
   while (!signal.aborted) {
     if (document.hidden) {
-      await new Promise((resolve) => document.addEventListener("visibilitychange", () => resolve(null), { once: true, signal }));
+      await new Promise((resolve) =>
+        document.addEventListener("visibilitychange", () => resolve(null), { once: true, signal })
+      );
       continue;
     }
     try {

@@ -53,7 +53,9 @@ export function BrokerStrip({ request }) {
   if (!shown) return null;
   const left = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
   return html`<div class="strip" role="status">
-    <span class="anywhere">The broker cannot be read: ${error.message}${request.data ? " What is shown was read before." : ""}</span>
+    <span class="anywhere">The broker cannot be read: ${error.message}${
+    request.data ? " What is shown was read before." : ""
+  }</span>
     ${error.requestId && html`<span class="xs mono">request ${error.requestId}</span>`}
     <span class="num">${loading ? "Asking again." : `Again in ${left} s.`}</span>
     <${Button} kind="small" onClick=${reload}>Ask now</${Button}>
@@ -74,15 +76,18 @@ export function FromBroker({ request, rows, height, children }) {
 
 /** How to show topics when the page has no REST proxy. @param {{topic?: string}} props */
 export const NoProxy = ({ topic = "" }) =>
-  html`<div class="state">
-    <h2>No REST proxy is set</h2>
-    <p>Topics and messages come from Kafka through a REST proxy. Start one, and tell the registry where it is:</p>
-    <${Snippet} text=${"magicbyte.ui.rest.url=http://localhost:8082"} />
-    <p>This line belongs in the registry's properties. As an environment variable:</p>
-    <${Snippet} text=${"SCHEMA_REGISTRY_MAGICBYTE_UI_REST_URL=http://localhost:8082"} />
-    <p><span class="mono">magicbyte up</span> sets it by itself; <span class="mono">magicbyte ui</span> takes <span class="mono">--rest-url</span>. A REST proxy of Confluent's API will do.</p>
-    <div class="row">
-      ${topic && html`<${LinkButton} href=${href("/subjects", { q: topic })}>Subjects with this name</${LinkButton}>`}
-      <${LinkButton} href=${href("/decode")}>Decode pasted bytes instead</${LinkButton}>
-    </div>
-  </div>`;
+  html`
+    <div class="state">
+      <h2>No REST proxy is set</h2>
+      <p>Topics and messages come from Kafka through a REST proxy. Start one, and tell the registry where it is:</p>
+      <${Snippet} text=${"magicbyte.ui.rest.url=http://localhost:8082"} />
+      <p>This line belongs in the registry's properties. As an environment variable:</p>
+      <${Snippet} text=${"SCHEMA_REGISTRY_MAGICBYTE_UI_REST_URL=http://localhost:8082"} />
+      <p><span class="mono">magicbyte up</span> sets it by itself; <span class="mono">magicbyte ui</span> takes <span class="mono">--rest-url</span>. A REST proxy of Confluent's API will do.</p>
+      <div class="row">
+          ${topic &&
+            html`<${LinkButton} href=${href("/subjects", { q: topic })}>Subjects with this name</${LinkButton}>`}
+          <${LinkButton} href=${href("/decode")}>Decode pasted bytes instead</${LinkButton}>
+        </div>
+      </div>
+  `;

@@ -11,13 +11,19 @@ const ROWS = 64;
 /** @param {{bytes: Uint8Array, index?: string | null, framed?: boolean}} props */
 export const Cells = ({ bytes, index = null, framed = true }) =>
   html`<dl class="cells">
-    ${cells(bytes, { index, framed }).map(({ kind, from, to, words }) =>
-    html`<div key=${kind} class=${"cell " + kind}>
-      <dt>${NAMES[kind]}</dt>
-      <dd class="mono">${toHex(bytes.subarray(from, Math.min(to, from + SHOWN)), " ")}${to - from > SHOWN ? " …" : ""}</dd>
-      <dd class="xs dim num">${words}</dd>
-    </div>`
-  )}
+    ${
+    cells(bytes, { index, framed }).map(({ kind, from, to, words }) =>
+      html`
+        <div key=${kind} class=${"cell " + kind}>
+          <dt>${NAMES[kind]}</dt>
+          <dd class="mono">${toHex(bytes.subarray(from, Math.min(to, from + SHOWN)), " ")}${to - from > SHOWN
+            ? " …"
+            : ""}</dd>
+          <dd class="xs dim num">${words}</dd>
+        </div>
+      `
+    )
+  }
   </dl>`;
 
 /** A dump: offsets, bytes, characters. @param {{bytes: Uint8Array, index?: string | null, framed?: boolean}} props */
@@ -27,9 +33,19 @@ export function Dump({ bytes, index = null, framed = true }) {
   const kindAt = (/** @type {number} */ at) => parts.find(({ from, to }) => at >= from && at < to)?.kind ?? "";
   const rows = dump(bytes.subarray(0, most * 16));
   return html`<div class="dump mono" tabindex="0" role="region" aria-label="Bytes">
-    ${rows.map(({ offset, bytes: row, text }, i) => html`<div key=${offset} class="dump-row"><span class="faint">${offset}</span><span>${
-    row.map((byte, j) => html`<span key=${j} class=${kindAt(i * 16 + j)}>${byte} </span>`)
-  }</span><span class="dim">${text}</span></div>`)}
-    ${bytes.length > most * 16 && html`<button type="button" class="btn small" onClick=${() => setMost(most * 8)}>Show more of ${bytes.length.toLocaleString("en")} bytes</button>`}
+    ${
+    rows.map(({ offset, bytes: row, text }, i) =>
+      html`
+        <div key=${offset}
+          class="dump-row"><span class="faint">${offset}</span><span>${row.map((byte, j) =>
+            html`<span key=${j} class=${kindAt(i * 16 + j)}>${byte} </span>`
+          )}</span><span class="dim">${text}</span></div>
+      `
+    )
+  }
+    ${
+    bytes.length > most * 16 && html`<button type="button" class="btn small" onClick=${() =>
+      setMost(most * 8)}>Show more of ${bytes.length.toLocaleString("en")} bytes</button>`
+  }
   </div>`;
 }

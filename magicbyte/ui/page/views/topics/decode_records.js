@@ -28,7 +28,8 @@ async function partsOf(records, wanted, signal) {
   const part = wanted.isKey ? "key" : "value";
   const messages = records.map((record) => {
     const data = record[part];
-    const header = record.headers.findLast(({ name, value }) => name === `__${part}_schema_id` && value !== null)?.value;
+    const header = record.headers.findLast(({ name, value }) => name === `__${part}_schema_id` && value !== null)
+      ?.value;
     return data !== null && header ? { data, header } : data;
   });
   if (messages.every((message) => message === null)) return messages.map(() => ({ value: null }));

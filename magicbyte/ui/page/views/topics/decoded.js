@@ -30,7 +30,11 @@ export function SchemaOf({ decoded, subject }) {
     : schemaId === undefined
     ? href(path`/schemas/guids/${String(guid)}`)
     : href(path`/schemas/ids/${schemaId}`);
-  return html`<a class="link schema-of num" href=${to}>${words}${other && html` (<${Shown} text=${other} />)`}</a>`;
+  return html`<a class="link schema-of s num" href=${to}>${words}${
+    other && html`
+      (<${Shown} text=${other} />)
+    `
+  }</a>`;
 }
 
 /** @param {{bytes: string | null, decoded: Decoded | undefined}} props */
@@ -38,7 +42,7 @@ export function InLine({ bytes, decoded }) {
   if (bytes === null) return html`<span class="faint">null</span>`;
   if (!decoded) return html`<span class="faint">…</span>`;
   const plain = plainOf(bytes, decoded);
-  if (plain) return html`<span class="badge line">no schema</span> <${Shown} text=${plain.kind === "JSON" ? plain.text : JSON.stringify(plain.text)} />`;
+  if (plain) return html`<${Shown} text=${plain.kind === "JSON" ? plain.text : JSON.stringify(plain.text)} />`;
   if (decoded.error !== undefined) {
     return html`<span class="bad-text">✕ not decoded: <${Shown} text=${decoded.error} /></span>`;
   }

@@ -24,21 +24,26 @@ export function TopicHead({ topic, tab, partitions, actions, hasGroups = true })
     ["produce", "Produce", href(at + "/produce")],
     ...(hasGroups ? [["groups", "Groups", href(at + "/groups")]] : []),
   ];
-  return html`<header class="head">
-    <${Crumb} items=${[["Topics", href("/topics")], [topic]]} />
-    <div class="head-row">
-      <div class="head-name">
-        <h1 tabindex="-1"><${Shown} text=${topic} /></h1>
-        <span class="dim s num topic-size">${partitions ? sizeOf(partitions) : " "}</span>
+  return html`
+    <header class="head">
+      <${Crumb} items=${[["Topics", href("/topics")], [topic]]} />
+      <div class="head-row">
+        <div class="head-name">
+          <h1 tabindex="-1">
+            <${Shown} text=${topic} />
+          </h1>
+          <span class="dim s num topic-size">${partitions ? sizeOf(partitions) : " "}</span>
+        </div>
+        <div class="head-actions">${actions}</div>
       </div>
-      <div class="head-actions">${actions}</div>
-    </div>
-    <nav class="tabs" aria-label="Of this topic">
-      ${tabs.map(([key, words, address]) => html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}</a>`)}
-    </nav>
-  </header>`;
+      <nav class="tabs" aria-label="Of this topic">
+          ${tabs.map(([key, words, address]) =>
+            html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}</a>`
+          )}
+        </nav>
+    </header>
+  `;
 }
 
 /** @param {Partition[]} partitions */
-const sizeOf = (partitions) =>
-  `${count(recordsIn(partitions), "record")} in ${count(partitions.length, "partition")}`;
+const sizeOf = (partitions) => `${count(recordsIn(partitions), "record")} in ${count(partitions.length, "partition")}`;

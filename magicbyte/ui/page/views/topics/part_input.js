@@ -37,29 +37,51 @@ export function PartInput({ part, topic, subject, before, onChange }) {
   const name = part === "key" ? "Key" : "Value";
   const nothing = part === "key" ? "no key" : "tombstone";
   const hasSchema = subject || before?.decoded?.schemaId !== undefined;
-  const options = /** @type {[string, string][]} */ ([...(hasSchema ? [["schema", "schema"]] : []), ["text", "text"], ["none", nothing]]);
+  const options = /** @type {[string, string][]} */ ([...(hasSchema ? [["schema", "schema"]] : []), ["text", "text"], [
+    "none",
+    nothing,
+  ]]);
   return html`<section class="card part-input" aria-label=${name}>
     <header><h2>${name}</h2><span class="grow"></span><${Segmented} label="${name} is" options=${options} value=${mode} onChange=${setMode} /></header>
-    ${mode === "schema" && html`<${WithSchema} part=${part} topic=${topic} subject=${subject} before=${before} onChange=${onChange} />`}
+    ${
+    mode === "schema" &&
+    html`<${WithSchema} part=${part} topic=${topic} subject=${subject} before=${before} onChange=${onChange} />`
+  }
     ${mode === "text" && html`<${AsText} name=${name} before=${before} onChange=${onChange} />`}
     ${mode === "none" && html`<${None} part=${part} onChange=${onChange} />`}
-    ${!subject && mode !== "none" && html`<footer class="row wrap"><span class="grow">No subject <span class="mono"><${Shown} text=${`${topic}-${part}`} /></span>.</span>
-      <${LinkButton} kind="small" href=${href("/new", { topic, part })} reason=${may("register", `${topic}-${part}`).reason}>Set a schema</${LinkButton}></footer>`}
+    ${
+    !subject && mode !== "none" && html`
+      <footer
+        class="row wrap"><span class="grow">No subject <span class="mono"><${Shown} text=${`${topic}-${part}`} /></span>.</span>
+            <${LinkButton} kind="small" href=${href("/new", { topic, part })} reason=${may(
+              "register",
+              `${topic}-${part}`,
+            ).reason}>Set a schema</${LinkButton}></footer>
+    `
+  }
   </section>`;
 }
 
 /** @param {{part: string, onChange: (written: Written) => void}} props */
 function None({ part, onChange }) {
   useEffect(() => onChange({ bytes: null, problem: "" }), []);
-  return html`<p class="body dim s">${part === "key" ? "The record has no key." : "The value is null: in a compacted topic it deletes what has the same key."}</p>`;
+  return html`<p class="body dim s">${
+    part === "key"
+      ? "The record has no key."
+      : "The value is null: in a compacted topic it deletes what has the same key."
+  }</p>`;
 }
 
 /** @param {{name: string, before: Before | null, onChange: (written: Written) => void}} props */
 function AsText({ name, before, onChange }) {
   const [text, setText] = useState(() => before?.bytes ? plainText(bytesOf(before.bytes))?.text ?? "" : "");
   useEffect(() => onChange({ bytes: toBase64(new TextEncoder().encode(text)), problem: "" }), [text]);
-  return html`<div class="body"><textarea class="area" aria-label=${name} rows=${name === "Key" ? 2 : 8} spellcheck=${false} value=${text}
-    onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)}></textarea></div>`;
+  return html`
+    <div class="body">
+      <textarea class="area" aria-label=${name} rows=${name === "Key" ? 2 : 8} spellcheck=${false} value=${text}
+        onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)}></textarea>
+    </div>
+  `;
 }
 
 /**
@@ -103,16 +125,27 @@ function WithSchema({ part, topic, subject, before, onChange }) {
     ...(versions.data ?? []).toReversed().map((/** @type {number} */ number) => [String(number), `version ${number}`]),
   ];
   const type = checked.answer?.type ?? made.data?.type;
-  return html`<div class="body stack">
-    <div class="row wrap">
-      <${Select} label="Schema of the ${part}" value=${version} options=${choices} onChange=${setVersion} />
-      ${type === "AVRO" && html`<${Segmented} label="Unions of the ${part}" options=${[["plain", "plain unions"], ["tagged", "tagged"]]} value=${unions} onChange=${setUnions} />`}
-      <span class="grow"></span>
-      <${Button} kind="quiet small" reason=${made.data?.error ?? ""} onClick=${fillIn}>Example</${Button}>
-    </div>
-    <textarea class="area" aria-label=${`${part === "key" ? "Key" : "Value"} as JSON`} aria-describedby="checked-${part}" rows=${part === "key" ? 4 : 14} spellcheck=${false} value=${text} onInput=${edit}></textarea>
-    <div class="checked s" id="checked-${part}" role="status"><${Verdict} checked=${checked} text=${text} failed=${made.error ?? (made.data?.error && made.data)} /></div>
-  </div>`;
+  return html`
+    <div class="body stack">
+      <div class="row wrap">
+          <${Select} label="Schema of the ${part}" value=${version} options=${choices} onChange=${setVersion} />
+          ${type === "AVRO" &&
+            html`<${Segmented} label="Unions of the ${part}" options=${[["plain", "plain unions"], [
+              "tagged",
+              "tagged",
+            ]]} value=${unions} onChange=${setUnions} />`}
+          <span class="grow"></span>
+          <${Button} kind="quiet small" reason=${made.data?.error ?? ""} onClick=${fillIn}>Example</${Button}>
+        </div>
+        <textarea class="area" aria-label=${`${
+          part === "key" ? "Key" : "Value"
+        } as JSON`} aria-describedby="checked-${part}" rows=${part === "key"
+          ? 4
+          : 14} spellcheck=${false} value=${text} onInput=${edit}></textarea>
+        <div class="checked s" id="checked-${part}" role="status"><${Verdict} checked=${checked} text=${text} failed=${made
+          .error ?? (made.data?.error && made.data)} /></div>
+      </div>
+  `;
 }
 
 /** @typedef {{answer: (Decoded & {data?: string}) | null, problem: string, at: number | null, waiting: boolean}} Checked */
@@ -125,7 +158,9 @@ function WithSchema({ part, topic, subject, before, onChange }) {
  * @returns {Checked}
  */
 function useChecked(text, wanted, inputs) {
-  const [checked, setChecked] = useState(/** @type {Checked} */ ({ answer: null, problem: "", at: null, waiting: true }));
+  const [checked, setChecked] = useState(
+    /** @type {Checked} */ ({ answer: null, problem: "", at: null, waiting: true }),
+  );
   useEffect(() => {
     if (text.trim() === "") {
       setChecked({ answer: null, problem: "there is no text yet", at: null, waiting: false });
@@ -143,7 +178,9 @@ function useChecked(text, wanted, inputs) {
         if (controller.signal.aborted) return;
         const { message } = /** @type {Error} */ (error);
         const at = error instanceof SyntaxError ? Number(message.match(/position (\d+)/)?.[1] ?? text.length) : null;
-        const problem = error instanceof SyntaxError ? `it is not JSON: ${message.replace(/ \(line.*| in JSON.*/, "")}` : message;
+        const problem = error instanceof SyntaxError
+          ? `it is not JSON: ${message.replace(/ \(line.*| in JSON.*/, "")}`
+          : message;
         setChecked({ answer: null, problem, at, waiting: false });
       }
     }, PAUSE_MS);
@@ -157,16 +194,29 @@ function useChecked(text, wanted, inputs) {
 
 /** @param {Checked} checked @returns {Written} */
 const writtenOf = ({ answer, problem, waiting }) =>
-  waiting ? { bytes: null, problem: "is being checked" } : { bytes: answer?.data ?? null, problem: problem || (answer?.data ? "" : "is not checked") };
+  waiting
+    ? { bytes: null, problem: "is being checked" }
+    : { bytes: answer?.data ?? null, problem: problem || (answer?.data ? "" : "is not checked") };
 
 /** @param {{checked: Checked, text: string, failed: any}} props */
 function Verdict({ checked: { answer, problem, at, waiting }, text, failed }) {
-  if (failed && !text) return html`<span class="bad-text anywhere">✕ <${Shown} text=${failed.message ?? failed.error} /></span>`;
+  if (failed && !text) {
+    return html`<span class="bad-text anywhere">✕ <${Shown} text=${failed.message ?? failed.error} /></span>`;
+  }
   if (waiting && !answer && !problem) return html`<span class="faint">Checking.</span>`;
   if (problem) {
     const place = at === null ? null : new Lines(text).placeOf(at);
-    return html`<span class="bad-text anywhere">✕ ${place && html`<span class="mono num">${place.line}:${place.column}</span> `}<${Shown} text=${problem} /></span>`;
+    return html`<span class="bad-text anywhere">✕ ${
+      place && html`
+        <span class="mono num">${place.line}:${place.column}</span>
+      `
+    }<${Shown} text=${problem} /></span>`;
   }
   const size = bytesOf(answer?.data ?? null).length;
-  return html`<span class="ok-text row wrap"><${Icon} name="check" size=${12} /><span class="num">${size.toLocaleString("en")} bytes with id ${answer?.schemaId}${answer?.version ? `, v${answer.version}` : ""}</span></span>`;
+  return html`
+    <span
+      class="ok-text row wrap"><${Icon} name="check" size=${12} /><span class="num">${size.toLocaleString(
+        "en",
+      )} bytes with id ${answer?.schemaId}${answer?.version ? `, v${answer.version}` : ""}</span></span>
+  `;
 }

@@ -15,14 +15,20 @@ export function ReadAs({ bytes, as, onAs, onBytes }) {
   };
   const zeroed = () => onBytes(Uint8Array.from([0, ...bytes.subarray(1)]));
   const later = bytes.length > FRAME ? zeroAfter(bytes) : 0;
-  return html`<form class="row wrap read-as" onSubmit=${go}>
-    <label for=${id}>Read all bytes as a payload of id</label>
-    <input class="input mono num" id=${id} inputmode="numeric" autocomplete="off" value=${text} onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value.trim())} />
-    <${Button} type="submit" kind="small" disabled=${!isId}>Read</${Button}>
-    ${as && html`<${Button} kind="small" onClick=${() => onAs("")}>As a message</${Button}>`}
-    ${!as && bytes[0] !== 0 && bytes.length > FRAME && html`<${Button} kind="small" onClick=${zeroed}>As if the first byte were 0</${Button}>`}
-    ${!as && later > 0 && html`<${Button} kind="small" onClick=${() => onBytes(bytes.subarray(later))}>From byte ${later} on</${Button}>`}
-  </form>`;
+  return html`
+    <form class="row wrap read-as" onSubmit=${go}>
+      <label for=${id}>Read all bytes as a payload of id</label>
+      <input class="input mono num" id=${id} inputmode="numeric" autocomplete="off" value=${text}
+        onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value.trim())} />
+      <${Button} type="submit" kind="small" disabled=${!isId}>Read</${Button}>
+        ${as && html`<${Button} kind="small" onClick=${() => onAs("")}>As a message</${Button}>`}
+        ${!as && bytes[0] !== 0 && bytes.length > FRAME &&
+          html`<${Button} kind="small" onClick=${zeroed}>As if the first byte were 0</${Button}>`}
+        ${!as && later > 0 &&
+          html`<${Button} kind="small" onClick=${() =>
+            onBytes(bytes.subarray(later))}>From byte ${later} on</${Button}>`}
+      </form>
+  `;
 }
 
 /** Where a frame may begin: a zero before a small id. @param {Uint8Array} bytes */

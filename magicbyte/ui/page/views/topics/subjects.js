@@ -16,7 +16,10 @@ export const PARTS = ["key", "value"];
  */
 export function useSubjects() {
   const listing = overview.value;
-  const asked = useRequest(listing ? null : (signal) => registry.subjects({ signal }), [Boolean(listing), context.value]);
+  const asked = useRequest(listing ? null : (signal) => registry.subjects({ signal }), [
+    Boolean(listing),
+    context.value,
+  ]);
   return useMemo(() => {
     const columns = listing ?? (asked.data && listingOfNames(asked.data));
     if (!columns) return undefined;

@@ -22,8 +22,11 @@ export function ValueText({ text, label }) {
     tokens: [html`<${Segments} segments=${segmentsOf(layout, lines, i + 1)} />`],
   }));
   return html`<${CodeText} lines=${shown} anchor="" label=${label} />
-    ${lines.count > most && html`<p class="more"><button type="button" class="btn small" onClick=${() => setMost(most + STEP)}>
-      Show more of ${lines.count.toLocaleString("en")} lines</button></p>`}`;
+    ${
+    lines.count > most && html`<p class="more"><button type="button" class="btn small" onClick=${() =>
+      setMost(most + STEP)}>
+      Show more of ${lines.count.toLocaleString("en")} lines</button></p>`
+  }`;
 }
 
 /** The JSON text of a decoded value. @param {any} value @param {number} [indent] */
@@ -39,4 +42,8 @@ export function OneLine({ value }) {
 }
 
 /** A space behind commas and colons that are not in strings. @param {string} text */
-const spaced = (text) => text.slice(0, PREVIEW * 2).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (token) => token === "," || token === ":" ? token + " " : token);
+const spaced = (text) =>
+  text.slice(0, PREVIEW * 2).replace(
+    /"(?:[^"\\]|\\.)*"|[,:]/g,
+    (token) => token === "," || token === ":" ? token + " " : token,
+  );
