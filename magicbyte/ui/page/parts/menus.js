@@ -57,7 +57,7 @@ export function Menu({ label, name, kind = "", items }) {
   const close = () => list.current.hidePopover();
   return html`
     <button type="button" class="btn ${kind}" ref=${button} popovertarget=${id} aria-label=${name}>
-          ${label}<${Icon} name="down" size=${12} />
+          ${label}${!kind.includes("icon") && html`<${Icon} name="down" size=${12} />`}
         </button>
     <div class="menu" id=${id} popover="auto" ref=${list} onToggle=${place} onKeyDown=${walk}>
           ${items.map((item, i) => item && html`<${Item} key=${i} item=${item} close=${close} />`)}
