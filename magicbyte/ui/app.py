@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import orjson
 from starlette.responses import Response
 
 from magicbyte import __version__
-from magicbyte.http.asgi import header
+from magicbyte.http.asgi import header, list_header
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.access import OPEN, SIGNED_IN
@@ -39,6 +40,8 @@ _POLICY = b"; ".join(
     )
 )
 _HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+#: An Accept-Encoding with gzip that does not refuse it.
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 _READS = frozenset(("GET", "HEAD"))
 
 
@@ -160,7 +163,7 @@ def _answer(request: Request, file: File) -> Response:
     if file.etag in (header(request.scope, b"if-none-match") or ""):
         return Response(status_code=304, headers=headers)
     body = file.body
-    if file.compressed is not None and "gzip" in (header(request.scope, b"accept-encoding") or ""):
+    if file.compressed is not None and _GZIP.search(list_header(request.scope, b"accept-encoding") or ""):
         body = file.compressed
         headers["Content-Encoding"] = "gzip"
     return Response(body, media_type=file.media_type, headers=headers)

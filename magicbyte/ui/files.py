@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from magicbyte.ui.preloads import Preloads
+
 #: The files of the page.
 FOLDER = Path(__file__).parent / "page"
 _MEDIA_TYPES = {
@@ -24,7 +26,9 @@ _UNCOMPRESSED = frozenset((".woff2",))
 _INDEX = "index.html"
 #: A relative link in index.html.
 _LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z]+:|[#/])(?:\./)?')
-#: How many forms of index.html are kept: one for each depth of a URL.
+_END_OF_HEAD = "</head>"
+_TABLE = "route_table.js"
+#: The depth of the deepest URLs whose links are right; none of the page's is as deep.
 _MOST_DEPTHS = 16
 
 
@@ -54,7 +58,8 @@ class Files:
         self._stamps: dict[Path, int] = {}
         self._files: dict[str, File] = {}
         self._folders = frozenset[str]()
-        self._pages: dict[str, File] = {}
+        #: By the way back to `/ui/` and the links that are added.
+        self._pages: dict[tuple[str, tuple[str, ...]], File] = {}
         self._read()
 
     def find(self, path: str) -> File | None:
@@ -73,10 +78,11 @@ class Files:
         if self._is_checkout:
             self._read()
         root = "../" * min(path.count("/"), _MOST_DEPTHS)
-        page = self._pages.get(root)
+        links = self._preloads.links(path)
+        page = self._pages.get((root, links))
         if page is None:
-            text = self._files[_INDEX].body.decode()
-            page = self._pages[root] = _file(".html", _LINK.sub(rf'\1="{root}', text).encode())
+            text = self._files[_INDEX].body.decode().replace(_END_OF_HEAD, "".join(links) + _END_OF_HEAD)
+            page = self._pages[root, links] = _file(".html", _LINK.sub(rf'\1="{root}', text).encode())
         return page
 
     def _read(self) -> None:
@@ -90,6 +96,8 @@ class Files:
             unchanged = self._files.get(name) if self._stamps.get(path) == stamp else None
             files[name] = unchanged or _file(path.suffix, path.read_bytes())
         self._files, self._stamps, self._pages = files, stamps, {}
+        modules = {name: file.body.decode() for name, file in files.items() if name.endswith(".js")}
+        self._preloads = Preloads(modules, modules.get(_TABLE, ""))
         self._folders = frozenset(name.partition("/")[0] for name in files if "/" in name)
 
 
