@@ -85,9 +85,7 @@ function OtherLevels({ levels, level }) {
       <dl>
           ${LEVELS.filter((name) => name in levels).map((name) =>
             html`
-              <dt class="mono">${name}${level?.startsWith(name) && html`
-                <span class="faint">now</span>
-              `}</dt>
+              <dt class="mono">${name}${level?.startsWith(name) && html`${" "}<span class="faint">now</span>`}</dt>
               <dd>
                 <${VerdictBadge} ok=${levels[name]} text=${levels[name] ? "allowed" : "refused"} />
               </dd>

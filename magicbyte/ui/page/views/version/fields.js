@@ -160,9 +160,9 @@ function follow(event) {
 function TypeWords({ node }) {
   const { type, reference } = node;
   const words = html`<${Shown} text=${type || ""} />`;
-  const fallback = node.default === null ? "" : html`
-    <span class="dim">= <${Shown} text=${node.default} /></span>
-  `;
+  const fallback = node.default === null
+    ? ""
+    : html`${" "}<span class="dim">= <${Shown} text=${node.default} /></span>`;
   if (!reference) return html`${words}${fallback}`;
   const address = reference.subject !== null && reference.version !== null
     ? href(path`/subjects/${reference.subject}/versions/${reference.version}`, { view: "fields" })
