@@ -245,6 +245,7 @@ function Followed({ topic, partition, page, stored, query }) {
   const [records, setRecords] = useState(page.records);
   const [state, setState] = useState("waiting");
   const foot = useRef(/** @type {any} */ (null));
+  const before = useRef(records);
   useEffect(() => {
     const controller = new AbortController();
     follow(topic, partition, page.next, stored, controller.signal, (fresh) => {
@@ -256,6 +257,8 @@ function Followed({ topic, partition, page, stored, query }) {
     return () => controller.abort();
   }, []);
   useEffect(() => {
+    if (before.current === records) return;
+    before.current = records;
     const bottom = foot.current?.getBoundingClientRect().bottom ?? 0;
     if (bottom > innerHeight && bottom < innerHeight + 400) foot.current.scrollIntoView({ block: "end" });
   }, [records]);

@@ -30,11 +30,9 @@ export function SchemaOf({ decoded, subject }) {
     : schemaId === undefined
     ? href(path`/schemas/guids/${String(guid)}`)
     : href(path`/schemas/ids/${schemaId}`);
-  return html`<a class="link schema-of s num" href=${to}>${words}${
-    other && html`
-      (<${Shown} text=${other} />)
-    `
-  }</a>`;
+  return html`<a class="link schema-of s num" href=${to}><${Shown} text=${
+    other ? `${words} (${other})` : words
+  } /></a>`;
 }
 
 /** @param {{bytes: string | null, decoded: Decoded | undefined}} props */
