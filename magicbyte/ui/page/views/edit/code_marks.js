@@ -75,7 +75,7 @@ class Dot extends GutterMarker {
     const button = document.createElement("button");
     button.type = "button";
     button.tabIndex = -1;
-    button.textContent = this.mark.warning ? "\u25B2" : "\u25CF";
+    button.textContent = this.mark.warning ? "▲" : "●";
     button.className = this.mark.warning ? "warning" : "error";
     button.setAttribute("aria-label", this.mark.message);
     button.title = this.mark.message;

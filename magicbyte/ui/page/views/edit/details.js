@@ -146,7 +146,7 @@ export function JsonArea({ label, hint, value, example, onChange }) {
   return html`
     <div class="field">
       <label for=${id}>${label} <span class="faint xs">${hint}</span></label>
-      <textarea id=${id} class="area" rows="6" spellcheck=${false} placeholder=${example} value=${value}
+      <textarea id=${id} class="area" rows="4" spellcheck=${false} placeholder=${example} value=${value}
         onInput=${(/** @type {any} */ event) => onChange(event.currentTarget.value)}></textarea>
     </div>
   `;

@@ -44,7 +44,7 @@ export function PlaceNote({ place, onFix, onClose, name, disabled }) {
       if (event.key === "Escape") onClose();
     }}>
       <div class="note-head">
-        <span class=${`badge ${place.warning ? "warn" : "bad"}`}>${place.warning ? "\u25B2" : "\u2715"} ${whoOf(
+        <span class=${`badge ${place.warning ? "warn" : "bad"}`}>${place.warning ? "▲" : "✕"} ${whoOf(
           place,
         )}</span>
         <span class="row">

@@ -72,7 +72,7 @@ export function WhoBreaks({ check, versions, next, level, onLevel }) {
 function Cell({ cell: { places, asked }, ready }) {
   const need = asked ? "need" : "";
   if (!ready) return html`<span class=${`cell faint ${need}`}>...</span>`;
-  const word = places === 0 ? "\u2713 reads all" : `\u2715 ${places} ${places === 1 ? "place" : "places"}`;
+  const word = places === 0 ? "✓ reads all" : `✕ ${places} ${places === 1 ? "place" : "places"}`;
   return html`
     <span class=${`cell ${places === 0 ? "ok" : "bad"} ${need}`}>
       ${word}${asked && html`<span class="hidden-text">, asked for by the level</span>`}

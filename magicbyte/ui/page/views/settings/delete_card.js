@@ -75,8 +75,9 @@ function VersionRow({ subject, version, isDeleted, onDelete, onRestore, onPurge 
   return html`
     <li class=${isDeleted ? "row gone" : "row"}>
       <span class="grow">
-        <a class="link" href=${link}>${isDeleted ? html`<s>Version ${version}</s>` : `Version ${version}`}</a>
-        ${isDeleted && html`<span class="badge bad">deleted</span>`}
+        <a class="link" href=${link}>${isDeleted
+          ? html`<s>Version ${version}</s>`
+          : `Version ${version}`}</a>${isDeleted && html`${" "}<span class="badge bad">deleted</span>`}
       </span>
       ${isDeleted
         ? html`

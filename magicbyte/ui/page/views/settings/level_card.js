@@ -72,11 +72,11 @@ function Preview({ subject, level, versions }) {
   const { refused } = request.data;
   const of = versions.length > MOST ? `the newest ${MOST} versions` : `the ${versions.length} versions`;
   if (refused.length === 0) {
-    return html`<p class="s ok-text" role="status">\u2713 ${level} would have refused none of ${of}.</p>`;
+    return html`<p class="s ok-text" role="status">✓ ${level} would have refused none of ${of}.</p>`;
   }
   return html`
     <div role="status">
-      <p class="s bad-text">\\u2715 ${level} would have refused ${refused.length} of ${of}:</p>
+      <p class="s bad-text">\\✕ ${level} would have refused ${refused.length} of ${of}:</p>
       <ul class="refused s">
         ${refused.map(({ version, backward, forward }) =>
           html`

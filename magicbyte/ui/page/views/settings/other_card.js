@@ -78,12 +78,12 @@ export function OtherCard({ subject, config, general, onChanged }) {
               disabled=${reason !== ""} onChange=${set(name)} />
           `
         )}
-        ${OBJECTS.map(([name, label, example]) =>
+        <div class="json-areas">${OBJECTS.map(([name, label, example]) =>
           html`
             <${JsonArea} key=${name} label=${label} hint=${origin(name)} value=${values[name]} example=${example}
               onChange=${set(name)} />
           `
-        )}
+        )}</div>
         <p class="s bad-text" role="alert">${problem}</p>
         <div class="row wrap">
           <${Button} kind="primary" reason=${reason} disabled=${count === 0} onClick=${save}>

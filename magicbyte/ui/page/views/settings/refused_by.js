@@ -50,7 +50,8 @@ export function judged(number, earlier, level, verdicts) {
     verdicts
       .filter(({ version }) => version < number && asksFor(level, version, before, direction))
       .filter(({ backward, forward }) => !(direction === "BACKWARD" ? backward : forward))
-      .map(({ version }) => version);
+      .map(({ version }) => version)
+      .sort((one, other) => one - other);
   const backward = broken("BACKWARD");
   const forward = broken("FORWARD");
   return backward.length || forward.length ? { version: number, backward, forward } : null;
