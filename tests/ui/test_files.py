@@ -254,7 +254,7 @@ def test_a_page_names_all_that_it_loads_at_first() -> None:
 
 def test_preloads_follow_static_imports_alone() -> None:
     modules = {
-        "app.js": 'import { a } from "./api/a.js";\nexport * from "./b.js";\nconst view = () => import("./later.js");\n',
+        "app.js": 'import { a } from "./api/a.js";\nexport * from "./b.js";\nconst x = () => import("./later.js");\n',
         "api/a.js": 'import "../b.js";\nimport {\n  c,\n} from "./c.js";\n',
         "b.js": "const text = 'import \"./no.js\";';\n",
         "api/c.js": 'import { a } from "./a.js";\n',

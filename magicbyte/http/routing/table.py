@@ -159,7 +159,7 @@ class Table:
             entry = pattern.rows.get(method)
             if entry is not None:
                 return RouteMatch(*entry, path, {**outer_parameters, **parameters} if outer_parameters else parameters)
-            allowed += pattern.rows
+            allowed += [other for other in pattern.rows if other not in allowed]
         return RouteMatch(self._without_route, self.unrouted, path, outer_parameters, allowed=allowed)
 
     def _matching(self, path: str) -> Iterable[tuple[_Pattern | _Beginning, dict[str, str]]]:
