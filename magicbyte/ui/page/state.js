@@ -32,7 +32,7 @@ export const comebacks = signal(0);
 
 /**
  * The node that answers: `/health/ready`. `offset` is moved on by the change feed.
- * @type {import("./vendor/ui.js").Signal<{leader?: boolean, offset?: number, leaderUrl?: string, problem?: string, signedIn?: boolean} | null>}
+ * @type {import("./vendor/ui.js").Signal<{leader?: boolean, offset?: number, lag?: number, leaderUrl?: string, problem?: string} | null>}
  */
 export const me = signal(null);
 
