@@ -8,6 +8,7 @@ from typing import Protocol
 
 from compat.budget import Budget
 from compat.level import Policy
+from compat.outline.node import OutlineMaker
 from compat.report.edits import Fix
 from compat.schema import Dependencies, ParsedSchema, Pointer, Position, SchemaText, SchemaWarning
 
@@ -157,6 +158,7 @@ class SchemaFormat:
         cautions: Finds what breaks although the rules allow it.
         caution_rules: The kinds of cautions by name; every policy allows them.
         edited: Parses another text with a schema's references, with `strict`; raises InvalidSchema.
+        outline: Makes the outline of a parsed schema.
         spells_out: Whether the first schema, which has no references, is the second with its references spelled out;
             the flag normalizes both. None if schemas of the type cannot spell references out.
         warnings: Lists parts of a new schema that are accepted although the type's own tools refuse them; None if
@@ -174,5 +176,6 @@ class SchemaFormat:
     cautions: CautionFinder
     caution_rules: Mapping[str, Rule]
     edited: Callable[[ParsedSchema, str], ParsedSchema]
+    outline: OutlineMaker
     spells_out: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
     warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compat.avro.fixes import fixes
+from compat.avro.outline import outline
 from compat.avro.rules.cautions import CAUTIONS, cautions
 from compat.avro.rules.table import RULES, message
 from compat.avro.schema import AvroSchema, differences, edited, locate, parse, spells_out
@@ -13,5 +14,5 @@ from compat.schema import AVRO
 __all__ = ["FORMAT", "AvroSchema"]
 
 FORMAT = SchemaFormat(
-    AVRO, parse, differences, message, locate, RULES, witness, fixes, cautions, CAUTIONS, edited, spells_out
+    AVRO, parse, differences, message, locate, RULES, witness, fixes, cautions, CAUTIONS, edited, outline, spells_out
 )

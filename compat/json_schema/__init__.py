@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compat.difference import SchemaFormat
 from compat.json_schema.fixes import fixes
+from compat.json_schema.outline import outline
 from compat.json_schema.rules.cautions import CAUTIONS, cautions
 from compat.json_schema.rules.table import RULES
 from compat.json_schema.schema import JsonSchema, check_fields, edited, parse
@@ -24,6 +25,7 @@ FORMAT = SchemaFormat(
     cautions=cautions,
     caution_rules=CAUTIONS,
     edited=edited,
+    outline=outline,
 )
 
 __all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields", "validator", "witness"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compat.difference import SchemaFormat
 from compat.protobuf.fixes import fixes
+from compat.protobuf.outline import outline
 from compat.protobuf.rules.cautions import CAUTIONS, cautions
 from compat.protobuf.rules.differing import differences, message
 from compat.protobuf.rules.table import RULES
@@ -23,6 +24,7 @@ FORMAT = SchemaFormat(
     cautions=cautions,
     caution_rules=CAUTIONS,
     edited=edited,
+    outline=outline,
     warnings=warnings,
 )
 

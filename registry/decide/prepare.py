@@ -9,7 +9,7 @@ from compat.schema import InvalidSchema, SchemaText
 from registry import errors
 from registry.decide.decision import Terms
 from registry.decide.question import Question, Source, source_of, stored_source
-from registry.offload.jobs import EditTags, Outline, Outlined, Rendered
+from registry.offload.jobs import Canonical, Canonicalize, EditTags, Rendered
 from registry.offload.parsing import invalid_schema, require_known_type
 from registry.state.contract import VERSION_PROPERTY, Metadata, RuleSet
 from registry.state.model import LATEST, Config, Content, context_of
@@ -33,7 +33,7 @@ class Registration(Struct, frozen=True):
         tags_to_add: Tags to write into the text.
         tags_to_remove: Tags to remove from the text.
         propagate_tags: Write the latest version's tags into the text, for entities that both have.
-        explain: Explain in the error why the schema is incompatible.
+        explain: Explain in the error why the schema is incompatible, or tell the position of what makes it invalid.
     """
 
     subject: str
@@ -93,7 +93,7 @@ def write_tags(view: View, request: Registration, terms: Terms) -> Registration:
         question = Question(source, task, stored_source(view, latest) if latest is not None and propagates else None)
         text = terms.ask(view, question, Rendered).text
     except InvalidSchema as error:
-        raise invalid_schema(error) from None
+        raise invalid_schema(error, explain=request.explain) from None
     except UnknownEntity as error:
         raise errors.INVALID_SCHEMA(type=schema_type, details=error) from None
     version = request.version if request.version or not (request.tags_to_add or request.tags_to_remove) else LATEST
@@ -147,20 +147,20 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
         raise errors.EMPTY_SCHEMA()
     validate = terms.validate_new_schemas if config.validate_new_schemas is None else config.validate_new_schemas
     normalize = bool(request.normalize or config.normalize)
-    task = Outline(strict and validate, normalize, check_fields=strict and validates_fields(config, terms))
+    task = Canonicalize(strict and validate, normalize, check_fields=strict and validates_fields(config, terms))
     try:
         source = pinned_source(view, request, strict=task.strict)
         if strict and terms.strict_reference_versions:
             require_one_version(view, source.context, source.schema)
-        outlined = terms.ask(view, Question(source, task), Outlined)
+        canonical = terms.ask(view, Question(source, task), Canonical)
     except InvalidSchema as error:
-        raise invalid_schema(error) from None
-    text, references = outlined.text, source.schema.references
+        raise invalid_schema(error, explain=request.explain) from None
+    text, references = canonical.text, source.schema.references
     if normalize:
         references = tuple(sorted(set(references), key=lambda ref: (ref.name, ref.subject, ref.version)))
     if text != content.text or references != content.references:
         content = Content(content.schema_type, text, references, content.metadata, content.rule_set)
-    return Candidate(content, source, normalize, outlined.fault)
+    return Candidate(content, source, normalize, canonical.fault)
 
 
 def pinned_source(view: View, request: Registration, *, strict: bool) -> Source:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from compat.budget import MAX_STEPS
 from compat.schema import InvalidSchema, SchemaText
-from registry.offload.jobs import Answer, Earlier, Job, Judge, Task, Text
+from registry.offload.jobs import Answer, CompareOutlines, Earlier, Job, Judge, MakeOutline, Task, Text
 from registry.state.model import Kept, Version, context_of
 from registry.state.resolve import MOST_DEPENDENCIES, TooManyReferences, dependencies, reference_target
 from registry.state.view import View
@@ -94,7 +94,7 @@ class Question(Struct, frozen=True):
         return self._job(view, self.source.text(view), latest, MAX_STEPS, MOST_DEPENDENCIES)
 
     def little_job(self, view: View, most_steps: int) -> Job | None:
-        """The job if it takes little work, otherwise None; explanations and all versions always take more.
+        """The job if it takes little work, otherwise None; outlines, explanations and all versions always take more.
 
         Args:
             view: The view that resolves references.
@@ -103,6 +103,8 @@ class Question(Struct, frozen=True):
         Raises:
             InvalidSchema: A reference leads nowhere.
         """
+        if isinstance(self.task, MakeOutline | CompareOutlines):
+            return None
         if isinstance(self.task, Judge) and (self.task.explain or self.task.every):
             return None
         try:

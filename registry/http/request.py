@@ -192,7 +192,32 @@ def asked_subject(registry: Registry, match: RouteMatch, *, allow_global: bool) 
     around = context_of_match(match)
     if around == DEFAULT_CONTEXT and _PLAIN_SUBJECT.fullmatch(segment):
         return segment
-    raw = unquote(segment)
+    return _wire_form(registry, unquote(segment), around, allow_global=allow_global)
+
+
+def subject_in_query(request: Request, name: str) -> str | None:
+    """The subject that a query parameter names, in wire form, with aliases resolved; None without the parameter.
+
+    Raises:
+        ApiError: 42208; 40301 if the sender may not read it.
+    """
+    raw = request.query_params.get(name)
+    if not raw:
+        return None
+    registry, rights = registry_of(request), rights_of(request)
+    asked = _wire_form(registry, raw, context_of_request(request), allow_global=False)
+    subject = resolve_alias(registry.view, asked)
+    if rights is not None:
+        rights.require(["READ"], subject, asked)
+    return subject
+
+
+def _wire_form(registry: Registry, raw: str, around: str, *, allow_global: bool) -> str:
+    """A subject's name in a context, in wire form.
+
+    Raises:
+        ApiError: 42208.
+    """
     qualified = in_context(around, raw)
     subject = str(parse_subject(qualified))
     if subject != qualified and registry.view.versions(qualified):
@@ -212,7 +237,19 @@ def version_of(request: Request) -> int | None:
     Raises:
         ApiError: 42202.
     """
-    raw = unquote(request.match.parameters["version"])
+    return _version_number(unquote(request.match.parameters["version"]))
+
+
+def version_in_query(request: Request, name: str) -> int | None:
+    """The version that a query parameter names; None for `latest` and without the parameter.
+
+    Raises:
+        ApiError: 42202.
+    """
+    return _version_number(request.query_params.get(name) or "latest")
+
+
+def _version_number(raw: str) -> int | None:
     text = raw.strip()
     if text.lower() == "latest" or text == "-1":
         return None

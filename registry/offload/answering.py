@@ -19,6 +19,7 @@ from registry.decide import Answered, Question
 from registry.offload.jobs import (
     COMPARING_SECONDS,
     Answer,
+    CompareOutlines,
     Done,
     FindSpelledOut,
     Invalid,
@@ -90,6 +91,8 @@ class Answering:
         return (*await self.names(schemas[:middle]), *await self.names(schemas[middle:]))
 
     async def _answer(self, view: View, question: Question, work_left: WorkLeft) -> Answer | Exception:
+        if _compares(question) and not (work_left.steps and work_left.seconds):
+            return _too_much(question)
         try:
             steps, seconds = work_left.steps, work_left.seconds
             done = await self._ask(lambda: encode(replace(question.job(view), steps=steps, seconds=seconds)))
@@ -99,7 +102,7 @@ class Answering:
         if _compares(question):
             work_left.steps, work_left.seconds = done.steps, done.seconds
         if isinstance(reply, Invalid):
-            return InvalidSchema(reply.schema_type, reply.detail)
+            return InvalidSchema(reply.schema_type, reply.detail, reply.position)
         if isinstance(reply, Unknown):
             return UnknownEntity(reply.detail)
         if isinstance(reply, TooMuch):
@@ -119,7 +122,7 @@ class Answering:
 
 
 def _compares(question: Question) -> bool:
-    return isinstance(question.task, Judge | FindSpelledOut)
+    return isinstance(question.task, Judge | FindSpelledOut | CompareOutlines)
 
 
 def _too_much(question: Question) -> ApiError:

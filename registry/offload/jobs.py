@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from compat.budget import MAX_STEPS
 from compat.level import Policy
-from compat.schema import Dependencies, SchemaText
+from compat.schema import Dependencies, Position, SchemaText
 from registry.offload.parsing import parse_steps
 from registry.tags import SchemaEntity
 
@@ -24,8 +24,8 @@ TagList = tuple[tuple[SchemaEntity, tuple[str, ...]], ...]
 # Tasks for a schema
 
 
-class Outline(Struct, frozen=True, tag=True):
-    """Find the text to store for the schema; the answer is Outlined.
+class Canonicalize(Struct, frozen=True, tag=True):
+    """Find the text to store for the schema; the answer is Canonical.
 
     Attributes:
         strict: Apply the checks for new schemas.
@@ -94,7 +94,23 @@ class FindSpelledOut(Struct, frozen=True, tag=True):
     normalized: bool
 
 
-Task = Outline | Judge | EditTags | Render | FindTags | FindSpelledOut
+class MakeOutline(Struct, frozen=True, tag=True):
+    """Make the outline of the schema; the answer is OutlineMade."""
+
+
+class CompareOutlines(Struct, frozen=True, tag=True):
+    """Compare the schema with the job's only earlier version, in both directions; the answer is OutlinesCompared.
+
+    Attributes:
+        policy: The compatibility policy.
+        number: The number of the schema, if it is a version.
+    """
+
+    policy: Policy
+    number: int | None = None
+
+
+Task = Canonicalize | Judge | EditTags | Render | FindTags | FindSpelledOut | MakeOutline | CompareOutlines
 
 # Jobs
 
@@ -154,7 +170,7 @@ class Listing(Struct, frozen=True, tag=True):
 # Answers
 
 
-class Outlined(Struct, frozen=True, tag=True):
+class Canonical(Struct, frozen=True, tag=True):
     """The text to store, and the fault that `check_fields` found; empty if none."""
 
     text: str
@@ -209,6 +225,21 @@ class SpelledOut(Struct, frozen=True, tag=True):
     number: int | None
 
 
+class OutlineMade(Struct, frozen=True, tag=True):
+    """The outline of a schema: how many nodes it has, whether it is cut, and the tree as JSON."""
+
+    nodes: int
+    is_cut: bool
+    tree: bytes
+
+
+class OutlinesCompared(Struct, frozen=True, tag=True):
+    """A comparison of two schemas: the members of its JSON object, without the changes, and those as JSON."""
+
+    summary: dict[str, Any]
+    changes: bytes
+
+
 class Names(Struct, frozen=True, gc=False):
     """The names in a schema.
 
@@ -238,10 +269,11 @@ class NamesFound(Struct, frozen=True, tag=True):
 
 
 class Invalid(Struct, frozen=True, tag=True):
-    """The parser's reason for refusing a text."""
+    """The parser's reason for refusing a text, and the place, if known."""
 
     schema_type: str
     detail: str
+    position: Position | None = None
 
 
 class Unknown(Struct, frozen=True, tag=True):
@@ -262,7 +294,7 @@ class Done(Struct, frozen=True):
     seconds: float = COMPARING_SECONDS
 
 
-Answer = Outlined | Compared | Rendered | TagsFound | SpelledOut
+Answer = Canonical | Compared | Rendered | TagsFound | SpelledOut | OutlineMade | OutlinesCompared
 Refusal = Invalid | Unknown | TooMuch
 Reply = Answer | NamesFound | Refusal
 

@@ -97,6 +97,14 @@ def require_known_type(schema_type: str) -> None:
         raise errors.UNKNOWN_SCHEMA_TYPE(type=schema_type)
 
 
-def invalid_schema(error: InvalidSchema) -> ApiError:
-    """The API's error for a text that a parser refuses."""
-    return errors.INVALID_SCHEMA(type=error.schema_type, details=error.detail)
+def invalid_schema(error: InvalidSchema, *, explain: bool = False) -> ApiError:
+    """The API's error for a text that a parser refuses.
+
+    Args:
+        error: The parser's error.
+        explain: Whether to tell the position in the text.
+    """
+    refusal = errors.INVALID_SCHEMA(type=error.schema_type, details=error.detail)
+    if not explain or error.position is None:
+        return refusal
+    return refusal.with_extra(position={"line": error.position.line, "column": error.position.column})

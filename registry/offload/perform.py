@@ -14,10 +14,15 @@ from compat.engine import Previous, check, reserved_field_messages
 from compat.formats import FORMATS
 from compat.level import LEVELS
 from compat.matrix import compare_with_every
+from compat.outline.compare import Side, compare
+from compat.outline.node import Limits
 from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from registry.offload.jobs import (
     Answer,
+    Canonical,
+    Canonicalize,
     Compared,
+    CompareOutlines,
     Earlier,
     EditTags,
     FindSpelledOut,
@@ -25,10 +30,11 @@ from registry.offload.jobs import (
     Job,
     Judge,
     Listing,
+    MakeOutline,
     Names,
     NamesFound,
-    Outline,
-    Outlined,
+    OutlineMade,
+    OutlinesCompared,
     Render,
     Rendered,
     SpelledOut,
@@ -61,7 +67,7 @@ def _parsed(parse: Parser, text: Text, *, strict: bool = False) -> ParsedSchema:
     return parse(text.schema, text.dependencies, strict=strict)
 
 
-def _outline(job: Job, task: Outline, parse: Parser, _budget: Budget) -> Outlined:
+def _canonicalize(job: Job, task: Canonicalize, parse: Parser, _budget: Budget) -> Canonical:
     schema = _parsed(parse, job.text, strict=task.strict)
     fault = ""
     check_type = _FIELD_CHECKS.get(schema.schema_type) if task.check_fields else None
@@ -70,7 +76,7 @@ def _outline(job: Job, task: Outline, parse: Parser, _budget: Budget) -> Outline
             check_type(schema)
         except InvalidSchema as error:
             fault = error.detail
-    return Outlined(schema.normalized() if task.normalize else schema.canonical, fault)
+    return Canonical(schema.normalized() if task.normalize else schema.canonical, fault)
 
 
 def _check_json_fields(schema: ParsedSchema) -> None:
@@ -197,13 +203,45 @@ def _find_spelled_out(job: Job, task: FindSpelledOut, parse: Parser, budget: Bud
     return SpelledOut(None)
 
 
+def _make_outline(job: Job, _task: MakeOutline, parse: Parser, budget: Budget) -> OutlineMade:
+    schema = _parsed(parse, job.text)
+    budget.start_clock()
+    limits = Limits(budget=budget)
+    outline = FORMATS[schema.schema_type].outline(schema, job.text.schema.references, limits)
+    return OutlineMade(outline.nodes, outline.is_cut, orjson.dumps(outline.tree_json()))
+
+
+def _compare_outlines(job: Job, task: CompareOutlines, parse: Parser, budget: Budget) -> OutlinesCompared:
+    (earlier,) = job.earlier
+    new = _side(parse, job.text, task.number)
+    if earlier.text is None:
+        raise InvalidSchema(new.schema.schema_type, f"version {earlier.number}: {earlier.problem}")
+    old = _side(parse, earlier.text, earlier.number)
+    budget.start_clock()
+    budget.spend(earlier.text.steps)
+    value = compare(old, new, task.policy, budget).to_json(budget)
+    changes = value.pop("changes")
+    return OutlinesCompared(value, orjson.dumps(changes))
+
+
+def _side(parse: Parser, text: Text, number: int | None) -> Side:
+    try:
+        return Side(_parsed(parse, text), text.schema.references, number)
+    except InvalidSchema as error:
+        if number is None:
+            raise
+        raise InvalidSchema(error.schema_type, f"version {number}: {error.detail}") from None
+
+
 _TASKS: Mapping[type[Task], Callable[[Job, Any, Parser, Budget], Answer]] = {
-    Outline: _outline,
+    Canonicalize: _canonicalize,
     Judge: _judge,
     EditTags: _edit_tags,
     Render: _render,
     FindTags: _find_tags,
     FindSpelledOut: _find_spelled_out,
+    MakeOutline: _make_outline,
+    CompareOutlines: _compare_outlines,
 }
 
 

@@ -44,7 +44,7 @@ def _reply(job: Job, parse: Parser, budget: Budget) -> Reply:
     try:
         return perform(job, parse, budget)
     except InvalidSchema as error:
-        return Invalid(error.schema_type, error.detail)
+        return Invalid(error.schema_type, error.detail, error.position)
     except UnknownEntity as error:
         return Unknown(str(error))
     except TooMuchWork:

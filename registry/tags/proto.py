@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compat.protobuf.schema import ProtobufSchema, parse
+from compat.protobuf.text.meta import entries_of, is_meta, tags_of
 from compat.protobuf.text.nodes import (
     Aggregate,
     Field,
@@ -35,7 +36,7 @@ _Options = tuple[Option, ...]
 def find(schema: ParsedSchema) -> Tags:
     """The messages and fields that have tags."""
     assert isinstance(schema, ProtobufSchema)
-    tagged = ((entity, _tags(options, entity.kind)) for entity, options in _entities(schema.tree))
+    tagged = ((entity, tags_of(options, _OPTIONS[entity.kind])) for entity, options in _entities(schema.tree))
     return {entity: tags for entity, tags in tagged if tags}
 
 
@@ -46,7 +47,7 @@ def listing(text: str) -> Listing:
         InvalidSchema: It is not a Protobuf schema.
     """
     schema = parse(SchemaText(PROTOBUF, text))
-    entities = [(entity, _tags(options, entity.kind)) for entity, options in _entities(schema.tree)]
+    entities = [(entity, tags_of(options, _OPTIONS[entity.kind])) for entity, options in _entities(schema.tree)]
     return Listing(schema.full_name, entities)
 
 
@@ -116,12 +117,12 @@ def _edited(options: _Options, entity: SchemaEntity, add: Tags, remove: Tags) ->
     if not added and not removed:
         return options
     meta = _OPTIONS[entity.kind]
-    tags = edited(_tags(options, entity.kind), added, removed)
+    tags = edited(tags_of(options, _OPTIONS[entity.kind]), added, removed)
     entries: list[tuple[str, Value]] = []
     others: list[Option] = []
     for option in options:
-        if _is_meta(option, meta):
-            entries += _entries(option)
+        if is_meta(option, meta):
+            entries += entries_of(option)
         else:
             others.append(option)
     new_entries = [entry for entry in entries if entry[0] != "tags"]
@@ -130,27 +131,3 @@ def _edited(options: _Options, entity: SchemaEntity, add: Tags, remove: Tags) ->
     if new_entries:
         others.append(Option((NamePart(meta, extension=True),), Aggregate(tuple(new_entries))))
     return tuple(others)
-
-
-def _is_meta(option: Option, meta: str) -> bool:
-    first = option.name[0]
-    return first.extension and first.name.removeprefix(".") == meta
-
-
-def _entries(option: Option) -> list[tuple[str, Value]]:
-    """The entries that a meta option sets: several in an aggregate, or one by name."""
-    if len(option.name) == 1:
-        return list(option.value.entries) if isinstance(option.value, Aggregate) else []
-    return [(option.name[1].name, option.value)]
-
-
-def _tags(options: _Options, kind: str) -> tuple[str, ...]:
-    tags: list[str] = []
-    for option in options:
-        if _is_meta(option, _OPTIONS[kind]):
-            for name, value in _entries(option):
-                if name == "tags":
-                    values = value.values if isinstance(value, ListLiteral) else (value,)
-                    literals = [literal for literal in values if isinstance(literal, StringLiteral)]
-                    tags += [literal.value.decode(errors="replace") for literal in literals]
-    return tuple(dict.fromkeys(tags))

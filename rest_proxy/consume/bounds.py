@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-#: The times that stand for the first offset, and for the end of the log.
-EARLIEST, LATEST = -2, -1
-
 
 class OutOfRange(Exception):
     """There is no record at an offset: it was deleted, or is behind the end of the log."""

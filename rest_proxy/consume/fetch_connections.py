@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ from aiokafka.protocol.fetch import FetchRequest
 
 from rest_proxy.admin.brokers import Brokers, Lost
 from rest_proxy.admin.client import Address
-from rest_proxy.admin.protocol import ApiRequest
 
 #: How much longer than its wait a fetch may take, in seconds.
 _SECONDS = 10.0
@@ -86,10 +85,6 @@ class FetchConnections:
         request = FetchRequest(max_wait_ms, 1, max_bytes, int(is_committed), [(topic, partitions)])
         response = await self._send(address, request, max_wait_ms / 1000 + _SECONDS)
         return {fields[0]: FetchAnswer.of(fields[1:]) for _, answers in response.topics for fields in answers}
-
-    async def ask(self, address: Address, name: str, values: Mapping[str, Any]) -> Any:
-        """Send another request, by kio's name and fields. Raises as `fetch`."""
-        return await self._send(address, ApiRequest(name, values), _SECONDS)
 
     async def _send(self, address: Address, request: Any, seconds: float) -> Any:
         async with self._borrowed(address) as connection:

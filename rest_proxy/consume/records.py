@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 import orjson
 
+from rest_proxy.consume.run_by_size import run_by_size
 from rest_proxy.errors import SERIALIZATION
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options
 from rest_proxy.formats.schemas import SchemaId, Schemas
 from serdes.error import WireError
 from serdes.message import wire
-
-#: Larger batches are rendered on a thread instead of the event loop.
-_INLINE_BYTES = 65536
 
 
 class Rendered(NamedTuple):
@@ -35,7 +32,7 @@ async def render(
     options: Options,
     *,
     report_errors: bool,
-    blocking: Executor | None = None,
+    blocking: Executor,
 ) -> Rendered:
     """Render records, up to the first that does not decode unless `report_errors` is set.
 
@@ -48,11 +45,10 @@ async def render(
         blocking: The threads that render large batches.
     """
     unusable = await _load(messages, form, schemas, options) if form.schema_type is not None else {}
-    if blocking is None or sum(map(len, messages)) <= _INLINE_BYTES:
-        return _render(messages, form, schemas, options, unusable, report_errors=report_errors)
-    return await asyncio.get_running_loop().run_in_executor(
-        blocking,
+    return await run_by_size(
         lambda: _render(messages, form, schemas, options, unusable, report_errors=report_errors),
+        sum(map(len, messages)),
+        blocking,
     )
 
 

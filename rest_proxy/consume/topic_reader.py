@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.brokers import Brokers, Lost, NotSent
-from rest_proxy.admin.client import Address, AdminClient, error_of, require
-from rest_proxy.consume.bounds import LATEST, Bounds, OutOfRange
+from rest_proxy.admin.client import Address, AdminClient, Place, error_of
+from rest_proxy.admin.offsets import LATEST, list_offsets
+from rest_proxy.consume.bounds import Bounds, OutOfRange
 from rest_proxy.consume.fetch_connections import FetchConnections
 from rest_proxy.consume.fetched import FetchedRecord, Page, unpack
 from rest_proxy.errors import KAFKA_RETRIABLE, PARTITION_NOT_FOUND, from_broker
 
-#: How long a topic's leaders are trusted, and how long a read waits for a new leader, in seconds.
+#: How long a topic's leaders are trusted, and how long a read that misses a leader waits for one, in seconds.
 _TRUSTED_SECONDS = 30.0
 _LEADER_SECONDS = 10.0
 _PAUSE_SECONDS = 0.1
@@ -33,6 +35,30 @@ class _Leaders(NamedTuple):
 
     by_partition: Mapping[int, int]
     learned_at: float
+
+
+class _Patience:
+    """How long a read waits for leaders: some seconds after it missed one, or until its own wait for records ends."""
+
+    def __init__(self, end: float = 0.0) -> None:
+        """Begin.
+
+        Args:
+            end: The monotonic time at which the wait for records ends.
+        """
+        self._end = end
+        self._has_missed = False
+
+    def miss(self) -> None:
+        """Note that a leader is missing. Raises KAFKA_RETRIABLE if that has lasted too long."""
+        now = time.monotonic()
+        if not self._has_missed:
+            self._has_missed = True
+            self._end = max(self._end, now + _LEADER_SECONDS)
+        if now > self._end:
+            raise KAFKA_RETRIABLE(
+                detail="There is no leader for this topic-partition as we are in the middle of a leadership election."
+            )
 
 
 class TopicReader:
@@ -64,49 +90,21 @@ class TopicReader:
         Raises:
             ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION; KAFKA_RETRIABLE if there is no leader in time.
         """
+        patience, client = _Patience(), self._client
+        await self._leaders_with(topic, timestamps)
         offsets: dict[int, int] = {}
-        deadline = time.monotonic() + _LEADER_SECONDS
         while missing := {partition: at for partition, at in timestamps.items() if partition not in offsets}:
-            by_leader = await self._by_leader(topic, missing, deadline)
-            questions = (
-                self._list_offsets(topic, leader, times, is_committed=is_committed)
-                for leader, times in by_leader.items()
-            )
-            for answer in await asyncio.gather(*questions):
-                offsets |= answer
+            times = {Place(topic, partition): at for partition, at in missing.items()}
+            for place, answer in (await list_offsets(client, times, read_committed=is_committed)).items():
+                if not isinstance(answer, ApiError):
+                    offsets[place.partition] = -1 if answer.offset is None else answer.offset
+                elif answer.kind is not KAFKA_RETRIABLE:
+                    raise answer
             if len(offsets) < len(timestamps):
-                await self._pause(topic, deadline)
+                await self._pause(topic, patience)
         after_last = {partition: LATEST for partition, offset in offsets.items() if offset < 0}
         if after_last and timestamps != after_last:
             offsets |= await self.offsets(topic, after_last, is_committed=is_committed)
-        return offsets
-
-    async def _list_offsets(
-        self, topic: str, leader: int, timestamps: Mapping[int, int], *, is_committed: bool
-    ) -> dict[int, int]:
-        """Ask a leader; leaves out partitions that it does not lead."""
-        partitions = [
-            {"partition_index": partition, "current_leader_epoch": -1, "timestamp": timestamp}
-            for partition, timestamp in timestamps.items()
-        ]
-        values = {
-            "replica_id": -1,
-            "isolation_level": int(is_committed),
-            "topics": [{"name": topic, "partitions": partitions}],
-        }
-        address = self._address(leader)
-        try:
-            if address is None:
-                return {}
-            response = await self._connections.ask(address, "list_offsets", values)
-        except (NotSent, Lost):
-            return {}
-        offsets: dict[int, int] = {}
-        for answer in response.topics[0].partitions:
-            if int(answer.error_code) in _MOVED:
-                continue
-            require(answer)
-            offsets[int(answer.partition_index)] = int(answer.offset)
         return offsets
 
     def _address(self, leader: int) -> Address | None:
@@ -126,12 +124,12 @@ class TopicReader:
             ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION; KAFKA_RETRIABLE if there is no leader in time.
         """
         end = time.monotonic() + bounds.wait_ms / 1000
-        offsets, wait_ms = dict(starts), 0
+        offsets, waits_until = dict(starts), 0.0
         while True:
-            pages = await self._fetch_all(topic, offsets, bounds, wait_ms)
+            pages = await self._fetch_all(topic, offsets, bounds, waits_until)
             offsets = {partition: page.next_offset for partition, page in pages.items()}
-            wait_ms = int((end - time.monotonic()) * 1000)
-            if wait_ms <= 0 or any(page.records for page in pages.values()):
+            waits_until = end
+            if _ms_until(end) == 0 or any(page.records for page in pages.values()):
                 return _shared(pages, bounds)
 
     async def read_on(self, topic: str, partition: int, start: int, bounds: Bounds) -> Sequence[FetchedRecord]:
@@ -149,12 +147,13 @@ class TopicReader:
                 return records
             start = page.next_offset
 
-    async def _fetch_all(self, topic: str, offsets: Mapping[int, int], bounds: Bounds, wait_ms: int) -> dict[int, Page]:
-        """Fetch each partition once; when several brokers wait, the first that has something ends the wait."""
+    async def _fetch_all(self, topic: str, offsets: Mapping[int, int], bounds: Bounds, end: float) -> dict[int, Page]:
+        """Fetch each partition once; brokers without records wait until `end`, or until one of them has some."""
         pages: dict[int, Page] = {}
-        deadline = time.monotonic() + _LEADER_SECONDS
+        patience = _Patience(end)
         while missing := {partition: offset for partition, offset in offsets.items() if partition not in pages}:
-            by_leader = await self._by_leader(topic, missing, deadline)
+            by_leader = await self._by_leader(topic, missing, patience)
+            wait_ms = _ms_until(end)
             fetches = [
                 asyncio.ensure_future(self._fetch(topic, leader, starts, bounds, wait_ms))
                 for leader, starts in by_leader.items()
@@ -177,7 +176,7 @@ class TopicReader:
                 else:
                     pages |= outcome
             if len(pages) < len(offsets):
-                await self._pause(topic, deadline)
+                await self._pause(topic, patience)
         return pages
 
     async def _fetch(
@@ -213,21 +212,26 @@ class TopicReader:
             pages[partition] = page._replace(earliest=answer.earliest, latest=latest)
         return pages
 
-    async def _by_leader(self, topic: str, values: Mapping[int, int], deadline: float) -> dict[int, dict[int, int]]:
+    async def _by_leader(self, topic: str, values: Mapping[int, int], patience: _Patience) -> dict[int, dict[int, int]]:
         """The values of partitions by their leader; waits for leaders. Raises as `read`."""
         while True:
-            leaders = (await self._leaders_of(topic)).by_partition
-            if not all(partition in leaders for partition in values):
-                # The partition may be new.
-                leaders = (await self._leaders_of(topic, fresh=True)).by_partition
-                if not all(partition in leaders for partition in values):
-                    raise PARTITION_NOT_FOUND()
+            leaders = await self._leaders_with(topic, values)
             by_leader: dict[int, dict[int, int]] = {}
             for partition, value in values.items():
                 by_leader.setdefault(leaders[partition], {})[partition] = value
             if -1 not in by_leader:
                 return by_leader
-            await self._pause(topic, deadline)
+            await self._pause(topic, patience)
+
+    async def _leaders_with(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
+        """The leaders of a topic that has some partitions. Raises as `read`."""
+        leaders = (await self._leaders_of(topic)).by_partition
+        if not all(partition in leaders for partition in partitions):
+            # The partition may be new.
+            leaders = (await self._leaders_of(topic, fresh=True)).by_partition
+            if not all(partition in leaders for partition in partitions):
+                raise PARTITION_NOT_FOUND()
+        return leaders
 
     async def _leaders_of(self, topic: str, *, fresh: bool = False) -> _Leaders:
         leaders = self._leaders.get(topic)
@@ -242,12 +246,9 @@ class TopicReader:
             leaders = self._leaders[topic] = _Leaders(by_partition, time.monotonic())
         return leaders
 
-    async def _pause(self, topic: str, deadline: float) -> None:
-        """Wait a moment, and forget the leaders of a topic. Raises KAFKA_RETRIABLE after the deadline."""
-        if time.monotonic() > deadline:
-            raise KAFKA_RETRIABLE(
-                detail="There is no leader for this topic-partition as we are in the middle of a leadership election."
-            )
+    async def _pause(self, topic: str, patience: _Patience) -> None:
+        """Wait a moment, and forget the leaders of a topic. Raises KAFKA_RETRIABLE if a leader is missing too long."""
+        patience.miss()
         self._leaders.pop(topic, None)
         await asyncio.sleep(_PAUSE_SECONDS)
 
@@ -255,6 +256,11 @@ class TopicReader:
         """Close all connections."""
         await self._connections.close()
         await self._client.close()
+
+
+def _ms_until(end: float) -> int:
+    """The whole milliseconds until a monotonic time, 0 if it has passed."""
+    return max(0, int((end - time.monotonic()) * 1000))
 
 
 def _has_records(fetch: asyncio.Future[Any]) -> bool:

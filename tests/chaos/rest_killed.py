@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import threading
@@ -11,10 +10,10 @@ import time
 from typing import Any
 
 import httpx
-from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing import running_rest_proxy, temporary_broker
+from tests.chaos.kit.stored_records import stored
 
 V2 = {"content-type": "application/vnd.kafka.v2+json"}
 JSON = "application/vnd.kafka.json.v2+json"
@@ -71,23 +70,6 @@ class Load:
             thread.join()
 
 
-def stored(bootstrap: str, topic: str) -> dict[tuple[int, int], int]:
-    """Everything in the topic by partition and offset."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": f"check-{topic}", "enable.partition.eof": True})
-    consumer.assign([TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
-    found: dict[tuple[int, int], int] = {}
-    ended = 0
-    while ended < PARTITIONS:
-        message = consumer.poll(30)
-        assert message is not None
-        if message.error() is not None:
-            ended += 1
-        else:
-            found[message.partition(), message.offset()] = json.loads(message.value())
-    consumer.close()
-    return found
-
-
 def report(what: str, load: Load, found: dict[tuple[int, int], int], *, once: bool) -> bool:
     """Compare what was answered with what is there, and say so."""
     missing = sum(found.get(place) != value for place, value in load.answered.items())
@@ -111,7 +93,7 @@ def kill_broker(rounds: int, chance: random.Random) -> bool:
             broker.start()
         time.sleep(5)
         load.stop()
-        return report("broker killed", load, stored(broker.bootstrap_servers, topic), once=True)
+        return report("broker killed", load, stored(broker.bootstrap_servers, topic, PARTITIONS), once=True)
 
 
 def kill_proxy(rounds: int, chance: random.Random) -> bool:
@@ -132,7 +114,9 @@ def kill_proxy(rounds: int, chance: random.Random) -> bool:
                 seen |= read_for(proxy.url, topic, 5)
         sys.stdout.write(f"proxy killed: {len(wanted - seen)} of {len(wanted)} never came to the group\n")
         # A client that repeats what was not answered would repeat it here: this one does not.
-        return wanted <= seen and report("proxy killed", load, stored(broker.bootstrap_servers, topic), once=True)
+        return wanted <= seen and report(
+            "proxy killed", load, stored(broker.bootstrap_servers, topic, PARTITIONS), once=True
+        )
 
 
 def read_for(url: str, topic: str, seconds: float) -> set[int]:

@@ -11,10 +11,10 @@ import threading
 import time
 from urllib.parse import urlsplit
 
-from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing import running_rest_proxy, temporary_broker
+from tests.chaos.kit.stored_records import stored
 
 PARTITIONS = 6
 
@@ -77,24 +77,6 @@ class StreamLoad:
         self._socket.close()
 
 
-def stored(bootstrap: str, topic: str) -> dict[tuple[int, int], int]:
-    """Everything in the topic by partition and offset."""
-    settings = {"bootstrap.servers": bootstrap, "group.id": "check", "enable.partition.eof": True}
-    consumer = Consumer(settings)
-    consumer.assign([TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
-    values: dict[tuple[int, int], int] = {}
-    ended = 0
-    while ended < PARTITIONS:
-        message = consumer.poll(30)
-        assert message is not None
-        if message.error() is not None:
-            ended += 1
-        else:
-            values[message.partition(), message.offset()] = json.loads(message.value())
-    consumer.close()
-    return values
-
-
 def kill_broker(rounds: int, seed: int, streams: int = 3) -> bool:
     """The broker dies under load, again and again; returns whether all was well."""
     chance = random.Random(seed)
@@ -110,7 +92,7 @@ def kill_broker(rounds: int, seed: int, streams: int = 3) -> bool:
         time.sleep(2)
         for load in loads:
             load.stop()
-        values = stored(broker.bootstrap_servers, "chaos")
+        values = stored(broker.bootstrap_servers, "chaos", PARTITIONS)
     receipts = {place: number for load in loads for place, number in load.receipts.items()}
     wrong = [text for load in loads for text in load.wrong]
     missing = sum(values.get(place) != number for place, number in receipts.items())

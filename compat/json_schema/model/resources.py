@@ -105,8 +105,21 @@ class Resources:
             return target
         return self._walk(resource, fragment, reference)
 
+    def dependency_name(self, address: str, base: Resource) -> str | None:
+        """The name of the dependency that an address in a resource means; None if it means another schema.
+
+        Raises:
+            Unresolved: It is not an address.
+        """
+        spellings = self._spellings_of(address, base)
+        return next((self._names[spelling] for spelling in spellings if spelling in self._names), None)
+
+    @staticmethod
+    def _spellings_of(address: str, base: Resource) -> tuple[str, ...]:
+        return _join(base.uri, address), address, address.removeprefix("./"), f"./{address}"
+
     def _find(self, address: str, base: Resource) -> Resource:
-        spellings = (_join(base.uri, address), address, address.removeprefix("./"), f"./{address}")
+        spellings = self._spellings_of(address, base)
         for spelling in spellings:
             if spelling in self._by_uri:
                 return self._by_uri[spelling]

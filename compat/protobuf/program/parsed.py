@@ -62,8 +62,10 @@ class Unit:
         if self.text is None:
             raise InvalidSchema(PROTOBUF, f"{self.path}: {message}" if self.path else message)
         where = position(self.text, at)
-        prefix = f"{self.path} " if self.path else ""
-        raise InvalidSchema(PROTOBUF, f"{prefix}line {where.line}, column {where.column}: {message}", where)
+        if self.path:
+            # The error's position counts in the schema's own text.
+            raise InvalidSchema(PROTOBUF, f"{self.path} line {where.line}, column {where.column}: {message}")
+        raise InvalidSchema(PROTOBUF, f"line {where.line}, column {where.column}: {message}", where)
 
     @property
     def prefix(self) -> str:

@@ -70,6 +70,29 @@ def print_file(file: File) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def option_text(option: Option) -> tuple[str, str]:
+    """The name and the value of an option, each on one line."""
+    name, _, value = " ".join(map(str.strip, _option(option))).partition(" = ")
+    return name, value
+
+
+def value_text(value: Value) -> str:
+    """A value on one line."""
+    return " ".join(map(str.strip, _value(value)))
+
+
+def reserved_text(declared: Message | Enum) -> str:
+    """The reserved numbers and names of a message or enum on one line, separated by commas; empty if there are none."""
+    printer = _reserved if isinstance(declared, Message) else _enum_reserved
+    statements = _all(printer, declared.reserved)
+    return ", ".join(statement.removeprefix("reserved ").removesuffix(";") for statement in statements)
+
+
+def extensions_text(message: Message) -> str:
+    """The extension ranges of a message on one line, separated by commas; empty if there are none."""
+    return ", ".join(_range(extent) for extensions in message.extensions for extent in extensions.ranges)
+
+
 def _import(path: str, kind: str) -> str:
     keyword = f"import {kind}" if kind else "import"
     return f"{keyword} {quote(path.encode())};"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from msgspec import Struct
 from starlette.responses import Response
 
-from rest_proxy.consume.bounds import EARLIEST, LATEST, Bounds
+from rest_proxy.admin.offsets import EARLIEST, LATEST
+from rest_proxy.consume.bounds import Bounds
+from rest_proxy.consume.run_by_size import run_by_size
 from rest_proxy.consume.typed_data import DataDecoder
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.formats.plain import DataError, Options
@@ -18,7 +21,7 @@ from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import answer
 
 if TYPE_CHECKING:
-    from rest_proxy.consume.fetched import FetchedRecord
+    from rest_proxy.consume.fetched import FetchedRecord, Page
     from rest_proxy.consume.topic_reader import TopicReader
 
 _MAX_RECORDS = 10_000
@@ -60,9 +63,15 @@ async def consume(call: Call) -> Response:
     shown_bytes = _at_most("message_max_bytes", request.message_max_bytes, _SHOWN_BYTES, most_bytes)
     async with call.proxy.reads.reader() as reader:
         pages = await reader.read(topic, await _starts(reader, topic, request), bounds)
-    is_raw = call.flag("return_raw_base64_records")
-    viewer = None if is_raw else await _Viewer.of(call, [one for page in pages.values() for one in page.records])
-    partitions = [
+    records = [record for page in pages.values() for record in page.records]
+    viewer = None if call.flag("return_raw_base64_records") else await _Viewer.of(call, records)
+    size = sum(record.size for record in records)
+    partitions = await run_by_size(lambda: _partitions(pages, viewer, shown_bytes), size, call.proxy.blocking)
+    return answer({"cluster_id": call.cluster_id, "topic_name": topic, "partition_data_list": partitions})
+
+
+def _partitions(pages: Mapping[int, Page], viewer: _Viewer | None, shown_bytes: int) -> list[dict[str, Any]]:
+    return [
         {
             "partition_id": partition,
             "next_offset": page.next_offset,
@@ -70,7 +79,6 @@ async def consume(call: Call) -> Response:
         }
         for partition, page in sorted(pages.items())
     ]
-    return answer({"cluster_id": call.cluster_id, "topic_name": topic, "partition_data_list": partitions})
 
 
 def _at_most(name: str, number: int | None, default: int, most: int) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -12,9 +11,11 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.response import WholeResponse
 from magicbyte.kit.errors import ApiError
-from rest_proxy.consume.bounds import EARLIEST, LATEST, Bounds, OutOfRange
+from rest_proxy.admin.offsets import EARLIEST, LATEST
+from rest_proxy.consume.bounds import Bounds, OutOfRange
 from rest_proxy.consume.cursor import read_cursor, write_cursor
 from rest_proxy.consume.record_json import RecordWriter
+from rest_proxy.consume.run_by_size import run_by_size
 from rest_proxy.consume.typed_data import TYPES, DataDecoder
 from rest_proxy.errors import BAD_REQUEST, OFFSET_OUT_OF_RANGE, PARTITION_NOT_FOUND
 from rest_proxy.formats.plain import Options
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from rest_proxy.consume.fetched import Page
     from rest_proxy.consume.topic_reader import TopicReader
 
-#: Larger answers are written on a thread instead of the event loop.
-_INLINE_BYTES = 65536
 _WORDS = {"earliest": EARLIEST, "latest": LATEST}
 _MAX_OFFSET = 2**63 - 1
 _MAX_RECORDS, _MAX_WAIT_MS = 10_000, 60_000
@@ -151,19 +150,13 @@ async def _answer(
     await key.load(records)
     await value.load(records)
     writer = RecordWriter(key, value, fails=fails)
-    data = await _inline_or_not(call, lambda: writer.write(records), sum(record.size for record in records))
+    size = sum(record.size for record in records)
+    data = await run_by_size(lambda: writer.write(records), size, call.proxy.blocking)
     query = call.request.scope["query_string"].decode("latin-1")
     path = base_url(call.request, settings) + call.request.scope["raw_path"].decode("latin-1")
     metadata = {"self": f"{path}?{query}" if query else path, "next": f"{path}?{_next_query(query, start)}"}
     head = orjson.dumps({"kind": "KafkaRecordList", "metadata": metadata, **fields})
     return WholeResponse(b'%b,"data":[%b]}' % (head[:-1], data), 200, JSON)
-
-
-async def _inline_or_not(call: Call, write: Callable[[], bytes], size: int) -> bytes:
-    """Write here, or on a thread if there is much."""
-    if size <= _INLINE_BYTES:
-        return write()
-    return await asyncio.get_running_loop().run_in_executor(call.proxy.blocking, write)
 
 
 def _next_query(query: str, start: Mapping[str, str]) -> str:

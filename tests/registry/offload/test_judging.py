@@ -27,7 +27,7 @@ from registry.decide import (
 from registry.decide.question import LITTLE_WORK, Question
 from registry.log.port import LogEntry, Record
 from registry.offload.answering import Answering, WorkLeft
-from registry.offload.jobs import Compared, FindSpelledOut, Judge, Outline
+from registry.offload.jobs import Canonicalize, Compared, FindSpelledOut, Judge
 from registry.offload.perform import perform
 from registry.state.model import Content, Version
 from registry.state.view import View
@@ -103,10 +103,10 @@ def test_a_short_schema_asks_nothing():
 def test_a_long_schema_is_read_and_judged_beforehand():
     registry = Registry()
     first = registration("s", record("R"))
-    assert questions(registry, first, registry.terms) == [Outline]
+    assert questions(registry, first, registry.terms) == [Canonicalize]
     assert registry.register("s", record("R")).number == 1
     assert registry.register("s", record("R", last="long")).number == 2
-    assert registry.asked == ["Outline", "Outline", "Judge"]
+    assert registry.asked == ["Canonicalize", "Canonicalize", "Judge"]
 
 
 def test_a_verdict_holds_only_as_long_as_the_versions_are_the_same():
@@ -153,7 +153,7 @@ def test_a_verdict_holds_only_as_long_as_references_mean_the_same():
             deleted = decide_delete_subject(registry.view, 0, subject=subject, permanent=permanent)
             registry.apply(deleted.records)
     registry.register("base", record("Base", last="string"))
-    assert questions(registry, request, terms) == [Outline]
+    assert questions(registry, request, terms) == [Canonicalize]
 
 
 def test_what_others_refer_to_is_counted_when_it_moves():
@@ -222,7 +222,7 @@ def test_the_lines_of_an_import_ask_all_their_questions_at_once():
     ]
     with pytest.raises(Unanswered) as missing:
         decide_load(registry.view, 0, lines=lines, terms=registry.terms)
-    assert [type(question.task) for question in missing.value.questions] == [Outline] * 3
+    assert [type(question.task) for question in missing.value.questions] == [Canonicalize] * 3
     terms = registry.answer(registry.terms, missing.value)
     assert decide_load(registry.view, 0, lines=lines, terms=terms).result.taken == {"schema": 3}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -133,3 +134,44 @@ def test_partitions_without_a_leader_and_a_broker_that_comes_back(three: V3, bro
     until(lambda: three.ask("GET", f"{path}/offset")[0] == 200)
     until(lambda: len(three.get("brokers")["data"]) == 3)
     assert three.get("brokers/3/configs/broker.id")["value"] == "3"
+
+
+def requests_under_way(v3: V3) -> int:
+    """How many requests the proxy serves, besides this one."""
+    name = 'magicbyte_http_requests_in_progress{app="rest"} '
+    lines = v3.client.get("/metrics").text.splitlines()
+    return next(int(float(line.removeprefix(name))) for line in lines if line.startswith(name)) - 1
+
+
+@pytest.mark.parametrize("path", ["partitions/0/records?offset=0", "records?offset=earliest"])
+def test_a_leader_that_moves_while_a_read_waits(three: V3, brokers: KafkaCluster, path: str) -> None:
+    topic = make(three, p0=[2, 3])
+    partition = f"topics/{topic}/partitions/0"
+    until(lambda: all(item["is_in_sync"] for item in three.get(f"{partition}/replicas")["data"]))
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(three.get, f"topics/{topic}/{path}&max_wait_ms=50000")
+        until(lambda: requests_under_way(three) == 1)
+        brokers.kill(2)
+        try:
+            until(lambda: three.get(partition)["leader"] == three.relation(f"{partition}/replicas/3"))
+            report = three.answer("POST", f"topics/{topic}/records", {"value": {"type": "STRING", "data": "x"}}).json()
+            assert (report["error_code"], report["offset"]) == (200, 0)
+            assert [record["value"]["data"] for record in reading.result(60)["data"]] == ["x"]
+        finally:
+            brokers.restart(2)
+            until(lambda: len(three.get("brokers")["data"]) == 3)
+
+
+def test_a_read_of_a_partition_without_a_leader(three: V3, brokers: KafkaCluster) -> None:
+    topic = make(three, p0=[3], p1=[2])
+    brokers.kill(3)
+    try:
+        until(lambda: three.get(f"topics/{topic}/partitions/0")["leader"] is None)
+        path = f"topics/{topic}/partitions"
+        assert [item["leader"] is None for item in three.get(path)["data"]] == [True, False]
+        status, error = three.ask("GET", f"{path}/0/records")
+        assert (status, error["error_code"]) == (500, 50003)
+        assert three.get(f"{path}/1/records")["data"] == [], "the other partition is read"
+    finally:
+        brokers.restart(3)
+        until(lambda: len(three.get("brokers")["data"]) == 3)

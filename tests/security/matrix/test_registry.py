@@ -39,6 +39,8 @@ BODIES = {
     "lookUpSchema": SCHEMA,
     "checkAgainstVersion": SCHEMA,
     "checkAgainstAll": SCHEMA,
+    "compareText": SCHEMA,
+    "makeOutline": SCHEMA,
     "tagVersion": b"{}",
     "putGlobalConfig": NO_LEVEL,
     "putSubjectConfig": NO_LEVEL,
@@ -51,12 +53,14 @@ BODIES = {
 INVALID = (
     "registerSchema",
     "checkAgainstAll",
+    "makeOutline",
     "putGlobalConfig",
     "putSubjectConfig",
     "putGlobalMode",
     "putSubjectMode",
 )
 NOT_THERE = (
+    *("getVersionOutline", "compareVersions", "compareText"),
     *("lookUpSchema", "deleteSubject", "listVersions", "getVersion", "deleteVersion", "tagVersion", "getVersionText"),
     *("listReferrers", "getLatestWithMetadata", "undeleteSubject", "undeleteVersion", "getById", "getTextById"),
     *("listSubjectsById", "listVersionsById", "getByGuid", "checkAgainstVersion", "getSubjectConfig"),

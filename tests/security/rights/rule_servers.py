@@ -1,10 +1,10 @@
-"""What the tests of rules in the registry's log share: people, rules, and a client for each person."""
+"""Servers with access rules, and what asks them: settings, people, rules, and a client for each person."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,23 @@ def rules(*lines: str) -> frozenset[Rule]:
     return frozenset(rule for line in lines for rule in parse_line(line))
 
 
-def properties_in(folder: Path, **more: str) -> dict[str, str]:
+def properties_in(
+    folder: Path, *, people: Sequence[str] = PEOPLE, rules: str | None = None, **more: str
+) -> dict[str, str]:
+    """Settings of a server to which people sign in with their name and `mbs_` and their name.
+
+    Args:
+        folder: Gets the files `users` and, with rules, `rules`.
+        people: The users.
+        rules: The text of the file of rules; None for rules in the registry's log.
+        more: Further settings.
+    """
     users = folder / "users"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in PEOPLE))
+    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in people))
     users.chmod(0o600)
+    if rules is not None:
+        (folder / "rules").write_text(rules)
+        more = {"magicbyte.acl.store": f"file:{folder / 'rules'}", **more}
     return {
         "authentication.method": "BASIC",
         "magicbyte.users.file": str(users),

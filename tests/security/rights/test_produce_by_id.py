@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from magicbyte.platform.server_process import ServerProcess
-from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
+from tests.security.rights.rule_servers import properties_in
 
 TOPIC = f"by-id-{uuid.uuid4()}"
 #: The record of the schema under each subject.
@@ -52,15 +52,7 @@ class Proxies:
 @pytest.fixture(scope="module")
 def proxies(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxies]:
     folder = tmp_path_factory.mktemp("by-id")
-    users, rules = folder / "users", folder / "rules"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in ("writer", "other", "reader", "all")))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-    }
+    properties = properties_in(folder, people=("writer", "other", "reader", "all"), rules=RULES)
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry())
         schemas: dict[str, tuple[str, Any]] = {

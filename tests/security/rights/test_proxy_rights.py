@@ -19,9 +19,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.http.routing.access import Resource
 from magicbyte.platform.server_process import ServerProcess
-from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
 from rest_proxy.http.rows import ROWS
+from tests.security.rights.rule_servers import properties_in
 
 PREFIX = f"t-{uuid.uuid4()}-"
 OPEN, SEALED = f"{PREFIX}open", f"{PREFIX}sealed"
@@ -80,24 +80,14 @@ class Client:
 @pytest.fixture(scope="module")
 def ask(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     folder = tmp_path_factory.mktemp("rights")
-    users, rules = folder / "users", folder / "rules"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in PEOPLE))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-        "magicbyte.authentication.failure.ms": "0",
-    }
+    properties = properties_in(folder, people=PEOPLE, rules=RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
     for future in admin.create_topics([NewTopic(name, 1) for name in (OPEN, SEALED, REFERRING)]).values():
         future.result(30)
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry())
         proxy = stack.enter_context(running_rest_proxy(kafka, registry.url, properties=properties))
-        client = Client(proxy, rules)
+        client = Client(proxy, folder / "rules")
         stack.callback(client.close)
         for topic in (OPEN, SEALED):
             assert client("admin", "POST", f"/topics/{topic}", RECORD, BINARY).status_code == 200

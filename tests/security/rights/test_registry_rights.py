@@ -20,6 +20,7 @@ from magicbyte.security.rights.rule import OPERATIONS
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry
 from registry.http.rows import ROWS
+from tests.security.rights.rule_servers import properties_in
 
 INT, STRING = '"int"', '"string"'
 #: A principal for each single operation on the subjects `open.`, and those with none, all, and all but a denial.
@@ -62,19 +63,9 @@ class Client:
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     folder = tmp_path_factory.mktemp("rights")
-    users, rules = folder / "users", folder / "rules"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in PEOPLE))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-        "magicbyte.authentication.failure.ms": "0",
-    }
+    properties = properties_in(folder, people=PEOPLE, rules=RULES)
     with ExitStack() as stack:
-        client = Client(stack.enter_context(running_registry(properties=properties)), rules)
+        client = Client(stack.enter_context(running_registry(properties=properties)), folder / "rules")
         stack.callback(client.close)
         for subject, schema in (
             ("open.a", INT),

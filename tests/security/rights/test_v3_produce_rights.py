@@ -12,9 +12,9 @@ import httpx
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
 from tests.rest.v3.duplex import Duplex
+from tests.security.rights.rule_servers import properties_in
 
 TOPIC = f"v3-produce-{uuid.uuid4()}"
 RULES = f"""
@@ -42,17 +42,7 @@ class Guarded(NamedTuple):
 @pytest.fixture(scope="module")
 def guarded(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("v3-produce-rights")
-    users, rules = folder / "users", folder / "rules"
-    names = ("owner", "reader", "stranger")
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in names))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "magicbyte.authentication.failure.ms": "0",
-    }
+    properties = properties_in(folder, people=("owner", "reader", "stranger"), rules=RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
     admin.create_topics([NewTopic(TOPIC, 1)])[TOPIC].result(30)
     with (
@@ -60,7 +50,7 @@ def guarded(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gu
         running_rest_proxy(kafka, registry.url, properties=properties) as proxy,
         httpx.Client(base_url=proxy.url, timeout=30) as client,
     ):
-        yield Guarded(proxy.url, rules, client)
+        yield Guarded(proxy.url, folder / "rules", client)
 
 
 def test_rights_to_the_subjects_of_a_record(guarded: Guarded) -> None:

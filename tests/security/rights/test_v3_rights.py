@@ -11,9 +11,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.http.routing.access import Resource
-from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_rest_proxy
 from rest_proxy.v3.rows import V3_ROWS
+from tests.security.rights.rule_servers import properties_in
 
 PREFIX = f"v3-{uuid.uuid4()}-"
 OPEN, SEALED, GROUP, SEALED_GROUP = (f"{PREFIX}{name}" for name in ("open", "sealed", "group", "sealed-group"))
@@ -35,17 +35,7 @@ Ask = Callable[..., httpx.Response]
 @pytest.fixture(scope="module")
 def ask(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     folder = tmp_path_factory.mktemp("v3-rights")
-    users, rules = folder / "users", folder / "rules"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in PEOPLE))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-        "magicbyte.authentication.failure.ms": "0",
-    }
+    properties = properties_in(folder, people=PEOPLE, rules=RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
     for future in admin.create_topics([NewTopic(name, 1) for name in (OPEN, SEALED)]).values():
         future.result(30)

@@ -1,0 +1,304 @@
+"""The outline of a JSON Schema: its properties, items, definitions and the members of its combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from compat.json.json_text import dumps, locate
+from compat.json_schema.model.dialects import DRAFT_7, DRAFT_2019_09, DRAFT_2020_12
+from compat.json_schema.model.reading import json_key
+from compat.json_schema.model.resources import Resource, Resources, Unresolved
+from compat.json_schema.schema import JsonSchema
+from compat.outline.node import Limits, Outline, OutlineNode, Target
+from compat.schema import ParsedSchema, Pointer, Reference
+
+_TAGS = "confluent:tags"
+#: The keywords whose value is a schema by each name, with the kind of the nodes.
+_NAMED_SCHEMAS = {
+    "properties": "property",
+    "patternProperties": "pattern",
+    "dependentSchemas": "dependent",
+    "dependencies": "dependent",
+    "$defs": "definition",
+    "definitions": "definition",
+}
+#: The keywords whose value is a list of schemas; `items` is one in older drafts.
+_LISTED_SCHEMAS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+#: The keywords whose value is a schema.
+_SINGLE_SCHEMAS = (
+    *("items", "additionalItems", "unevaluatedItems", "contains"),
+    *("additionalProperties", "unevaluatedProperties", "propertyNames", "not", "if", "then", "else"),
+)
+#: Keywords with the same meaning in different drafts, by the name under which their schemas are paired.
+_SAME = {"$defs": "definitions", "prefixItems": "tuple"}
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+#: The keywords that the other members of a node say.
+_SAID = frozenset({"type", "format", "enum", "const", "default", "description", _TAGS, *_REFERENCES})
+_HIDDEN = "*"
+#: How much of the words for a child is in those for the schema around it, in characters.
+_LONGEST_HEAD = 60
+
+
+def outline(schema: ParsedSchema, references: Sequence[Reference], limits: Limits) -> Outline:
+    """The outline of a schema.
+
+    A property, pattern or definition always is a node. Another schema inside, such as `items`, is one if it says more
+    than its type, which the words for the schema around it repeat.
+
+    Args:
+        schema: A JsonSchema.
+        references: Its list of references.
+        limits: The limits of the outline.
+
+    Raises:
+        TooMuchWork: The budget of the limits is spent.
+    """
+    assert isinstance(schema, JsonSchema)
+    limits.admit()
+    root = _Maker(schema, references, limits).root()
+    return Outline(root, limits.nodes, limits.is_cut)
+
+
+class _Place(NamedTuple):
+    """A schema inside another one: the keyword, the steps to it, and what its node is to be.
+
+    `is_certain` means that it always is a node.
+    """
+
+    keyword: str
+    steps: Pointer
+    raw: Any
+    kind: str
+    name: str
+    optional: bool | None = None
+    is_certain: bool = False
+
+
+class _Part(NamedTuple):
+    """A schema inside another one, and its node; `is_node` means that the node is listed as a child."""
+
+    keyword: str
+    node: OutlineNode
+    is_node: bool
+
+    @property
+    def words(self) -> str:
+        """The words for it in those for the schema around it."""
+        return self.node.type if not self.is_node else _head(self.node.type)
+
+    @property
+    def shape(self) -> str:
+        """The same for comparisons: a change of a child is no change of the schema around it."""
+        return _HIDDEN if self.is_node else self.node.type
+
+
+class _Maker:
+    def __init__(self, schema: JsonSchema, references: Sequence[Reference], limits: Limits) -> None:
+        self._schema = schema
+        self._references = {reference.name: reference for reference in references}
+        self._limits = limits
+        self._resources = Resources(schema.raw, schema.dependencies)
+
+    def root(self) -> OutlineNode:
+        return self._node(_Place("", (), self._schema.raw, "schema", ""), (), self._resources.root)
+
+    def _node(self, place: _Place, outer: Pointer, enclosing: Resource) -> OutlineNode:
+        raw, pointer = place.raw, (*outer, *place.steps)
+        resource = self._resources.at(raw, enclosing)
+        keywords: dict[str, Any] = raw if isinstance(raw, dict) else {}
+        parts = [self._part(inner, pointer, resource) for inner in _places(keywords) if self._limits.admit()]
+        reference = self._reference(keywords, resource)
+        if reference is None:
+            parts, reference = _hoisted(parts)
+        children = [part.node for part in parts if part.is_node]
+        self._limits.nodes -= len(parts) - len(children)
+        description = keywords.get("description")
+        tags = keywords.get(_TAGS)
+        return OutlineNode(
+            path=_path(pointer),
+            name=place.name,
+            kind=place.kind,
+            type=_words(raw, parts, lambda part: part.words),
+            shape=_words(raw, parts, lambda part: part.shape),
+            default=dumps(keywords["default"]) if "default" in keywords else None,
+            doc=description if isinstance(description, str) else None,
+            tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
+            optional=place.optional,
+            attributes=_attributes(keywords),
+            at=locate(self._schema.source, pointer),
+            reference=reference,
+            children=(*children, *self._values(keywords, pointer)),
+            pointer=pointer,
+            keys=((_SAME.get(place.keyword, place.keyword), place.steps[1:]),),
+        )
+
+    def _part(self, place: _Place, outer: Pointer, resource: Resource) -> _Part:
+        node = self._node(place, outer, resource)
+        return _Part(place.keyword, node, place.is_certain or _says_more(node))
+
+    def _values(self, keywords: Mapping[str, Any], pointer: Pointer) -> Iterator[OutlineNode]:
+        values = keywords.get("enum")
+        for index, value in enumerate(values if isinstance(values, list) else ()):
+            if not self._limits.admit():
+                return
+            at = (*pointer, "enum", index)
+            yield OutlineNode(
+                path=_path(at),
+                name=dumps(value),
+                kind="value",
+                at=locate(self._schema.source, at),
+                pointer=at,
+                keys=(("value", json_key(value)),),
+            )
+
+    def _reference(self, keywords: Mapping[str, Any], resource: Resource) -> Target | None:
+        name = next((keywords[keyword] for keyword in _REFERENCES if isinstance(keywords.get(keyword), str)), None)
+        if name is None:
+            return None
+        try:
+            target = self._resources.resolve(name, resource)
+            dependency = self._resources.dependency_name(name.partition("#")[0], resource)
+        except Unresolved:
+            return Target(name)
+        if not target.resource.foreign:
+            return Target(name, _path(target.pointer))
+        reference = self._references.get(dependency or "")
+        return Target(name) if reference is None else Target(name, None, reference.subject, reference.version)
+
+
+def _path(pointer: Pointer) -> str:
+    """A pointer as RFC 6901 writes it; empty for the whole schema."""
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in pointer)
+
+
+def _places(keywords: Mapping[str, Any]) -> Iterator[_Place]:
+    """The schemas inside a schema, in the order of the text."""
+    required = keywords.get("required")
+    names = frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()
+    for keyword, value in keywords.items():
+        if keyword in _NAMED_SCHEMAS and isinstance(value, dict):
+            for name, raw in value.items():
+                if isinstance(raw, dict | bool):
+                    optional = name not in names if keyword == "properties" else None
+                    yield _Place(
+                        keyword, (keyword, name), raw, _NAMED_SCHEMAS[keyword], name, optional, is_certain=True
+                    )
+        elif keyword in _LISTED_SCHEMAS and isinstance(value, list):
+            listed = "prefixItems" if keyword == "items" else keyword
+            for index, raw in enumerate(value):
+                if isinstance(raw, dict | bool):
+                    yield _Place(listed, (keyword, index), raw, "schema", f"{keyword}/{index}")
+        elif keyword in _SINGLE_SCHEMAS and isinstance(value, dict):
+            yield _Place(keyword, (keyword,), value, "schema", keyword)
+
+
+def _says_more(node: OutlineNode) -> bool:
+    """Whether a node says more than its type and reference."""
+    return bool(node.children or node.doc or node.default or node.tags or node.attributes)
+
+
+def _hoisted(parts: list[_Part]) -> tuple[list[_Part], Target | None]:
+    """The parts, and the only reference of those that are not nodes; of several, each gets a node."""
+    referring = [part for part in parts if not part.is_node and part.node.reference is not None]
+    if len(referring) == 1:
+        return parts, referring[0].node.reference
+    return [part._replace(is_node=True) if part in referring else part for part in parts], None
+
+
+#: The keywords that imply a type in any draft, by type.
+_IMPLIED = {
+    kind: frozenset().union(*(dialect.kinds[kind] for dialect in (DRAFT_7, DRAFT_2019_09, DRAFT_2020_12)))
+    for kind in DRAFT_7.kinds
+}
+
+
+def _words(raw: Any, parts: Sequence[_Part], words_of: Callable[[_Part], str]) -> str:
+    """The type of a schema in words."""
+    if not isinstance(raw, dict):
+        return "never" if raw is False else "any"
+    inside: dict[str, list[str]] = {}
+    for part in parts:
+        inside.setdefault(part.keyword, []).append(words_of(part))
+    said = [_reference_words(raw[keyword]) for keyword in _REFERENCES if isinstance(raw.get(keyword), str)]
+    types = " | ".join(_type_words(name, raw, inside) for name in _types(raw))
+    if "enum" in raw:
+        types = f"enum of {types}" if types else "enum"
+    if "const" in raw:
+        said.append(f"const {dumps(raw['const'])}")
+    elif types:
+        said.append(types)
+    if "anyOf" in inside:
+        said.append(" | ".join(map(_bracketed, inside["anyOf"])))
+    for keyword, words in (("oneOf", "one of"), ("allOf", "all of"), ("not", "not")):
+        if keyword in inside:
+            said.append(f"{words} {', '.join(map(_bracketed, inside[keyword]))}")
+    if "if" in raw:
+        said.append("conditional")
+    return " and ".join(said) or "any"
+
+
+def _types(raw: Mapping[str, Any]) -> list[str]:
+    """The names of a schema's types; if it gives none, those that its keywords imply."""
+    types = raw.get("type")
+    if types is not None:
+        return [str(name) for name in (types if isinstance(types, list) else [types])]
+    if "enum" in raw or "const" in raw:
+        return []
+    return [kind for kind, keywords in _IMPLIED.items() if not keywords.isdisjoint(raw)]
+
+
+def _type_words(name: str, raw: Mapping[str, Any], inside: Mapping[str, Sequence[str]]) -> str:
+    if name == "array":
+        return _array_words(inside)
+    if name == "object" and "additionalProperties" in inside and "properties" not in raw:
+        return f"map<string, {inside['additionalProperties'][0]}>"
+    return f"string ({raw['format']})" if name == "string" and _is_text(raw.get("format")) else name
+
+
+def _array_words(inside: Mapping[str, Sequence[str]]) -> str:
+    rest = inside.get("items") or inside.get("additionalItems")
+    if "prefixItems" in inside:
+        return f"tuple of {', '.join(inside['prefixItems'])}{f', then {rest[0]}' if rest else ''}"
+    return f"array of {_bracketed(rest[0])}" if rest else "array"
+
+
+def _bracketed(words: str) -> str:
+    return f"({words})" if " | " in words or ", " in words or " and " in words else words
+
+
+def _reference_words(name: str) -> str:
+    """The last part of a reference, such as `Address` for `#/$defs/Address`."""
+    return name.rstrip("#/").rpartition("/")[2].removeprefix("#") or name
+
+
+def _head(words: str) -> str:
+    return words if len(words) <= _LONGEST_HEAD else f"{words[:_LONGEST_HEAD]}..."
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _attributes(keywords: Mapping[str, Any]) -> dict[str, str]:
+    """The keywords that no other member of the node, and no node inside it, tells of."""
+    attributes: dict[str, str] = {}
+    properties = keywords.get("properties")
+    for keyword, value in keywords.items():
+        if keyword == "format" and "string" not in _types(keywords):
+            attributes[keyword] = dumps(value)
+        elif keyword == "required" and isinstance(value, list) and isinstance(properties, dict):
+            undeclared = [name for name in value if name not in properties]
+            attributes |= {"required": dumps(undeclared)} if undeclared else {}
+        elif keyword in _NAMED_SCHEMAS and isinstance(value, dict):
+            others = {name: inner for name, inner in value.items() if not isinstance(inner, dict | bool)}
+            attributes |= {f"{keyword}.{name}": dumps(inner) for name, inner in others.items()}
+        elif not (keyword in _SAID or _holds_schemas(keyword, value)):
+            attributes[keyword] = dumps(value)
+    return attributes
+
+
+def _holds_schemas(keyword: str, value: Any) -> bool:
+    return (keyword in _LISTED_SCHEMAS and isinstance(value, list)) or (
+        keyword in _SINGLE_SCHEMAS and isinstance(value, dict)
+    )

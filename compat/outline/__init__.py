@@ -1,0 +1,1 @@
+"""What a schema declares, as a tree that people read; and how two such trees differ."""

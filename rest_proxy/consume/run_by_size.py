@@ -1,0 +1,25 @@
+"""Rendering answers: small ones on the event loop, large ones on a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
+
+R = TypeVar("R")
+#: Work on more bytes would hold up the event loop for longer than handing it to a thread costs.
+_INLINE_BYTES = 65536
+
+
+async def run_by_size(work: Callable[[], R], size: int, threads: Executor) -> R:
+    """Run work on the event loop if it is about few bytes, else on a thread.
+
+    Args:
+        work: Called once.
+        size: The bytes that it is about.
+        threads: The threads for large work.
+    """
+    if size <= _INLINE_BYTES:
+        return work()
+    return await asyncio.get_running_loop().run_in_executor(threads, work)
