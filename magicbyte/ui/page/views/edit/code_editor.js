@@ -72,6 +72,7 @@ export function openEditor(options) {
     indentOnInput(),
     Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (options.onRegister(), true) }])),
     keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap]),
+    replacing,
     marks(options.onOpen),
     EditorState.readOnly.of(options.readOnly),
     EditorView.updateListener.of((/** @type {any} */ update) => {
@@ -104,6 +105,25 @@ export function openEditor(options) {
     close,
   };
 }
+
+/**
+ * Replaces a selection by typed text. Chromium would wrap the text in elements with a style, which the policy forbids.
+ */
+const replacing = EditorView.domEventHandlers({
+  /** @type {(event: InputEvent, view: any) => boolean} */
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.data;
+    if (event.inputType !== "insertText" || empty || text === null || view.composing) return false;
+    event.preventDefault();
+    const insert = () =>
+      view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    const isHandled = handlers.some((/** @type {any} */ handler) => handler(view, from, to, text, insert));
+    if (!isHandled) view.dispatch(insert());
+    return true;
+  },
+});
 
 /**
  * What both an editor and a text to read have.
