@@ -50,7 +50,7 @@ function PartCard({ topic, part, facts, ready }) {
   const title = part === "key" ? "Key" : "Value";
   const request = useRequest(
     facts ? (signal) => registry.version(subject, facts.version ?? "latest", { signal }) : null,
-    [subject, facts?.version],
+    [subject, Boolean(facts), facts?.version],
   );
   const version = facts?.version ?? request.data?.version;
   const type = facts?.type ?? (request.data && (request.data.schemaType ?? "AVRO"));

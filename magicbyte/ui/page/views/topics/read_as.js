@@ -14,7 +14,7 @@ export function ReadAs({ bytes, as, onAs, onBytes }) {
     if (isId) onAs(text);
   };
   const zeroed = () => onBytes(Uint8Array.from([0, ...bytes.subarray(1)]));
-  const later = bytes.length > FRAME ? zeroAfter(bytes) : 0;
+  const later = bytes[0] !== 0 && bytes.length > FRAME ? zeroAfter(bytes) : 0;
   return html`
     <form class="row wrap read-as" onSubmit=${go}>
       <label for=${id}>Read all bytes as a payload of id</label>
