@@ -120,7 +120,7 @@ function useFocus(ready, path) {
     if (how === "replace" || (isFirst && how === "load")) return;
     if (how === "push") {
       scrollTo(0, 0);
-      return soon(() => focusOn(document.querySelector("main h1")));
+      return soon(keepOnHeading());
     }
     const place = placeOfEntry();
     return soon(() => {
@@ -134,6 +134,19 @@ function useFocus(ready, path) {
   }, [ready, path]);
 }
 
+/**
+ * Focuses the h1, and the next one if a view shows another when its contents come. Never done: it runs until its time
+ * is over.
+ */
+function keepOnHeading() {
+  let first = true;
+  return () => {
+    const lost = document.activeElement === document.body || document.activeElement === null;
+    if (first || lost) first = !focusOn(document.querySelector("main h1"));
+    return false;
+  };
+}
+
 /** @param {Element | null} element */
 function focusOn(element) {
   if (!(element instanceof HTMLElement)) return false;
@@ -143,13 +156,13 @@ function focusOn(element) {
 }
 
 /**
- * Tries in each frame until it works, for a second and a half: contents come later than the page.
+ * Tries in each frame until it works, for some seconds: contents come later than the page.
  * @param {() => boolean} attempt
  * @returns {() => void} stops it
  */
 function soon(attempt) {
   let frame = 0;
-  const end = performance.now() + 1500;
+  const end = performance.now() + 3000;
   const next = () => {
     if (attempt() || performance.now() > end) return;
     frame = requestAnimationFrame(next);
@@ -161,8 +174,15 @@ function soon(attempt) {
   return stop;
 }
 
+/** The icon's address must not depend on the page's: the browser reads it again after each change of the address. */
+function fixIcon() {
+  const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="icon"]'));
+  if (icon) icon.href = `${ROOT}icon.svg`;
+}
+
 async function start() {
   followTheme();
+  fixIcon();
   try {
     config.value = { ...config.value, ...(await call("GET", "/config.json", { base: "ui" })).data };
   } catch {

@@ -38,7 +38,7 @@ function Witness({ finding }) {
   return html`<div class="witness">
     <p>${
     example && html`
-      <b>Example</b>
+      <b>Example</b>${" "}
     `
   }<span class="dim"><${Shown} text=${effect} /></span></p>
     ${

@@ -126,7 +126,7 @@ function OtherSubject({ id, address, done }) {
   return html`<form class="other-subject" onSubmit=${onSubmit}>
     <label class="caption" for=${id}>The latest version of another subject</label>
     <div class="row">
-      <input class="input mono" id=${id} name="subject" list=${id + "-names"} autocomplete="off" spellcheck="false" />
+      <input class="input mono" id=${id} name="subject" list=${id + "-names"} autocomplete="off" spellcheck=${false} />
       <button class="btn small">Take it</button>
     </div>
     <datalist id=${id + "-names"}>
