@@ -20,6 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--storage", metavar="URL", help="memory:, sqlite:///FILE or kafka:")
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster that keeps the schemas")
     parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
+    parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
     servers.add_server_options(parser, port=8081)
     options = parser.parse_args(arguments)
     properties = servers.gather_properties(
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str]) -> int:
             "listeners": servers.listeners(options.listen),
             "kafkastore.bootstrap.servers": options.bootstrap_servers,
             "magicbyte.storage": options.storage,
+            "magicbyte.ui.rest.url": options.rest_url,
             "magicbyte.workers": None if options.workers is None else str(options.workers),
         },
     )
