@@ -97,8 +97,9 @@ def compare(old: Side, new: Side, policy: Policy = Policy.STRICT, budget: Budget
     """
     budget = budget or Budget()
     verdict = check(new.schema, [Previous(old.version, old.schema)], _BOTH_WAYS, policy, budget=budget)
-    findings = (*verdict.findings, *verdict.cautions(budget))
     changes = Changes(_outline(old, budget), _outline(new, budget))
+    # Last: the search for cautions may spend the whole budget.
+    findings = (*verdict.findings, *verdict.cautions(budget))
     for finding in findings:
         changes.attach(finding)
     rows = changes.rows()
