@@ -65,15 +65,15 @@ export function Workbench(props) {
     start,
   ]);
   const place = check.invalid ? undefined : places.find(({ key }) => key === open);
-  useFirstPlace(places, setOpen);
+  useFirstPlace(check, places, setOpen);
 
   const beside = query.view === "beside" && draft.from !== null
     ? { text: start, label: `Version ${draft.from}` }
     : null;
   const openPlace = (/** @type {string} */ key) => {
-    setOpen(key === open ? null : key);
+    setOpen(key);
     const mark = marks.find((candidate) => candidate.key === key);
-    if (mark && key !== open) editor.current?.goTo(mark.from);
+    if (mark) editor.current?.goTo(mark.from);
   };
   const fix = (/** @type {import("./findings.js").Fix} */ { edits }) => {
     const changes = moved(sent, draft.text, changesOf(sent, edits));
@@ -200,16 +200,17 @@ function useDraft(key, began) {
 
 /**
  * Opens the first place of the first check, if the level refuses it: later checks leave the text where it is.
+ * @param {import("./checking.js").Check} check
  * @param {import("./findings.js").Place[]} places
  * @param {(key: string) => void} open
  */
-function useFirstPlace(places, open) {
+function useFirstPlace(check, places, open) {
   const done = useRef(false);
   useEffect(() => {
-    if (done.current || places.length === 0) return;
+    if (done.current || (check.checked === null && check.invalid === null)) return;
     done.current = true;
-    if (places[0].asked) open(places[0].key);
-  }, [places]);
+    if (places.length > 0 && places[0].asked) open(places[0].key);
+  }, [check.checked, check.invalid]);
 }
 
 /**
