@@ -43,10 +43,9 @@ const groupOf = (hits, place, title) => ({
   items: hits.hits.slice(0, MOST).map((hit) => {
     const { context, name } = splitSubject(hit.subject);
     const at = path`/subjects/${name}/versions/${hit.version}`;
-    const inText = place === "texts" && hit.line;
     return {
       key: `${place} ${hit.subject}`,
-      address: href(at, inText ? {} : { view: "fields" }, { context, hash: inText ? `L${hit.line}` : "" }),
+      address: href(at, place === "fields" ? { view: "fields" } : {}, { context }),
       parts: [{ text: name, hit: false }],
       note: hit.excerpt ?? hit.fields?.join(", ") ?? "",
     };

@@ -22,12 +22,26 @@ export async function searchRegistry(query, place, { signal, limit = 1000, delet
   else if (place !== "names" && words) Object.assign(asked, { q: words, in: place === "fields" ? "field" : "text" });
   const answer = await registry.searchAnswer(asked, { signal });
   /** @type {Hit[]} */
-  const hits = Array.isArray(answer.data) ? answer.data : answer.data.hits ?? answer.data.results ?? [];
+  const hits = Array.isArray(answer.data) ? answer.data : answer.data.hits;
   /** @type {Map<string, Hit>} */
   const first = new Map();
   for (const hit of hits) if (!first.has(hit.subject)) first.set(hit.subject, hit);
-  const total = Number(answer.headers.get("x-total-count") ?? answer.data.total ?? first.size);
+  const total = Array.isArray(answer.data) ? first.size : answer.data.total;
   return { hits: [...first.values()], subjects: new Set(first.keys()), total };
+}
+
+/**
+ * How many versions have the words in a field and in their text.
+ * @param {import("./query.js").SearchQuery} query
+ * @param {{signal?: AbortSignal, deleted?: boolean}} [options]
+ * @returns {Promise<Record<string, number | null>>}
+ */
+export async function countHits(query, { signal, deleted = false } = {}) {
+  const asked = { latestOnly: true, limit: 1, deleted, type: query.type, q: query.words.join(" "), in: "field,text" };
+  const { data } = await registry.searchAnswer(asked, { signal });
+  // A registry that knows no words lists all versions.
+  if (Array.isArray(data)) return { fields: null, texts: null };
+  return { fields: data.in?.field ?? 0, texts: data.in?.text ?? 0 };
 }
 
 /** Whether the registry must be asked for the rows of a search. @param {import("./query.js").SearchQuery} query @param {string} place */

@@ -1,9 +1,8 @@
 /** What the registry finds for a search of the list: rows of `in=fields` and `in=texts`, and the chips' counts. */
 import { useRequest } from "../parts/use_request.js";
-import { needsRegistry, searchRegistry } from "./registry_search.js";
+import { countHits, needsRegistry, searchRegistry } from "./registry_search.js";
 
 const PAUSE_MS = 250;
-const PLACES = ["fields", "texts"];
 
 /** Waits for a pause between keys. @param {AbortSignal} signal */
 export const pause = (signal) =>
@@ -28,8 +27,7 @@ export function useFound(read, place, deleted) {
     words && !asks
       ? async (signal) => {
         await pause(signal);
-        const answers = await Promise.all(PLACES.map((name) => searchRegistry(read, name, { signal, deleted })));
-        return Object.fromEntries(PLACES.map((name, i) => [name, answers[i].total]));
+        return await countHits(read, { signal, deleted });
       }
       : null,
     [words, asks, deleted],

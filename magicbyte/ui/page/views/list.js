@@ -41,7 +41,7 @@ export default function List({ query }) {
 
 /** @param {{listing: import("../types.d.ts").Overview, query: Record<string, string>}} props */
 function Listed({ listing, query }) {
-  const [typed, setTyped] = useTyped(query.q ?? "");
+  const [typed, setTyped, writeTyped] = useTyped(query.q ?? "");
   const [selected, setSelected] = useState(/** @type {Set<string>} */ (new Set()));
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const place = query.in ?? "names";
@@ -60,14 +60,19 @@ function Listed({ listing, query }) {
 
   const at = rows.findIndex((row) => listing.subject[row] === peek);
   const facts = peek ? listingRow(listing, listing.subject.indexOf(peek)) : null;
-  const setPeek = (/** @type {string} */ subject) => setQuery({ peek: subject || null });
+  const setPeek = (/** @type {string} */ subject) => {
+    writeTyped();
+    setQuery({ peek: subject || null });
+  };
   const walk = (/** @type {number} */ step) => {
     const next = rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step))];
     if (next !== undefined) setPeek(listing.subject[next]);
   };
   const open = () => {
     const chosen = facts ?? (typed && rows.length > 0 ? listingRow(listing, rows[0]) : null);
-    if (chosen) goTo(addressOf(chosen));
+    if (!chosen) return;
+    writeTyped();
+    goTo(addressOf(chosen));
   };
   const pick = () => {
     if (!peek) return;
@@ -101,7 +106,7 @@ function Listed({ listing, query }) {
 
   return html`
     <div class="with-peek ${facts ? "peeking" : ""}">
-      <div class="page list-page">
+      <div class="page list-page" onPointerDown=${writeTyped}>
         <div class="page-head">
           <h1 tabindex="-1">Subjects</h1>
           <span class="faint num count" role="status">${filtered
@@ -203,28 +208,34 @@ function Brief({ listing }) {
 }
 
 /**
- * What is typed: shown at once, in the URL a moment later.
+ * What is typed: shown at once, in the URL a moment later, or before one leaves.
  * @param {string} inUrl
- * @returns {[string, (text: string) => void]}
+ * @returns {[string, (text: string) => void, () => void]}
  */
 function useTyped(inUrl) {
   const [typed, setTyped] = useState(inUrl);
   const written = useRef(inUrl);
   const timer = useRef(0);
+  const newest = useRef(inUrl);
   useEffect(() => {
     if (inUrl === written.current) return;
     written.current = inUrl;
+    newest.current = inUrl;
     setTyped(inUrl);
   }, [inUrl]);
+  const write = () => {
+    clearTimeout(timer.current);
+    if (newest.current === written.current) return;
+    written.current = newest.current;
+    setQuery({ q: newest.current, peek: null });
+  };
   useEffect(() => () => clearTimeout(timer.current), []);
   return [typed, (text) => {
     setTyped(text);
+    newest.current = text;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      written.current = text;
-      setQuery({ q: text, peek: null });
-    }, URL_DELAY_MS);
-  }];
+    timer.current = setTimeout(write, URL_DELAY_MS);
+  }, write];
 }
 
 /**

@@ -12,7 +12,7 @@ import { html } from "../../vendor/ui.js";
 import { counted, effectOf, shortChange } from "../compare/words.js";
 import { fieldRows } from "./field_rows.js";
 
-const MOST_FIELDS = 14;
+const MOST_FIELDS = 10;
 const MOST_CHANGES = 4;
 
 /** @param {{facts: import("../../types.d.ts").Facts, selected: boolean, onSelect: () => void, onClose: () => void}} props */
@@ -32,7 +32,8 @@ export function Peek({ facts, selected, onSelect, onClose }) {
           })}><kbd>Enter</kbd><span class="xs faint">open</span></a>
         </div>
       <h2 class="mono"><a href=${href(at, {}, { context })}><${Shown} text=${name} /></a></h2>
-      <p class="mono dim s anywhere record">${outline.data && html`<${Shown} text=${outline.data.outline.name} />`}</p>
+      <p class="mono dim s anywhere record">${outline.data &&
+        html`<${Shown} text=${fullName(outline.data.outline)} />`}</p>
       <div class="row wrap facts-row">
         <${Badge} tone="line">${counted(
           facts.deleted ? facts.deletedVersions : facts.versions ?? 0,
@@ -68,6 +69,9 @@ const useOutline = (subject, version) =>
     await pause(signal);
     return registry.outline(subject, version || "latest", { signal, deleted: true });
   }, [subject, version]);
+
+/** The name with the namespace, if the path has it. @param {{path: string, name: string}} root */
+const fullName = ({ path, name }) => path.endsWith(name) && /^[\w.]+$/.test(path) ? path : name;
 
 /** @param {{asked: any, address: string}} props */
 function Fields({ asked, address }) {
