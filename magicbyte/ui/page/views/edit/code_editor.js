@@ -139,7 +139,7 @@ function reading(label) {
     highlightSelectionMatches(),
     search({ top: true }),
     keymap.of([...searchKeymap, ...foldKeymap, ...defaultKeymap]),
-    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
     EditorState.tabSize.of(2),
   ];
 }
@@ -175,5 +175,6 @@ function besides({ root, text, type }, start, extensions) {
     gutter: false,
     collapseUnchanged: { margin: 3, minSize: 7 },
   });
+  merge.dom.style.height = "100%";
   return { view: merge.b, close: () => merge.destroy() };
 }

@@ -1,5 +1,5 @@
 /** What 412 shows: the version that came meanwhile, one's own text and the start, side by side. */
-import { html } from "../../vendor/ui.js";
+import { html, useEffect, useRef } from "../../vendor/ui.js";
 import { diffArrays } from "../../vendor/diff.js";
 
 /**
@@ -13,10 +13,13 @@ import { diffArrays } from "../../vendor/diff.js";
  * }} props
  */
 export function Conflict({ start, mine, theirs, version, onKeep, onTake, onClose }) {
+  const heading = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => heading.current?.focus(), []);
   return html`
     <section class="card conflict" aria-labelledby="conflict">
       <div class="row wrap conflict-head">
-        <h2 id="conflict" class="grow" tabindex="-1">Version ${version} came meanwhile. Nothing was registered.</h2>
+        <h2 id="conflict" class="grow" tabindex="-1"
+          ref=${heading}>Version ${version} came meanwhile. Nothing was registered.</h2>
         <button type="button" class="btn primary" onClick=${onKeep}>Keep my text, on top of version ${version}</button>
         <button type="button" class="btn" onClick=${onTake}>Take version ${version}</button>
         <button type="button" class="btn quiet" onClick=${onClose}>Back to the editor</button>

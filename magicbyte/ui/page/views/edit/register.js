@@ -16,7 +16,7 @@ import { latestOf } from "./stored_text.js";
  * @import { Check } from "./checking.js"
  * @typedef {{
  *   subject: string, versions: number[], level: string, mode: string, modeOrigin: string, draft: Draft, check: Check,
- *   equal: number | null, onStale: () => Promise<void>, onRegistered: (answer: any) => Promise<void>,
+ *   equal: number | null, undecided: boolean, onStale: () => Promise<void>, onRegistered: (answer: any) => Promise<void>,
  * }} Props
  */
 
@@ -106,7 +106,8 @@ function forbiddenBy({ subject, mode, modeOrigin }) {
  * Why this text cannot be registered now; empty if it can.
  * @param {Props} props
  */
-function reasonOf({ subject, versions, level, draft, check, equal }) {
+function reasonOf({ subject, versions, level, draft, check, equal, undecided }) {
+  if (undecided) return "Choose one of the texts above first.";
   if (subject === "") return "The subject has no name yet.";
   if (check.invalid) return "The text is no schema yet.";
   if (equal !== null) return `Version ${equal} says the same.`;

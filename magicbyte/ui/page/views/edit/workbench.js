@@ -153,7 +153,7 @@ export function Workbench(props) {
             onOpen=${openPlace} />
         </div>
       </div>
-      <${Outcome} ...${props} draft=${draft} check=${check} versions=${all} equal=${equal}
+      <${Outcome} ...${props} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !== null}
         onStale=${stale} onRegistered=${async (/** @type {any} */ answer) => {
           dropDraft(`${route.value.context} ${draftKey}`);
           await props.onRegistered?.(subject);
