@@ -41,6 +41,11 @@ _CHROMIUM = Path(__file__).parents[1] / "browser" / "chromium.py"
 OpenPage = Callable[..., "Page"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make test AREA=ui ARGS=--renew-pictures` make the pictures of docs/page anew."""
+    parser.addoption("--renew-pictures", action="store_true", help="make the pictures of the page anew")
+
+
 @pytest.fixture(scope="session")
 def registry() -> Iterator[ServerProcess]:
     """A registry with the subjects of `tests.ui.kit.filling`, which tests only read."""
