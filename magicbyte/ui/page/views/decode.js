@@ -141,7 +141,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
                   ${decoded.subject &&
                     html`<span class="mono s anywhere"><${Shown} text=${decoded.subject} /> v${decoded.version}</span>`}
                   ${decoded.name && html`<span class="mono dim xs anywhere"><${Shown} text=${decoded.name} /></span>`}
-                  <${SchemaOf} decoded=${{ ...decoded, version: null }} />
+                  <${SchemaOf} decoded=${decoded} bare />
                   <span class="grow"></span>
                   ${decoded.type === "AVRO" &&
                     html`<label class="check"><input type="checkbox" checked=${raw} onChange=${onRaw} />as stored</label>`}

@@ -109,7 +109,7 @@ const Table = ({ rows, ready }) =>
               ? html`<a class="name" href=${href(path`/topics/${topic}`)}><${Shown} text=${topic} /></a>`
               : html`<span class="dim"><${Shown} text=${topic} /></span> <span class="badge warn">no such topic</span>`
           }</td>
-      <td class="r num">${partitions ?? html`<span class="faint">${there ? "" : "0"}</span>`}</td>
+      <td class="r num s">${partitions ?? html`<span class="faint">${there ? "" : "0"}</span>`}</td>
       ${
             PARTS.map((part) =>
               html`

@@ -12,7 +12,7 @@ import { whoOf } from "./words.js";
 const MOST = 4;
 
 /**
- * The remedies of a place's findings, each once; first those that the level needs.
+ * The remedies of a place's findings, each edit once; those for new readers first.
  * @param {Place} place
  * @returns {Fix[]}
  */
@@ -20,7 +20,10 @@ export function fixesOf(place) {
   /** @type {Map<string, Fix>} */
   const fixes = new Map();
   for (const finding of [...place.findings].sort((one, other) => side(one) - side(other))) {
-    for (const fix of finding.fixes) if (!fixes.has(fix.title)) fixes.set(fix.title, fix);
+    for (const fix of finding.fixes) {
+      const edits = JSON.stringify(fix.edits);
+      if (!fixes.has(edits)) fixes.set(edits, fix);
+    }
   }
   return [...fixes.values()].slice(0, MOST);
 }

@@ -40,7 +40,7 @@ export function DeleteCard({ subject, live, deleted, onChanged }) {
     });
   };
   return html`
-    <${Card} title="Versions and deletion" bare>
+    <${Card} title="Versions and deletion" aria-label="Versions and deletion" bare>
       <ul class="versions">
         ${all.map((version) =>
           html`

@@ -39,7 +39,7 @@ export function LevelCard({ subject, level, origin, inherited, versions, onChang
     });
   const request = { method: "PUT", path: "/config" + settingsPath(subject), body: { compatibility: chosen } };
   return html`
-    <${Card} title="Compatibility level" aside=${html`<${LevelBadge} level=${level} origin=${origin} />`}>
+    <${Card} title="Compatibility level" aria-label="Compatibility level" aside=${html`<${LevelBadge} level=${level} origin=${origin} />`}>
       <div class="stack">
         <div class="row wrap">
           <${Select} label="Compatibility level" mono value=${chosen} options=${LEVELS} onChange=${setChosen}

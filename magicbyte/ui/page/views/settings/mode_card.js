@@ -41,7 +41,7 @@ export function ModeCard({ subject, mode, origin, onChanged }) {
       onChanged();
     });
   return html`
-    <${Card} title="Mode" aside=${html`<${Badge} tone="line">${mode} <span class="faint">${
+    <${Card} title="Mode" aria-label="Mode" aside=${html`<${Badge} tone="line">${mode} <span class="faint">${
       originWords(origin, subject)
     }</span></${Badge}>`}>
       <div class="stack">

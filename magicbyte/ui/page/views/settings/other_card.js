@@ -56,7 +56,7 @@ export function OtherCard({ subject, config, general, onChanged }) {
   const origin = (/** @type {string} */ name) => fieldOrigin(config[name], general[name], subject);
   const texts = TEXTS.filter(([name]) => subject !== "" || name !== "alias");
   return html`
-    <${Card} title="Other settings">
+    <${Card} title="Other settings" aria-label="Other settings">
       <div class="stack settings-form">
         ${FLAGS.map(([name, label, words]) =>
           html`

@@ -18,14 +18,8 @@ export function useSubjectKeys(subject, version, versions) {
   useKeys({
     "[": ["version before", () => open(before)],
     "]": ["next version", () => open(after)],
-    d: [
-      "compare with the version before",
-      () =>
-        go(
-          path`/subjects/${subject}/compare`,
-          at !== undefined && before !== undefined ? { from: before, to: at } : {},
-        ),
-    ],
+    // Without `from` the registry takes the version before.
+    d: ["compare with the version before", () => go(path`/subjects/${subject}/compare`, { from: before, to: at })],
     e: ["propose a version", () => go(path`/subjects/${subject}/edit`, { from: at })],
     s: ["schema", () => go(path`/subjects/${subject}/versions/${at ?? "latest"}`)],
     f: ["fields", () => go(path`/subjects/${subject}/versions/${at ?? "latest"}`, { view: "fields" })],

@@ -19,12 +19,15 @@ const UNFRAMED = new Set(["magic", "truncated"]);
 export const plainOf = (bytes, decoded) =>
   bytes !== null && UNFRAMED.has(decoded.reason ?? "") ? plainText(bytesOf(bytes)) : null;
 
-/** The schema of a key or value: `id 3 (v3)`, linked. @param {{decoded: Decoded, subject?: string}} props */
-export function SchemaOf({ decoded, subject }) {
+/**
+ * The schema of a key or value: `id 3 (v3)`, linked.
+ * @param {{decoded: Decoded, subject?: string, bare?: boolean}} props `bare`: without the version
+ */
+export function SchemaOf({ decoded, subject, bare = false }) {
   const { schemaId, guid, version, subject: holder } = decoded;
   if (schemaId === undefined && guid === undefined) return null;
   const words = schemaId === undefined ? `guid ${String(guid).slice(0, 8)}` : `id ${schemaId}`;
-  const other = holder && holder !== subject ? `${holder} v${version}` : version ? `v${version}` : "";
+  const other = bare ? "" : holder && holder !== subject ? `${holder} v${version}` : version ? `v${version}` : "";
   const to = holder && version
     ? href(path`/subjects/${holder}/versions/${version}`)
     : schemaId === undefined
