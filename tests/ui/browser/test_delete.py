@@ -79,7 +79,7 @@ def test_referrers_are_named_before_a_purge(scratch: ServerProcess, open_page: O
     expect(dialog.get_by_role("listitem")).to_have_text(f"{ODD_SUBJECT} version 1")
     dialog.get_by_role("textbox").fill("payments-value")
     dialog.get_by_role("button", name="Purge").click()
-    expect(page.get_by_text("Not changed: One or more references exist")).to_be_visible()
+    expect(page.locator(".toast")).to_contain_text("Not changed: One or more references exist")
     assert versions_of(scratch, "payments-value") == [1]
 
 

@@ -278,3 +278,19 @@ def test_the_text_is_saved_as_a_file(page: Page) -> None:
         page.get_by_role("button", name="Save as file").click()
     assert download.value.suggested_filename == "flights-value-v4.avsc"
     assert json.loads(download.value.path().read_text()) == json.loads(flight(3))
+
+
+def test_a_draft_is_offered_when_a_newer_version_came(scratch: ServerProcess, open_page: OpenPage) -> None:
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        register(client, "drafted-value", USER)
+        page = open_page(scratch.url)
+        page.goto("subjects/drafted-value/edit")
+        put(page, laid_out(USER.replace("}]", '},{"name":"mine","type":"int","default":0}]')))
+        expect(page.get_by_text("allowed under BACKWARD")).to_be_visible()
+        expect(page.get_by_text("1 edit since version 1")).to_be_visible()
+        register(client, "drafted-value", USER.replace("}]", '},{"name":"theirs","type":"int","default":0}]'))
+        page.reload()
+        expect(content(page)).to_contain_text('"theirs"')
+        page.get_by_role("button", name="Open the draft since version 1").click()
+        expect(content(page)).to_contain_text('"mine"')
+        expect(page.get_by_text("Version 2 came meanwhile. Registering shows both texts first.")).to_be_visible()

@@ -56,7 +56,7 @@ def test_other_settings_are_saved_together(scratch: ServerProcess, open_page: Op
     expect(page.get_by_role("alert")).to_contain_text("Override metadata is not JSON")
     page.get_by_role("textbox", name="Override metadata").fill('{"properties": {"owner": "team"}}')
     page.get_by_role("button", name="Save 3 changes").click()
-    expect(page.get_by_text("3 settings are changed.")).to_be_visible()
+    expect(page.locator(".toast")).to_contain_text("3 settings are changed.")
     expect(page.get_by_text("Override metadata set on this subject")).to_be_visible()
     saved = {"alias": "payments-value", "normalize": True, "overrideMetadata": {"properties": {"owner": "team"}}}
     assert saved.items() <= config_of(scratch, "customers-value").items()

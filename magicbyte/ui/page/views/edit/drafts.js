@@ -60,6 +60,22 @@ export function draftOf(stored, base, text) {
   };
 }
 
+/**
+ * Returns the versions with which other drafts of a subject began, newest first.
+ * @param {string} key  the subject's drafts have this key, a blank and the version
+ * @param {number | null} from  the draft that is open
+ * @returns {number[]}
+ */
+export function otherStarts(key, from) {
+  const keys = globalThis.sessionStorage ? Object.keys(sessionStorage) : [];
+  const prefix = `${PREFIX}${key} `;
+  return keys
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => Number(name.slice(prefix.length)))
+    .filter((version) => Number.isInteger(version) && version !== from)
+    .sort((one, other) => other - one);
+}
+
 /** @param {string} key */
 export function dropDraft(key) {
   try {

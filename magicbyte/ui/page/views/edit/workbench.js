@@ -8,7 +8,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { useCheck } from "./checking.js";
 import { Conflict } from "./conflict.js";
 import { Details, References } from "./details.js";
-import { draftOf, dropDraft, keepDraft, readDraft } from "./drafts.js";
+import { draftOf, dropDraft, keepDraft, otherStarts, readDraft } from "./drafts.js";
 import { editCount } from "./edit_count.js";
 import { changesOf, moved } from "./edits.js";
 import { placesOf } from "./findings.js";
@@ -40,7 +40,9 @@ export function Workbench(props) {
   const { subject, draftKey, began, versions, startText, level } = props;
   const { query } = route.value;
   const editor = useRef(/** @type {import("./code_editor.js").Editor | null} */ (null));
-  const [draft, change, restored] = useDraft(`${route.value.context} ${draftKey}`, began);
+  const key = `${route.value.context} ${draftKey}`;
+  const [draft, change, restored] = useDraft(`${key} ${began.from ?? 0}`, began);
+  const [otherDraft] = useMemo(() => otherStarts(key, began.from ?? 0), [key, began.from]);
   const [dialog, setDialog] = useState(/** @type {"" | "references" | "details"} */ (""));
   const [open, setOpen] = useState(/** @type {string | null} */ (null));
   const [theirs, setTheirs] = useState(/** @type {any} */ (null));
@@ -127,6 +129,11 @@ export function Workbench(props) {
               <span class="faint xs">draft of this tab</span>
               <${Button} kind="quiet small" onClick=${restart}>Discard</${Button}>
             `}
+            ${otherDraft !== undefined && draft.from !== null && !restored && html`
+              <${Button} kind="quiet small" onClick=${() => setQuery({ from: otherDraft })}>
+                Open the draft since version ${otherDraft}
+              </${Button}>
+            `}
             <span class="grow"></span>
             <${Button} kind="quiet" onClick=${() => setDialog("references")}>References ${draft.references
               .length}</${Button}>
@@ -155,7 +162,7 @@ export function Workbench(props) {
       </div>
       <${Outcome} ...${props} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !== null}
         onStale=${stale} onRegistered=${async (/** @type {any} */ answer) => {
-          dropDraft(`${route.value.context} ${draftKey}`);
+          dropDraft(`${key} ${began.from ?? 0}`);
           await props.onRegistered?.(subject);
           toast(`Version ${answer.version} is registered, with the id ${answer.id}.`);
           go(path`/subjects/${subject}/versions/${answer.version}`);
@@ -184,7 +191,7 @@ export function Workbench(props) {
  */
 function useDraft(key, began) {
   const kept = useMemo(() => readDraft(key), [key]);
-  const restored = kept !== null && kept.from === began.from && kept.text !== began.text;
+  const restored = kept !== null && kept.text !== began.text;
   const [draft, setDraft] = useState(restored ? /** @type {Draft} */ (kept) : began);
   const skip = useRef(true);
   useEffect(() => {
