@@ -294,3 +294,15 @@ def test_a_draft_is_offered_when_a_newer_version_came(scratch: ServerProcess, op
         page.get_by_role("button", name="Open the draft since version 1").click()
         expect(content(page)).to_contain_text('"mine"')
         expect(page.get_by_text("Version 2 came meanwhile. Registering shows both texts first.")).to_be_visible()
+
+
+def test_a_valid_and_an_invalid_message(page: Page) -> None:
+    page.goto("subjects/customers-value/edit")
+    page.get_by_role("button", name="Try a message").click()
+    dialog = page.get_by_role("dialog", name="A message of version 1")
+    expect(dialog.get_by_role("status")).to_contain_text("valid")
+    dialog.get_by_role("textbox", name="Message").fill('{"id": "a", "tags": ["x"]}')
+    expect(dialog.get_by_role("status")).to_contain_text("It takes 28 bytes.")
+    dialog.get_by_role("textbox", name="Message").fill('{"id": 5}')
+    expect(dialog.get_by_role("status")).to_contain_text('$.id: 5 is not of type "string"')
+    expect(dialog.get_by_text("not valid", exact=True)).to_be_visible()

@@ -21,6 +21,7 @@ import { PlaceNote } from "./place_note.js";
 import { Outcome } from "./register.js";
 import { useEqualVersion } from "./same_text.js";
 import { SourceEditor } from "./source_editor.js";
+import { TryMessage } from "./try_message.js";
 import { WhoBreaks } from "./who_breaks.js";
 import { titleOf } from "./words.js";
 
@@ -28,7 +29,7 @@ import { titleOf } from "./words.js";
  * @import { Draft } from "./drafts.js"
  * @import { Child } from "../../types.d.ts"
  * @typedef {{
- *   subject: string, draftKey: string, began: Draft, versions: number[], startText: string,
+ *   subject: string, draftKey: string, start?: {id: number, version: number}, began: Draft, versions: number[], startText: string,
  *   level: string, origin: string, mode: string, modeOrigin: string,
  *   naming?: (draft: Draft, change: (part: Partial<Draft>) => void) => Child,
  *   onRegistered?: (subject: string) => Promise<void>,
@@ -43,7 +44,7 @@ export function Workbench(props) {
   const key = `${route.value.context} ${draftKey}`;
   const [draft, change, restored] = useDraft(`${key} ${began.from ?? 0}`, began);
   const [otherDraft] = useMemo(() => otherStarts(key, began.from ?? 0), [key, began.from]);
-  const [dialog, setDialog] = useState(/** @type {"" | "references" | "details"} */ (""));
+  const [dialog, setDialog] = useState(/** @type {"" | "references" | "details" | "message"} */ (""));
   const [open, setOpen] = useState(/** @type {string | null} */ (null));
   const [theirs, setTheirs] = useState(/** @type {any} */ (null));
   const [start, setStart] = useState(startText);
@@ -135,6 +136,8 @@ export function Workbench(props) {
               </${Button}>
             `}
             <span class="grow"></span>
+            ${props.start &&
+              html`<${Button} kind="quiet" onClick=${() => setDialog("message")}>Try a message</${Button}>`}
             <${Button} kind="quiet" onClick=${() => setDialog("references")}>References ${draft.references
               .length}</${Button}>
             <${Button} kind="quiet" onClick=${() => setDialog("details")}>Metadata and rules</${Button}>
@@ -167,6 +170,9 @@ export function Workbench(props) {
           toast(`Version ${answer.version} is registered, with the id ${answer.id}.`);
           go(path`/subjects/${subject}/versions/${answer.version}`);
         }} />
+      ${dialog === "message" && props.start && html`
+        <${TryMessage} schemaId=${props.start.id} version=${props.start.version} onClose=${() => setDialog("")} />
+      `}
       ${dialog === "references" && html`
         <${References} draft=${draft} onClose=${() => setDialog("")} onSave=${(/** @type {any} */ references) => {
           change({ references });
