@@ -9,7 +9,8 @@ import { useRequest } from "./parts/use_request.js";
 import { go, href, route } from "./routes.js";
 import { openHelp } from "./search/help.js";
 import { openSearch } from "./search/palette.js";
-import { config, context, me, online } from "./state.js";
+import { config, context, me, online, overview } from "./state.js";
+import { namesOf } from "./search/matching.js";
 import { theme, THEMES } from "./theme.js";
 import { html, useEffect, useState } from "./vendor/ui.js";
 
@@ -91,8 +92,14 @@ function Live() {
 
 /** The context, when the registry has more than the default one. */
 function ContextSelect() {
-  const { data } = useRequest((signal) => registry.contexts({ signal }).catch(() => ["."]), []);
-  const names = (data ?? []).filter((/** @type {string} */ name) => name !== ".");
+  const { path } = route.value;
+  // The listing has all contexts; the list waits for it.
+  const listing = overview.value;
+  const waits = listing !== null || path === "/" || path === "/subjects" || path === "/registry";
+  const { data } = useRequest(waits ? null : (signal) => registry.contexts({ signal }).catch(() => ["."]), [waits]);
+  const names = listing
+    ? [...new Set(namesOf(listing).context)].filter(Boolean).sort()
+    : (data ?? []).filter((/** @type {string} */ name) => name !== ".");
   const current = context.value;
   if (current && !names.includes(current)) names.push(current);
   if (names.length === 0) return html`<span class="ctx-none"></span>`;

@@ -49,6 +49,7 @@ export function listenForKeys() {
     if (event.defaultPrevented || event.isComposing) return;
     const held = event.ctrlKey || event.metaKey || event.altKey;
     if (isTyped(event) && !held && event.key !== "Escape") return;
+    if (event.key === "Enter" && isControl(event)) return;
     if (document.querySelector("dialog[open]") && !held) return;
     const key = (event.ctrlKey || event.metaKey ? "Ctrl-" : event.altKey ? "Alt-" : "") + event.key;
     if (!held && key.length === 1 && !singleKeys.peek()) return;
@@ -67,6 +68,10 @@ export function listenForKeys() {
     }
   });
 }
+
+/** Whether Enter presses what has the focus. @param {KeyboardEvent} event */
+const isControl = (event) =>
+  Boolean(/** @type {HTMLElement} */ (event.composedPath()[0]).closest?.("a[href], button, summary"));
 
 /** Whether a key goes into a text. @param {KeyboardEvent} event */
 function isTyped(event) {

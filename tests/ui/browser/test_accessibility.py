@@ -87,7 +87,7 @@ def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, theme: str) -> Non
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
     page.keyboard.type("flights")
-    expect(page.get_by_role("option").first).to_be_visible()
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible()
     assert findings(page) == []
 
 
@@ -120,7 +120,7 @@ def test_a_journey_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_focused()
     page.keyboard.press("Control+k")
     page.keyboard.type("orders")
-    expect(page.get_by_role("option", name="orders-value")).to_be_visible()
+    expect(page.get_by_role("listbox").get_by_role("option", name="orders-value")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/subjects/orders-value/versions/2$"))
     page.go_back()

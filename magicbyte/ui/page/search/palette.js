@@ -4,7 +4,8 @@ import { needListing } from "../listing_state.js";
 import { Dialog } from "../parts/dialogs.js";
 import { Shown } from "../parts/hostile.js";
 import { Icon } from "../parts/icon.js";
-import { go, goTo } from "../routes.js";
+import { copy } from "../parts/copying.js";
+import { go, goTo, href } from "../routes.js";
 import { html, signal, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { isPinned, noteVisits, togglePin } from "./recent.js";
 import { localResults } from "./results.js";
@@ -26,9 +27,20 @@ export function SearchDialog() {
     "g t": ["Go to topics", () => go("/topics")],
     "g d": ["Go to decode", () => go("/decode")],
     "g r": ["Go to the registry", () => go("/registry")],
+    u: ["One up", goUp],
+    y: ["Copy the address", () => copy(location.href, "Address copied")],
+    c: ["Copy as curl", () => /** @type {HTMLElement | null} */ (document.querySelector("main [data-curl]"))?.click()],
   }, { scope: "Everywhere" });
   if (!searching.value) return null;
   return html`<${Palette} onClose=${() => searching.value = false} />`;
+}
+
+/** Goes to the page that the way from the top names last. */
+function goUp() {
+  const ways = [...document.querySelectorAll("main .crumb a")].map((link) =>
+    /** @type {HTMLAnchorElement} */ (link).href
+  );
+  goTo(ways.filter((address) => address !== location.href).at(-1) ?? href("/subjects"));
 }
 
 /** @param {{onClose: () => void}} props */
