@@ -306,3 +306,28 @@ def test_a_valid_and_an_invalid_message(page: Page) -> None:
     dialog.get_by_role("textbox", name="Message").fill('{"id": 5}')
     expect(dialog.get_by_role("status")).to_contain_text('$.id: 5 is not of type "string"')
     expect(dialog.get_by_text("not valid", exact=True)).to_be_visible()
+
+
+def test_a_refusal_keeps_the_text(scratch: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(409, "/subjects/strict-value/versions")
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        register(client, "strict-value", USER)
+        page = open_page(scratch.url)
+        page.goto("subjects/strict-value/edit")
+        put(page, '{"type": "record", "name": "User", "fields": []}')
+        expect(page.get_by_text("1 edit since version 1")).to_be_visible()
+        expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
+        client.put("/config/strict-value", json={"compatibility": "FULL"}).raise_for_status()
+        page.locator("#register").click()
+        expect(page.get_by_text("refused under FULL")).to_be_visible()
+        expect(page.get_by_role("contentinfo").or_(page.locator(".edit-foot"))).to_contain_text("Refused: ")
+        expect(page.locator(".cell.need")).to_have_count(2)
+        expect(content(page)).to_have_text('{"type": "record", "name": "User", "fields": []}')
+
+
+def test_a_subject_that_is_not_there_can_be_made(page: Page, watch: Watch) -> None:
+    watch.expect(404, "/subjects/nowhere")
+    page.goto("subjects/nowhere/edit")
+    page.get_by_role("link", name="Register it as a new subject").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("nowhere")
+    expect(page.get_by_role("button", name="Register version 1")).to_be_visible()

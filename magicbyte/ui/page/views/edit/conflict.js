@@ -1,5 +1,6 @@
 /** What 412 shows: the version that came meanwhile, one's own text and the start, side by side. */
 import { html, useEffect, useRef } from "../../vendor/ui.js";
+import { Shown } from "../../parts/hostile.js";
 import { diffArrays } from "../../vendor/diff.js";
 
 /**
@@ -45,7 +46,7 @@ function Text({ column: { title, hint, text }, start }) {
               <div class=${added ? "l add" : "l"}>
                 <span>${number}</span>
                 <span>${added ? html`+<span class="hidden-text"> added</span>` : ""}</span>
-                <span>${line}</span>
+                <span><${Shown} text=${line} /></span>
               </div>
             `
           )}

@@ -1,6 +1,7 @@
 /** The head of the editor: the subject, the verdict, the start, and the view. */
 import { TypeBadge, VerdictBadge } from "../../parts/badges.js";
 import { Segmented } from "../../parts/buttons.js";
+import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
 import { href, path, route, setQuery } from "../../routes.js";
 import { html } from "../../vendor/ui.js";
@@ -20,12 +21,13 @@ export function EditHead({ subject, versions, level, draft, check }) {
     <header class="head tabless">
       <ol class="crumb">
         <li><a href=${href("/subjects")}>Subjects</a></li>
-        ${draft.from !== null && html`<li><a href=${href(path`/subjects/${subject}`)}>${subject}</a></li>`}
+        ${draft.from !== null &&
+          html`<li><a href=${href(path`/subjects/${subject}`)}><${Shown} text=${subject} /></a></li>`}
         <li>${draft.from === null ? "new subject" : `version ${next}, proposed`}</li>
       </ol>
       <div class="head-row">
         <div class="head-name">
-          <h1 tabindex="-1">${subject || "New schema"}</h1>
+          <h1 tabindex="-1"><${Shown} text=${subject || "New schema"} /></h1>
           <${TypeBadge} type=${draft.type} />
           <${Verdict} check=${check} versions=${versions} level=${level} />
         </div>

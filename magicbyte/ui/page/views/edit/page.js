@@ -1,7 +1,10 @@
 /** Proposes the next version of a subject: `/subjects/{subject}/edit?from=`. */
 import * as registry from "../../api/registry.js";
+import { LinkButton } from "../../parts/buttons.js";
+import { Shown } from "../../parts/hostile.js";
 import { Failure, Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
+import { href, path } from "../../routes.js";
 import { html } from "../../vendor/ui.js";
 import { draftOf } from "./drafts.js";
 import { laidOut, latestOf } from "./stored_text.js";
@@ -20,8 +23,13 @@ export default function EditPage({ params: { subject }, query: { from } }) {
   if (request.error?.status === 404) {
     return html`
       <div class="page">
-        <h1 tabindex="-1">${subject}</h1>
-        <${Failure} error=${request.error} />
+        <h1 tabindex="-1">
+          <${Shown} text=${subject} />
+        </h1>
+        <${Failure} error=${request.error}>
+          <${LinkButton} href=${href("/new", { subject })}>Register it as a new subject</${LinkButton}>
+          <${LinkButton} href=${href(path`/subjects/${subject}`)}>All versions</${LinkButton}>
+        </${Failure}>
       </div>
     `;
   }

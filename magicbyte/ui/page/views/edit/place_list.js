@@ -1,4 +1,5 @@
 /** The list of places: one row for the findings of one rule at one position. */
+import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";
 import { sidesOf, titleOf } from "./words.js";
 
@@ -38,9 +39,9 @@ export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
             <span>
               <span class="find-title">
                 ${place.warning && html`<span class="warn-sign">▲ Allowed, but: </span>`}
-                ${name && html`<b class="mono">${name}</b>${" "}`}${text}
+                ${name && html`<b class="mono"><${Shown} text=${name} /></b>${" "}`}<${Shown} text=${text} />
               </span>
-              <span class="xs dim find-sides">${sidesOf(place, versions)}</span>
+              <span class="xs dim find-sides"><${Shown} text=${sidesOf(place, versions)} /></span>
             </span>
           </button>
         `;
@@ -59,7 +60,7 @@ function InvalidRow({ invalid: { message, position }, open, onOpen }) {
   return html`
     <button type="button" class="find1" aria-current=${open ? "true" : undefined} onClick=${() => onOpen("invalid")}>
       <span class="mono xs ln">${position ? `${position.line}:${position.column}` : "-"}</span>
-      <span class="find-title">${message}</span>
+      <span class="find-title"><${Shown} text=${message} /></span>
     </button>
   `;
 }

@@ -1,4 +1,5 @@
 /** The note under a place: whose reads break, how, on which datum, and the remedies as buttons. */
+import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { html } from "../../vendor/ui.js";
 import { renamedFrom } from "./findings.js";
@@ -59,7 +60,7 @@ export function PlaceNote({ place, onFix, onClose, name, disabled }) {
       </div>
       <p class="what"><${Marked} text=${finding.harm || finding.change} name=${name} /></p>
       ${(finding.example || finding.effect) && html`<${Witness} finding=${finding} />`}
-      <p class="fix"><b>Remedy</b>${finding.remedy}</p>
+      <p class="fix"><b>Remedy</b><${Shown} text=${finding.remedy} /></p>
       ${fixes.length > 0 && html`
         <p class="acts">
           ${fixes.map((fix) =>
@@ -84,7 +85,7 @@ function Witness({ finding: { example, effect } }) {
   return html`
     <details class="witness">
       <summary class="xs dim">An example: ${effect ?? "a datum that breaks"}</summary>
-      <pre class="mono xs" tabindex="0" aria-label="A datum that breaks">${example}</pre>
+      <pre class="mono xs" tabindex="0" aria-label="A datum that breaks"><${Shown} text=${example} /></pre>
     </details>
   `;
 }
@@ -95,8 +96,9 @@ function Witness({ finding: { example, effect } }) {
  */
 function Marked({ text, name }) {
   const at = name === null || name === "" ? -1 : text.indexOf(name);
-  if (name === null || at < 0) return text;
-  return html`${text.slice(0, at)}<b>${name}</b>${text.slice(at + name.length)}`;
+  if (name === null || at < 0) return html`<${Shown} text=${text} />`;
+  const [before, after] = [text.slice(0, at), text.slice(at + name.length)];
+  return html`<${Shown} text=${before} /><b><${Shown} text=${name} /></b><${Shown} text=${after} />`;
 }
 
 /** @param {string} title  a remedy's title as the registry words it, such as `Add the alias "dest": renamed?` */

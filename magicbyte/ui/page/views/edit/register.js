@@ -16,7 +16,7 @@ import { latestOf } from "./stored_text.js";
  * @import { Check } from "./checking.js"
  * @typedef {{
  *   subject: string, versions: number[], level: string, mode: string, modeOrigin: string, draft: Draft, check: Check,
- *   equal: number | null, undecided: boolean, onStale: () => Promise<void>, onRegistered: (answer: any) => Promise<void>,
+ *   equal: number | null, undecided: boolean, onStale: () => Promise<void>, onRefused: () => Promise<void>, onRegistered: (answer: any) => Promise<void>,
  * }} Props
  */
 
@@ -30,7 +30,7 @@ const PLACES = {
 
 /** @param {Props} props */
 export function Outcome(props) {
-  const { subject, versions, draft, check, onStale, onRegistered } = props;
+  const { subject, versions, draft, onStale, onRefused, onRegistered } = props;
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState(/** @type {{text: string, of: string} | null} */ (null));
   const next = latestOf(versions) + 1;
@@ -45,7 +45,7 @@ export function Outcome(props) {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 412) await onStale();
-      else if (error.status === 409) check.again();
+      else if (error.status === 409) await onRefused();
       setProblem({ text: problemOf(error), of: draft.text });
     } finally {
       setBusy(false);

@@ -38,7 +38,9 @@ import { titleOf } from "./words.js";
 
 /** @param {Props} props */
 export function Workbench(props) {
-  const { subject, draftKey, began, versions, startText, level } = props;
+  const { subject, draftKey, began, versions, startText } = props;
+  const [newLevel, setNewLevel] = useState(/** @type {string | null} */ (null));
+  const level = newLevel ?? props.level;
   const { query } = route.value;
   const editor = useRef(/** @type {import("./code_editor.js").Editor | null} */ (null));
   const key = `${route.value.context} ${draftKey}`;
@@ -98,6 +100,10 @@ export function Workbench(props) {
     const stored = await registry.version(subject, "latest");
     setTheirs({ ...stored, text: laidOut(stored) });
   };
+  const refused = async () => {
+    check.again();
+    setNewLevel((await registry.config(subject)).compatibilityLevel ?? null);
+  };
   const keepMine = () => {
     change({ base: theirs.version, from: theirs.version });
     setStart(theirs.text);
@@ -112,7 +118,7 @@ export function Workbench(props) {
   };
   return html`
     <div class="edit-page">
-      <${EditHead} ...${props} draft=${draft} check=${check} versions=${all} />
+      <${EditHead} ...${props} level=${level} draft=${draft} check=${check} versions=${all} />
       ${props.naming?.(draft, change)}
       <div class=${`edit-main ${beside ? "with-beside" : ""}`}>
         ${theirs && html`
@@ -163,8 +169,9 @@ export function Workbench(props) {
             onOpen=${openPlace} />
         </div>
       </div>
-      <${Outcome} ...${props} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !== null}
-        onStale=${stale} onRegistered=${async (/** @type {any} */ answer) => {
+      <${Outcome} ...${props} level=${level} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !==
+        null}
+        onStale=${stale} onRefused=${refused} onRegistered=${async (/** @type {any} */ answer) => {
           dropDraft(`${key} ${began.from ?? 0}`);
           await props.onRegistered?.(subject);
           toast(`Version ${answer.version} is registered, with the id ${answer.id}.`);
