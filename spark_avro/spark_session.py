@@ -7,8 +7,10 @@ import sys
 from collections.abc import Collection, Mapping
 
 import pyspark
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from magicbyte.kit.secret import is_secret
 from magicbyte.platform import jars
 from magicbyte.platform.java import find_spark_java
 
@@ -84,9 +86,19 @@ def session(
     properties = {**_DEFAULTS, **modules(formats), **format_properties(formats), **(settings or {})}
     for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
         properties[key] = f"{_LIMITS} {properties.get(key, '')}".strip()
+    _start_jvm(name, master, properties)
     for key, value in properties.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _start_jvm(name: str, master: str, properties: Mapping[str, str]) -> None:
+    """Start the JVM without the secrets, which the builder would write into its command line; it gets them later."""
+    public = {key: value for key, value in properties.items() if not is_secret(key)}
+    if len(public) < len(properties):
+        # Does nothing if there is a JVM.
+        conf = SparkConf().setAppName(name).setMaster(master).setAll([*public.items()])
+        SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001  the one way to start it without a context
 
 
 def modules(formats: Collection[str] = ()) -> dict[str, str]:

@@ -98,7 +98,6 @@ class _Maker:
             identity=named.name.full,
             keys=(named.name.full, ("name", named.name.name), ("kind", named.type)),
             former=frozenset([alias.full for alias in named.aliases]),
-            is_ordered=True,
         )
 
     def _named_attributes(self, named: Named) -> dict[str, str]:
@@ -135,6 +134,7 @@ class _Maker:
             pointer=pointer,
             keys=(field.name,),
             former=frozenset(field.aliases),
+            is_ordered=True,
         )
 
     def _symbols(self, enum: Enum, pointer: Pointer) -> Iterator[OutlineNode]:
@@ -143,7 +143,15 @@ class _Maker:
                 return
             at = (*pointer, "symbols", index)
             path = f"{enum.name.full}.{symbol}"
-            yield OutlineNode(path=path, name=symbol, kind="symbol", at=self._at(at), pointer=at, keys=(symbol,))
+            yield OutlineNode(
+                path=path,
+                name=symbol,
+                kind="symbol",
+                at=self._at(at),
+                pointer=at,
+                keys=(symbol,),
+                is_ordered=True,
+            )
 
     def _types(self, node: Node, path: str) -> tuple[tuple[OutlineNode, ...], Target | None]:
         """The nodes for the named types in a type, which is that of the node at a path.
@@ -192,7 +200,8 @@ class _Maker:
             return f"array of {self._inner_words(node.items)}"
         if isinstance(node, Map):
             return f"map<string, {self._words(node.values)}>"
-        return " | ".join(map(self._words, node.branches))
+        branches = " | ".join(map(self._words, node.branches))
+        return branches if len(node.branches) > 1 else f"union of {branches or 'nothing'}"
 
     def _inner_words(self, node: Node) -> str:
         return f"({self._words(node)})" if node.type == "union" else self._words(node)

@@ -43,8 +43,8 @@ _LONGEST_HEAD = 60
 def outline(schema: ParsedSchema, references: Sequence[Reference], limits: Limits) -> Outline:
     """The outline of a schema.
 
-    A property, pattern or definition always is a node. Another schema inside, such as `items`, is one if it says more
-    than its type, which the words for the schema around it repeat.
+    A schema inside another one is a node, unless the words for the schema around it say all that it says: the `items`
+    of `array of string` are none.
 
     Args:
         schema: A JsonSchema.
@@ -61,10 +61,7 @@ def outline(schema: ParsedSchema, references: Sequence[Reference], limits: Limit
 
 
 class _Place(NamedTuple):
-    """A schema inside another one: the keyword, the steps to it, and what its node is to be.
-
-    `is_certain` means that it always is a node.
-    """
+    """A schema inside another one: the keyword, the steps to it, and what its node is to be."""
 
     keyword: str
     steps: Pointer
@@ -72,7 +69,6 @@ class _Place(NamedTuple):
     kind: str
     name: str
     optional: bool | None = None
-    is_certain: bool = False
 
 
 class _Part(NamedTuple):
@@ -107,7 +103,11 @@ class _Maker:
         raw, pointer = place.raw, (*outer, *place.steps)
         resource = self._resources.at(raw, enclosing)
         keywords: dict[str, Any] = raw if isinstance(raw, dict) else {}
-        parts = [self._part(inner, pointer, resource) for inner in _places(keywords) if self._limits.admit()]
+        worded = _worded(keywords)
+        nodes = [
+            (inner.keyword, self._node(inner, pointer, resource)) for inner in _places(keywords) if self._limits.admit()
+        ]
+        parts = [_Part(keyword, node, keyword not in worded or _says_more(node)) for keyword, node in nodes]
         reference = self._reference(keywords, resource)
         if reference is None:
             parts, reference = _hoisted(parts)
@@ -132,10 +132,6 @@ class _Maker:
             pointer=pointer,
             keys=((_SAME.get(place.keyword, place.keyword), place.steps[1:]),),
         )
-
-    def _part(self, place: _Place, outer: Pointer, resource: Resource) -> _Part:
-        node = self._node(place, outer, resource)
-        return _Part(place.keyword, node, place.is_certain or _says_more(node))
 
     def _values(self, keywords: Mapping[str, Any], pointer: Pointer) -> Iterator[OutlineNode]:
         values = keywords.get("enum")
@@ -181,9 +177,7 @@ def _places(keywords: Mapping[str, Any]) -> Iterator[_Place]:
             for name, raw in value.items():
                 if isinstance(raw, dict | bool):
                     optional = name not in names if keyword == "properties" else None
-                    yield _Place(
-                        keyword, (keyword, name), raw, _NAMED_SCHEMAS[keyword], name, optional, is_certain=True
-                    )
+                    yield _Place(keyword, (keyword, name), raw, _NAMED_SCHEMAS[keyword], name, optional)
         elif keyword in _LISTED_SCHEMAS and isinstance(value, list):
             listed = "prefixItems" if keyword == "items" else keyword
             for index, raw in enumerate(value):
@@ -222,20 +216,38 @@ def _words(raw: Any, parts: Sequence[_Part], words_of: Callable[[_Part], str]) -
         inside.setdefault(part.keyword, []).append(words_of(part))
     said = [_reference_words(raw[keyword]) for keyword in _REFERENCES if isinstance(raw.get(keyword), str)]
     types = " | ".join(_type_words(name, raw, inside) for name in _types(raw))
+    if isinstance(raw.get("type"), list) and len(raw["type"]) == 1:
+        types = f"any of {types}"
     if "enum" in raw:
         types = f"enum of {types}" if types else "enum"
-    if "const" in raw:
-        said.append(f"const {dumps(raw['const'])}")
-    elif types:
-        said.append(types)
-    if "anyOf" in inside:
-        said.append(" | ".join(map(_bracketed, inside["anyOf"])))
-    for keyword, words in (("oneOf", "one of"), ("allOf", "all of"), ("not", "not")):
-        if keyword in inside:
-            said.append(f"{words} {', '.join(map(_bracketed, inside[keyword]))}")
-    if "if" in raw:
-        said.append("conditional")
+    said += [types] if types else []
+    said += _combined_words(raw, inside)
     return " and ".join(said) or "any"
+
+
+def _combined_words(raw: Mapping[str, Any], inside: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    if "const" in raw:
+        yield f"const {dumps(raw['const'])}"
+    for keyword, words in _COMBINING.items():
+        members = list(map(_bracketed, inside.get(keyword, ())))
+        if keyword == "anyOf" and len(members) > 1:
+            yield " | ".join(members)
+        elif members:
+            yield f"{words} {', '.join(members)}"
+    if "if" in raw:
+        yield "conditional"
+
+
+#: The keywords that combine schemas, in words.
+_COMBINING = {"anyOf": "any of", "oneOf": "one of", "allOf": "all of", "not": "not"}
+
+
+def _worded(raw: Mapping[str, Any]) -> frozenset[str]:
+    """The keywords whose schemas are in the words for a schema."""
+    types = _types(raw)
+    rest = "items" if "items" in raw and not isinstance(raw["items"], list) else "additionalItems"
+    worded = {"array": ("prefixItems", rest), "object": () if "properties" in raw else ("additionalProperties",)}
+    return frozenset(_COMBINING).union(*(worded.get(name, ()) for name in types))
 
 
 def _types(raw: Mapping[str, Any]) -> list[str]:
@@ -257,7 +269,7 @@ def _type_words(name: str, raw: Mapping[str, Any], inside: Mapping[str, Sequence
 
 
 def _array_words(inside: Mapping[str, Sequence[str]]) -> str:
-    rest = inside.get("items") or inside.get("additionalItems")
+    rest = inside.get("items") or inside.get("additionalItems", ())
     if "prefixItems" in inside:
         return f"tuple of {', '.join(inside['prefixItems'])}{f', then {rest[0]}' if rest else ''}"
     return f"array of {_bracketed(rest[0])}" if rest else "array"

@@ -206,7 +206,7 @@ def _shape(node: OutlineNode) -> str:
 
 def _origin(node: OutlineNode) -> Sequence[object]:
     """The other subject that a node refers to; a place in the same text tells no more than the type."""
-    return () if node.reference is None else (node.reference.subject, node.reference.version)
+    return (None, None) if node.reference is None else (node.reference.subject, node.reference.version)
 
 
 #: The parts of a node that are compared, in the order in which a row names them; attributes follow them.

@@ -54,11 +54,12 @@ class SchemaComparison:
     unchanged: int
     is_cut: bool
 
-    def to_json(self, budget: Budget | None = None) -> dict[str, Any]:
+    def to_json(self, budget: Budget | None = None, *, searches: bool = True) -> dict[str, Any]:
         """The comparison as JSON data, each finding explained.
 
         Args:
             budget: Pays for the explanations. Findings explained after it is spent have no witness.
+            searches: Whether to search for fixes and witnesses.
         """
         budget = budget or Budget()
         return {
@@ -69,7 +70,8 @@ class SchemaComparison:
             "unchanged": self.unchanged,
             "cut": self.is_cut,
             "changes": [
-                {**change.to_json(), "findings": [explain(finding, budget).to_json() for finding in change.findings]}
+                change.to_json()
+                | {"findings": [explain(one, budget, searches=searches).to_json() for one in change.findings]}
                 for change in self.changes
             ],
         }
@@ -98,7 +100,7 @@ def compare(old: Side, new: Side, policy: Policy = Policy.STRICT, budget: Budget
     budget = budget or Budget()
     verdict = check(new.schema, [Previous(old.version, old.schema)], _BOTH_WAYS, policy, budget=budget)
     changes = Changes(_outline(old, budget), _outline(new, budget))
-    # Last: the search for cautions may spend the whole budget.
+    # Cautions use up what is left of the budget.
     findings = (*verdict.findings, *verdict.cautions(budget))
     for finding in findings:
         changes.attach(finding)

@@ -12,7 +12,7 @@ from compat.schema import ParsedSchema, Pointer, Position, Reference
 
 #: The most nodes of an outline that is shown, and of one that is compared.
 MOST_NODES = 10_000
-MOST_COMPARED = 50_000
+MOST_COMPARED = 20_000
 #: The steps of a budget that a node costs.
 _STEPS_A_NODE = 8
 
@@ -62,7 +62,7 @@ class OutlineNode(Struct, frozen=True, eq=False, kw_only=True):
         keys: Names under which a comparison finds it among the children of its parent, the best first.
         former: Names that it may have had, in the form of the first key.
         shape: The type in words without the parts that are children; None for `type`.
-        is_ordered: Whether the order of its children means something.
+        is_ordered: Whether its place among its siblings means something.
         is_group: Whether its children belong to the node around it, such as the fields of a oneof.
     """
 

@@ -33,8 +33,7 @@ class Pairing:
         while waiting:
             old_node, new_node = waiting.pop()
             waiting += self._pair_members(old_node, new_node)
-            if new_node.is_ordered:
-                self._find_displaced(old_node, new_node)
+            self._find_displaced(old_node, new_node)
 
     def new_of(self, old: OutlineNode) -> OutlineNode | None:
         """The partner of a node of the old outline; None if it was removed."""
@@ -86,7 +85,7 @@ class Pairing:
     def _find_displaced(self, old: OutlineNode, new: OutlineNode) -> None:
         """Find the fewest children that were moved, so that the others have the order that they had."""
         places = {id(node): index for index, node in enumerate(old.children)}
-        partners = [(node, self.old_of(node)) for node in new.children]
+        partners = [(node, self.old_of(node)) for node in new.children if node.is_ordered]
         stayed = [(node, places[id(partner)]) for node, partner in partners if partner and id(partner) in places]
         rising = _longest_rising([place for _, place in stayed])
         self._displaced |= {id(node) for index, (node, _) in enumerate(stayed) if index not in rising}

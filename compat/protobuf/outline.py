@@ -134,6 +134,7 @@ class _Maker:
             children=self._message_nodes(message, _Scope(full, pointer)),
             pointer=pointer,
             keys=(("message", message.name),),
+            is_ordered=True,  # payloads name messages by their index
         )
 
     def _message_nodes(self, message: Message, scope: _Scope) -> tuple[OutlineNode, ...]:

@@ -99,12 +99,13 @@ class Incompatibility:
         return "\n".join([f"{kind}{self.rule} at {self.path}", *lines])
 
 
-def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
+def explain(finding: Finding, budget: Budget | None = None, *, searches: bool = True) -> Incompatibility:
     """The explanation of a finding.
 
     Args:
         finding: The finding.
         budget: Pays for the search for a witness; once it is spent, there is no search.
+        searches: Whether to search for fixes and for a witness.
     """
     budget = budget or Budget()
     difference, direction = finding.difference, finding.direction
@@ -125,8 +126,8 @@ def explain(finding: Finding, budget: Budget | None = None) -> Incompatibility:
         breaks=_breaks(finding),
         harm=difference.fill(rule.harm, direction.reader, direction.writer),
         remedy=difference.fill(remedy, direction.reader, direction.writer),
-        fixes=fixes_of(finding, budget),
-        witness=difference.witness or _witness(finding, budget),
+        fixes=fixes_of(finding, budget) if searches else (),
+        witness=difference.witness or (_witness(finding, budget) if searches else None),
         message=finding.message,
     )
 

@@ -11,6 +11,9 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
+_QUERY_SECRET = re.compile(
+    r"([?&;][^=?&;\s]*(?:password|passwd|secret|token|credential)[^=?&;\s]*=)[^&;\s'\"]+", re.IGNORECASE
+)
 
 
 class Secret:
@@ -44,8 +47,13 @@ def is_secret(name: str) -> bool:
 
 
 def hide_user_info(text: str) -> str:
-    """Return a text without the user names and passwords of the URLs in it."""
-    return _USER_INFO.sub(f"{HIDDEN}@", text)
+    """Return a text without the user names and passwords of the URLs in it, before their hosts and in their queries."""
+    return hide_query_secrets(_USER_INFO.sub(f"{HIDDEN}@", text))
+
+
+def hide_query_secrets(text: str) -> str:
+    """Return a text without the passwords in the queries of the URLs in it, such as `?password=`."""
+    return _QUERY_SECRET.sub(rf"\1{HIDDEN}", text)
 
 
 def shown(name: str, value: object) -> str:

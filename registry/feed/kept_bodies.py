@@ -23,7 +23,7 @@ class KeptBody:
 class KeptBodies:
     """The bodies that were used last. Safe for several threads."""
 
-    def __init__(self, most_bytes: int = 32 << 20) -> None:
+    def __init__(self, most_bytes: int = 16 << 20) -> None:
         """Make an empty cache.
 
         Args:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from registry.state.model import Version
 from registry.state.resolve import Origin, context_key, level_in_effect, mode_in_effect
 from registry.state.view import View, named
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ _OF_SETTINGS = ("level", "ownLevel", "mode", "ownMode")
 _COLUMNS = ("subject", "version", "versions", "deletedVersions", "deleted", *_OF_SCHEMA, *_OF_SETTINGS)
 #: The schema or the settings of a subject for a reader that may not see them.
 _HIDDEN = (None, None, None, None)
+#: How many items are worked on before a pause, and its length in seconds.
+_ITEMS_A_TURN, _PAUSE_SECONDS = 500, 0.0002
 
 
 def overview(view: View, query: OverviewQuery, default_level: str, sight: Sight | None = None) -> dict[str, Any]:
@@ -61,13 +66,13 @@ def overview(view: View, query: OverviewQuery, default_level: str, sight: Sight 
     offset = view.offset
     selected = [
         (subject, versions, live)
-        for subject in named(view.subjects(), query.prefix)
+        for subject in _in_turns(named(view.subjects(), query.prefix))
         if (versions := list(view.versions(subject)))
         and ((live := sum([not version.deleted for version in versions])) or query.deleted)
     ]
     settings = _Settings(view, default_level)
     rows = []
-    for subject, versions, live in selected[query.first : query.first + query.most]:
+    for subject, versions, live in _in_turns(selected[query.first : query.first + query.most]):
         newest = versions[-1]
         if live and newest.deleted:
             newest = next(version for version in reversed(versions) if not version.deleted)
@@ -78,9 +83,21 @@ def overview(view: View, query: OverviewQuery, default_level: str, sight: Sight 
     return {"offset": offset, "total": len(selected), **dict(zip(_COLUMNS, columns, strict=True))}
 
 
+def _in_turns(items: Iterable[T]) -> Iterator[T]:
+    """Yield items, with a short pause after each turn.
+
+    A thread that computes keeps the interpreter lock for 5 ms whenever the event loop wants it, so every answer would
+    take that long. With a pause every millisecond, the answers of the event loop hardly wait.
+    """
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % _ITEMS_A_TURN == 0:
+            time.sleep(_PAUSE_SECONDS)
+
+
 def _of_schema(version: Version) -> tuple[Any, ...]:
-    time = version.timestamp if version.timestamp > 0 else None
-    return version.schema_type, version.schema_id, time, len(version.references)
+    written = version.timestamp if version.timestamp > 0 else None
+    return version.schema_type, version.schema_id, written, len(version.references)
 
 
 class _Settings:

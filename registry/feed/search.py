@@ -116,16 +116,14 @@ def scan(view: View, query: Query, index: NameIndex, read: Mapping[TextKey, Name
         most: How many hits are enough.
     """
     scanned = Scanned()
-    for version in _versions(view, query):
-        if not _has_properties(version, query):
-            continue
+    for version in candidates(view, query):
         key = text_key(version)
         names = index.get(key) or read.get(key)
         if names is None:
-            if _may_match(version, query):
+            if may_match(version, query):
                 scanned.unread.append(version)
             continue
-        hit = _match(version, names, query)
+        hit = match(version, names, query)
         if hit is not None:
             scanned.hits.append(hit)
             if len(scanned.hits) >= most and not scanned.unread:
@@ -133,10 +131,18 @@ def scan(view: View, query: Query, index: NameIndex, read: Mapping[TextKey, Name
     return scanned
 
 
-def _versions(view: View, query: Query) -> Iterator[Version]:
+def candidates(view: View, query: Query) -> Iterator[Version]:
+    """The versions that meet the conditions that need no names, by subject and number."""
+    has_conditions = bool(query.schema_type or query.properties)
     for subject in named(view.subjects(), query.prefix):
-        versions = [version for version in list(view.versions(subject)) if query.deleted or not version.deleted]
-        yield from versions[-1:] if query.latest_only else versions
+        if query.latest_only and not query.deleted:
+            latest = view.latest(subject)
+            versions = [] if latest is None else [latest]
+        else:
+            versions = [version for version in list(view.versions(subject)) if query.deleted or not version.deleted]
+        for version in versions[-1:] if query.latest_only else versions:
+            if not has_conditions or _has_properties(version, query):
+                yield version
 
 
 def _has_properties(version: Version, query: Query) -> bool:
@@ -149,7 +155,7 @@ def _has_properties(version: Version, query: Query) -> bool:
     return all(key in properties and value in (None, properties[key]) for key, value in query.properties)
 
 
-def _may_match(version: Version, query: Query) -> bool:
+def may_match(version: Version, query: Query) -> bool:
     """Tell from the text alone whether the version may have the names and tags."""
     if not (query.name or query.field or query.tag):
         return True
@@ -159,7 +165,8 @@ def _may_match(version: Version, query: Query) -> bool:
     return in_name and query.field.lower() in lowered and tagged
 
 
-def _match(version: Version, names: Names, query: Query) -> Hit | None:
+def match(version: Version, names: Names, query: Query) -> Hit | None:
+    """The hit of a version that meets the conditions about names, fields and tags; None if it does not."""
     part = query.name.lower()
     if part not in version.subject.lower() and part not in (names.name or "").lower():
         return None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 
 from registry.feed.search import Hit, NameIndex, Query, TextKey, scan, text_key
+from registry.feed.word_search import ShownHit, WordHit, WordQuery, scan_words, show
 from registry.offload.answering import Answering
 from registry.offload.jobs import Names
 from registry.state.model import Version
@@ -16,6 +18,21 @@ from registry.state.view import View
 #: The size of a job for a worker process: the total length of its texts, in characters, and their number.
 _CHARACTERS_A_JOB = 500_000
 _TEXTS_A_JOB = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WordsFound:
+    """The result of a search for words.
+
+    Attributes:
+        total: How many versions match.
+        counts: How many of them match in each place.
+        hits: The requested part of them.
+    """
+
+    total: int
+    counts: Mapping[str, int]
+    hits: Sequence[ShownHit]
 
 
 class Searching:
@@ -50,6 +67,38 @@ class Searching:
                 return scanned.hits
             # The search keeps the names itself because the index may be too small for all of them.
             read |= await self._read(scanned.unread)
+
+    async def search_words(self, view: View, query: WordQuery, *, first: int, end: int) -> WordsFound:
+        """The versions that have all words in one of the places, by subject and number, and how many there are.
+
+        Args:
+            view: The state to search.
+            query: The query.
+            first: The index of the first hit to return.
+            end: The index after the last hit to return.
+
+        Raises:
+            ApiError: 503 if all processes are busy.
+        """
+        loop = asyncio.get_running_loop()
+        read: dict[TextKey, Names] = {}
+        while True:
+            scan = await loop.run_in_executor(self._thread, scan_words, view, query, self._index, read)
+            if not scan.unread:
+                break
+            read |= await self._read(scan.unread)
+        hits = scan.hits[first:end]
+        # The names of the others do not matter: the words are in their subjects or texts.
+        read |= await self._read([hit.version for hit in hits])
+        shown = await loop.run_in_executor(self._thread, self._show, hits, query, read)
+        return WordsFound(len(scan.hits), scan.counts, shown)
+
+    def _show(self, hits: Sequence[WordHit], query: WordQuery, read: Mapping[TextKey, Names]) -> list[ShownHit]:
+        keys = [text_key(hit.version) for hit in hits]
+        return [
+            show(hit, self._index.get(key) or read.get(key) or Names(), query)
+            for hit, key in zip(hits, keys, strict=True)
+        ]
 
     async def _read(self, versions: Sequence[Version]) -> dict[TextKey, Names]:
         """Read the names in the texts of versions, except those that the index has."""

@@ -104,10 +104,12 @@ class CompareOutlines(Struct, frozen=True, tag=True):
     Attributes:
         policy: The compatibility policy.
         number: The number of the schema, if it is a version.
+        searches: Search for fixes and for data that show what breaks.
     """
 
     policy: Policy
     number: int | None = None
+    searches: bool = True
 
 
 Task = Canonicalize | Judge | EditTags | Render | FindTags | FindSpelledOut | MakeOutline | CompareOutlines

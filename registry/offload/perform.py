@@ -219,7 +219,7 @@ def _compare_outlines(job: Job, task: CompareOutlines, parse: Parser, budget: Bu
     old = _side(parse, earlier.text, earlier.number)
     budget.start_clock()
     budget.spend(earlier.text.steps)
-    value = compare(old, new, task.policy, budget).to_json(budget)
+    value = compare(old, new, task.policy, budget).to_json(budget, searches=task.searches)
     changes = value.pop("changes")
     return OutlinesCompared(value, orjson.dumps(changes))
 

@@ -18,6 +18,8 @@ from rest_proxy.admin.protocol import ApiRequest
 from rest_proxy.errors import KAFKA_AUTHENTICATION, KAFKA_RETRIABLE
 
 log = logging.getLogger("rest_proxy.admin")
+# At the level of debugging it writes whole requests and responses, with the values of configurations in them.
+logging.getLogger("aiokafka.conn").setLevel(logging.INFO)
 
 #: A connection that is not used for this long is closed, in ms; the brokers do so after 10 minutes.
 _IDLE_MS = 300_000

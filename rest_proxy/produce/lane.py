@@ -68,6 +68,8 @@ class Lane:
         self._loop = loop
         self._on_settled = on_settled
         self._finished: deque[Settled] = deque()
+        #: Whether the event loop has been told of what is finished, and has not taken it yet.
+        self._is_told = False
         self._stopping = False
         self.fatal: str | None = None
         self.denied: KafkaError | None = None
@@ -118,13 +120,17 @@ class Lane:
                 poll(_POLL_SECONDS)
             except Exception:  # a report that fails must not prevent the others
                 log.exception("a delivery report could not be processed")
-            if self._finished:
+            # Waking the loop costs about as much as serving a report, so it is woken once for all that it can take.
+            if self._finished and not self._is_told:
+                self._is_told = True
                 try:
                     self._loop.call_soon_threadsafe(self._complete)
                 except RuntimeError:  # the loop is closed, so no request waits any more
                     return
 
     def _complete(self) -> None:
+        # First: what is finished from now on may come after the last look.
+        self._is_told = False
         finished, size = self._finished, 0
         while finished:
             sent = finished.popleft()

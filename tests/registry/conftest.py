@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Callable, Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from magicbyte.security.rights.authorizer import Authorizer
+from magicbyte.security.sign_in.password_hash import hash_key
 from registry.app import create_app
 from registry.cluster.node import SharedLogNode
 from registry.log.kafka import KafkaLog
@@ -17,6 +21,7 @@ from registry.log.port import BEGINNING, Log
 from registry.log.sql import SqlLog
 from registry.log.topic import prepare_topic
 from registry.settings import RegistrySettings
+from tests.security.matrix.in_process import Answer, InProcess, running
 
 V1 = "application/vnd.schemaregistry.v1+json"
 
@@ -70,6 +75,50 @@ def started(log: MemoryLog) -> SharedLogNode:
 @pytest.fixture
 def api(make_api: Callable[..., Api]) -> Api:
     return make_api()
+
+
+PEOPLE = ("admin", "reader", "lister", "nobody")
+RULES = (
+    "allow User:reader READ,DESCRIBE_CONFIGS SUBJECT PREFIXED open.\n"
+    "allow User:lister DESCRIBE SUBJECT LITERAL *\n"
+    "allow User:lister DESCRIBE_CONFIGS SUBJECT LITERAL sealed.a\n"
+)
+
+
+class GuardedApi:
+    """The API of a registry with access rules; `admin` may do everything, and `RULES` say what the others may."""
+
+    def __init__(self, client: InProcess, authorizer: Authorizer, rules: Path) -> None:
+        self._client, self._authorizer, self._rules = client, authorizer, rules
+
+    def __call__(self, name: str, path: str, body: Any = None, headers: Sequence[tuple[str, str]] = ()) -> Answer:
+        """Ask as a person: a POST if there is a body, else a GET."""
+        credentials = b64encode(f"{name}:mbs_{name}".encode()).decode()
+        named = [("authorization", f"Basic {credentials}"), *headers] if name else headers
+        content = b"" if body is None else json.dumps(body).encode()
+        return self._client.ask("GET" if body is None else "POST", path, named, body=content)
+
+    def replace_rules(self, rules: str) -> None:
+        self._rules.write_text(rules)
+        self._authorizer.reload()
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[GuardedApi]:
+    users, rules = tmp_path / "users", tmp_path / "rules"
+    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in PEOPLE))
+    users.chmod(0o600)
+    rules.write_text(RULES)
+    properties = {
+        "magicbyte.storage": "memory:",
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "magicbyte.acl.store": f"file:{rules}",
+        "super.users": "User:admin",
+    }
+    app = create_app(RegistrySettings.from_properties(properties))
+    with running(app) as client:
+        yield GuardedApi(client, app.state.guard.authorizer, rules)
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql", "kafka"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
 from base64 import b64encode
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,13 +16,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
-
-#: No other text holds it, not even that of another run on this machine.
-MARK = f"planted{secrets.token_hex(4)}"
-
-
-def planted(name: str) -> str:
-    return f"{MARK}-{name}-0123456789-0123456789"
+from tests.security.planted import MARK, children_of, files_with_secrets, of_process, planted
 
 
 def basic(name: str, password: str) -> str:
@@ -79,21 +71,6 @@ REQUESTS = [
     ("POST", "/import", {"kind": planted("kind")}),
     ("PUT", "/config", {"compatibility": "NONE", "overrideMetadata": {"sensitive": [planted("sensitive")]}}),
 ]
-
-
-def children_of(pid: int) -> Iterator[int]:
-    for listed in sorted(Path(f"/proc/{pid}/task").glob("*/children")):
-        for child in map(int, of_process(pid, f"task/{listed.parent.name}/children").split()):
-            yield child
-            yield from children_of(child)
-
-
-def of_process(pid: int, name: str) -> bytes:
-    """What the system tells of a process; nothing if it has ended meanwhile."""
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
 
 
 def start(stack: ExitStack, server: str, folder: Path, properties: dict[str, str]) -> ServerProcess:
@@ -151,8 +128,7 @@ def test_no_planted_secret_is_found(server: str, tmp_path: Path, monkeypatch: py
         log = started.log.read_text()
         assert len(log) > 500
         assert MARK not in log
-        for path in temporary.rglob("*"):
-            assert not path.is_file() or MARK.encode() not in path.read_bytes(), path
+        assert files_with_secrets(temporary) == []
 
 
 def asked(url: str) -> list[httpx.Response]:

@@ -10,7 +10,7 @@ import pytest
 
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.placeholders import PlaceholderError, resolve
-from magicbyte.kit.secret import Secret, is_secret, shown
+from magicbyte.kit.secret import Secret, hide_user_info, is_secret, shown
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
@@ -34,6 +34,26 @@ def test_placeholders_stand_for_what_files_and_variables_hold(tmp_path: Path):
         "d": "from a folder",
         "e": "no $placeholder, ${other:x} neither",
     }
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://me:pw@host/x?a=b", "https://[hidden]@host/x?a=b"),
+        (
+            "postgresql://host/db?user=me&password=pw&sslmode=require",
+            "postgresql://host/db?user=me&password=[hidden]&sslmode=require",
+        ),
+        (
+            "'jdbc:sqlserver://host;user=me;trustStorePassword=pw;x=y'",
+            "'jdbc:sqlserver://host;user=me;trustStorePassword=[hidden];x=y'",
+        ),
+        ("https://host/?access_token=pw and more", "https://host/?access_token=[hidden] and more"),
+        ("https://host/?passwordless", "https://host/?passwordless"),
+    ],
+)
+def test_urls_are_shown_without_passwords(url: str, expected: str):
+    assert hide_user_info(url) == expected
 
 
 @pytest.mark.parametrize(

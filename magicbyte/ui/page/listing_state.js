@@ -12,6 +12,18 @@ export const listingError = signal(null);
 /** @type {Promise<void> | null} */
 let reading = null;
 
+/** The offset after which the feed tells changes. */
+let feedStart = -2;
+
+/**
+ * Notes where the change feed starts: an older listing is read again.
+ * @param {number} offset
+ */
+export function feedStartsAfter(offset) {
+  feedStart = offset;
+  if (overview.peek() && Number(overview.peek()?.offset) < offset && hasOverview()) readListing();
+}
+
 /** More subjects than this are read by one request for all, not by one each. */
 const MOST_ROWS = 8;
 
@@ -26,6 +38,8 @@ export function readListing() {
   reading ??= read().then((listing) => {
     overview.value = listing;
     listingError.value = null;
+    // Changes between the listing and the start of the feed would be missing.
+    if (listing.offset < feedStart && hasOverview()) setTimeout(readListing, 1000);
   }, (error) => {
     listingError.value = error;
   }).finally(() => reading = null);

@@ -110,7 +110,7 @@ async def _compare_consecutive(request: Request, newest: Version) -> Response:
     most = limit if 0 < limit <= _MOST_COMPARISONS else _COMPARISONS
     pairs = list(pairwise(reversed(versions)))[:most]
     view = registry.view
-    outcomes = await registry.compute(partial(_compare_each, view, pairs))
+    outcomes = await registry.compute(partial(_compare_each, view, pairs, searches=flag(request, "explain")))
     comparisons = [
         _problem(old, new, outcome) if isinstance(outcome, InvalidSchema) else _comparison(old, _side(new), outcome)
         for (new, old), outcome in zip(pairs, outcomes, strict=False)
@@ -119,14 +119,14 @@ async def _compare_consecutive(request: Request, newest: Version) -> Response:
 
 
 def _compare_each(
-    view: View, pairs: Sequence[tuple[Version, Version]], terms: Terms
+    view: View, pairs: Sequence[tuple[Version, Version]], terms: Terms, *, searches: bool
 ) -> list[OutlinesCompared | InvalidSchema]:
     """The comparisons of pairs, a new and an old version each, as far as the work of the request allows."""
     outcomes: list[OutlinesCompared | InvalidSchema] = []
     questions: list[Question] = []
     for new, old in pairs:
         try:
-            outcomes.append(_compare(view, _side(new), stored_source(view, new), old, terms))
+            outcomes.append(_compare(view, _side(new), stored_source(view, new), old, terms, searches=searches))
         except Unanswered as missing:
             questions += missing.questions
         except InvalidSchema as error:
@@ -140,11 +140,15 @@ def _compare_each(
     return outcomes
 
 
-def _compare(view: View, new: dict[str, Any], source: Source, old: Version, terms: Terms) -> OutlinesCompared:
+def _compare(
+    view: View, new: dict[str, Any], source: Source, old: Version, terms: Terms, *, searches: bool = True
+) -> OutlinesCompared:
     """Compare an old version with a new side, by the policy of that side's subject."""
     config = effective_config(view, new["subject"], terms.default_level)
     policy = Policy.LENIENT if config.compatibility_policy == Policy.LENIENT else Policy.STRICT
-    question = Question(source, CompareOutlines(policy, new["version"]), earlier=(old,), moved=view.references_moved)
+    question = Question(
+        source, CompareOutlines(policy, new["version"], searches), earlier=(old,), moved=view.references_moved
+    )
     return terms.ask(view, question, OutlinesCompared)
 
 

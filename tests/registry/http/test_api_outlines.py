@@ -173,7 +173,9 @@ def test_each_version_with_the_one_before(flights: Any) -> None:
     steps = compared(flights, "?consecutive=true")
     assert [(step["from"]["version"], step["to"]["version"]) for step in steps] == [(2, 3), (1, 2)]
     assert [[name for _, name, _ in rows(step)] for step in steps] == [["distance", "wheels_up"], ["source"]]
-    assert steps[0] == compared(flights, "?from=2&to=3")
+    # Without explain=true, a list has no examples and fixes.
+    assert steps[0]["changes"][0]["findings"][0]["example"] is None
+    assert compared(flights, "?consecutive=true&explain=true")[0] == compared(flights, "?from=2&to=3")
     assert len(compared(flights, "?consecutive=true&limit=1")) == 1
     assert [step["to"]["version"] for step in compared(flights, "?consecutive=true&to=2")] == [2]
     assert [step["to"]["version"] for step in compared(flights, "?consecutive=true&from=2")] == [3]

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-from base64 import b64encode
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from magicbyte.http.representation import accepts_gzip, is_current
-from magicbyte.security.sign_in.password_hash import hash_key
-from registry.app import create_app
 from registry.feed.kept_bodies import KeptBodies
 from registry.log.port import Record
-from registry.settings import RegistrySettings
 from registry.state import records
 from registry.state.model import Version
 from registry.state.records import Key
-from tests.security.matrix.in_process import Answer, InProcess, running
 
 ENUM = '{"type":"enum","name":"E","symbols":["A"]}'
 USER = '{"type":"record","name":"U","fields":[{"name":"e","type":"E"}]}'
@@ -164,41 +158,6 @@ def test_20_000_subjects_take_one_request(api: Any) -> None:
     assert int(answered.headers["content-length"]) < 200_000
 
 
-PEOPLE = ("admin", "reader", "lister", "nobody")
-RULES = (
-    "allow User:reader READ,DESCRIBE_CONFIGS SUBJECT PREFIXED open.\n"
-    "allow User:lister DESCRIBE SUBJECT LITERAL *\n"
-    "allow User:lister DESCRIBE_CONFIGS SUBJECT LITERAL sealed.a\n"
-)
-
-
-def basic(name: str) -> list[tuple[str, str]]:
-    return [("authorization", "Basic " + b64encode(f"{name}:mbs_{name}".encode()).decode())]
-
-
-@pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[tuple[InProcess, Path]]:
-    users, rules = tmp_path / "users", tmp_path / "rules"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in PEOPLE))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "magicbyte.storage": "memory:",
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-    }
-    app = create_app(RegistrySettings.from_properties(properties))
-    with running(app) as client:
-        for subject in ("open.a", "sealed.a"):
-            path = f"/subjects/{subject}/versions"
-            assert client.ask("POST", path, basic("admin"), body=b'{"schema":"\\"int\\""}').status == 200
-        guard = app.state.guard
-        client.reload = guard.authorizer.reload  # type: ignore[attr-defined]
-        yield client, rules
-
-
 SEEN = [
     ("admin", ["open.a", "sealed.a"], [1, 1], ["BACKWARD", "BACKWARD"]),
     ("reader", ["open.a"], [1], ["BACKWARD"]),
@@ -207,11 +166,17 @@ SEEN = [
 ]
 
 
-def test_rows_and_columns_are_those_that_the_sender_may_see(guarded: tuple[InProcess, Path]) -> None:
-    client, _ = guarded
-    assert client.ask("GET", "/overview").status == 401
+@pytest.fixture
+def two_subjects(guarded: Any) -> Any:
+    for subject in ("open.a", "sealed.a"):
+        assert guarded("admin", f"/subjects/{subject}/versions", {"schema": '"int"'}).status == 200
+    return guarded
+
+
+def test_rows_and_columns_are_those_that_the_sender_may_see(two_subjects: Any) -> None:
+    assert two_subjects("", "/overview").status == 401
     for name, subjects, ids, levels in SEEN:
-        answered = client.ask("GET", "/overview", basic(name))
+        answered = two_subjects(name, "/overview")
         told = json.loads(answered.body)
         assert (told["subject"], told["id"], told["level"]) == (subjects, ids, levels), name
         assert [kind is None for kind in told["type"]] == [schema_id is None for schema_id in ids]
@@ -220,19 +185,18 @@ def test_rows_and_columns_are_those_that_the_sender_may_see(guarded: tuple[InPro
         assert answered.headers["cache-control"] == "private, no-cache"
 
 
-def test_an_etag_is_current_only_for_the_same_rights(guarded: tuple[InProcess, Path]) -> None:
-    client, rules = guarded
+def test_an_etag_is_current_only_for_the_same_rights(two_subjects: Any) -> None:
+    people = [name for name, *_ in SEEN]
+    etags = {name: two_subjects(name, "/overview").headers["etag"] for name in people}
+    assert len(set(etags.values())) == len(people)
 
-    def ask(name: str, etag: str) -> Answer:
-        return client.ask("GET", "/overview", [*basic(name), ("if-none-match", etag)])
+    def ask(name: str, etag: str) -> Any:
+        return two_subjects(name, "/overview", headers=[("if-none-match", etag)])
 
-    etags = {name: client.ask("GET", "/overview", basic(name)).headers["etag"] for name in PEOPLE}
-    assert len(set(etags.values())) == len(PEOPLE)
-    for name in PEOPLE:
+    for name in people:
         statuses = {other: ask(name, etag).status for other, etag in etags.items()}
-        assert statuses == {other: 304 if other == name else 200 for other in PEOPLE}
-    rules.write_text(RULES.replace("open.", "sealed."))
-    client.reload()  # type: ignore[attr-defined]
+        assert statuses == {other: 304 if other == name else 200 for other in people}
+    two_subjects.replace_rules("allow User:reader READ SUBJECT PREFIXED sealed.\n")
     changed = ask("reader", etags["reader"])
     assert (changed.status, json.loads(changed.body)["subject"]) == (200, ["sealed.a"])
 

@@ -23,6 +23,7 @@ REGISTRY = {
     "listReferrers": "DESCRIBE SUBJECT",
     "compareVersions": "READ SUBJECT",
     "compareText": "READ SUBJECT",
+    "getGraph": "READ SUBJECT",
     "getLatestWithMetadata": "READ SUBJECT",
     "undeleteSubject": "WRITE SUBJECT and DELETE SUBJECT",
     "undeleteVersion": "WRITE SUBJECT and DELETE SUBJECT",

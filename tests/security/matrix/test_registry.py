@@ -62,7 +62,15 @@ INVALID = (
 NOT_THERE = (
     *("getVersionOutline", "compareVersions", "compareText"),
     *("lookUpSchema", "deleteSubject", "listVersions", "getVersion", "deleteVersion", "tagVersion", "getVersionText"),
-    *("listReferrers", "getLatestWithMetadata", "undeleteSubject", "undeleteVersion", "getById", "getTextById"),
+    *(
+        "listReferrers",
+        "getGraph",
+        "getLatestWithMetadata",
+        "undeleteSubject",
+        "undeleteVersion",
+        "getById",
+        "getTextById",
+    ),
     *("listSubjectsById", "listVersionsById", "getByGuid", "checkAgainstVersion", "getSubjectConfig"),
     *("deleteSubjectConfig", "deleteGlobalMode", "getSubjectMode", "deleteSubjectMode"),
 )
@@ -228,6 +236,7 @@ def paths_of(row: Row, subject: str, made: dict[str, Any]) -> list[str]:
         "?deleted=true",
         "?format=resolved",
         "?defaultToGlobal=true",
+        "?q=mark&deleted=true",
     )
     return [around + path + query for around in ("", "/contexts/.c", "/contexts/:.:") for query in queries]
 

@@ -323,6 +323,27 @@ def test_a_resolved_text_needs_the_right_to_all_of_it(ask: Client):
     assert ask("everything", "GET", f"{path}?format=resolved").status_code == 200
 
 
+def test_a_comparison_needs_the_right_to_both_subjects(ask: Client):
+    path = "/subjects/open.a/compare?fromSubject=other.a"
+    assert ask("everything", "GET", path).status_code == 200
+    for method, body in (("GET", None), ("POST", {"schema": INT})):
+        refused = ask("read", method, path, body)
+        assert refused.json() == {
+            "error_code": 40301, "message": "User is denied operation Read on Subject: other.a"
+        }  # fmt: skip
+    assert ask("read", "GET", "/subjects/open.a/compare").status_code == 200
+
+
+def test_an_outline_of_a_text_needs_the_right_to_what_it_refers_to(ask: Client):
+    text = '{"type":"record","name":"R","fields":[{"name":"f","type":"Referred"}]}'
+    body = {"schema": text, "references": [{"name": "Referred", "subject": "other.referred", "version": 1}]}
+    assert ask("reader", "POST", "/outline", body).status_code == 200
+    refused = ask("read", "POST", "/outline", body)
+    missing = 'No schema reference found for subject "other.referred" and version 1'
+    assert (refused.status_code, refused.json()["error_code"]) == (422, 42201)
+    assert missing in refused.json()["message"]
+
+
 def test_referrers_are_those_that_may_be_read(ask: Client):
     path = "/subjects/other.referred/versions/1/referencedby"
     readable = id_of(ask, "open.referrer")

@@ -4,7 +4,7 @@
  * A stream takes one of the six connections that a browser opens to a server, so tabs share it by a lock and a
  * channel. Without these (plain http to another host) each visible tab follows by itself.
  */
-import { takeChanges } from "../listing_state.js";
+import { feedStartsAfter, takeChanges } from "../listing_state.js";
 import { ROOT } from "../routes.js";
 import { changes, me, online, overview } from "../state.js";
 import { effect, signal } from "../vendor/ui.js";
@@ -65,7 +65,7 @@ function enter() {
 async function followWhile(signal) {
   let wait = 1000;
   while (!signal.aborted) {
-    if (!online.peek().up) await comeback(signal);
+    await until(() => online.value.up && (me.value !== null || overview.value !== null), signal);
     try {
       await followOnce(signal, () => wait = 1000);
     } catch (error) {
@@ -82,11 +82,15 @@ async function followWhile(signal) {
   }
 }
 
-/** Resolves when the registry is back, or the feed is aborted. @param {AbortSignal} signal */
-function comeback(signal) {
+/**
+ * Resolves when something of the state holds, or the feed is aborted.
+ * @param {() => boolean} holds reads signals
+ * @param {AbortSignal} signal
+ */
+function until(holds, signal) {
   return new Promise((resolve) => {
     const stop = effect(() => {
-      if (online.value.up || signal.aborted) queueMicrotask(() => (stop(), resolve(undefined)));
+      if (holds() || signal.aborted) queueMicrotask(() => (stop(), resolve(undefined)));
     });
     signal.addEventListener("abort", () => resolve(undefined));
   });
@@ -98,14 +102,18 @@ function comeback(signal) {
  * @param {() => void} onStart
  */
 async function followOnce(signal, onStart) {
-  const after = Math.max(overview.peek()?.offset ?? -1, changes.peek()[0]?.offset ?? -1, me.peek()?.offset ?? -1);
+  // A follower that sees no offset starts with the next change.
+  const offsets = [overview.peek()?.offset, changes.peek()[0]?.offset, me.peek()?.offset];
+  const known = offsets.filter((offset) => offset !== undefined);
+  const after = Math.max(...known);
   /** @type {Response} */
   const response = await call("GET", "/events", {
     raw: true,
     context: false,
     signal,
-    headers: { Accept: "text/event-stream", ...(after >= 0 ? { "Last-Event-ID": String(after) } : {}) },
+    headers: { Accept: "text/event-stream", ...(known.length > 0 ? { "Last-Event-ID": String(after) } : {}) },
   });
+  if (known.length > 0) feedStartsAfter(after);
   onStart();
   following.value = true;
   const reader = textOf(response).getReader();

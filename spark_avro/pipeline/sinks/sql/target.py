@@ -13,6 +13,7 @@ from pyspark.sql import types as spark
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
+from magicbyte.kit.secret import hide_query_secrets
 from spark_avro.pipeline.file.sinks import SqlSink
 from spark_avro.pipeline.ports import (
     BatchIdentity,
@@ -58,7 +59,7 @@ class SqlTarget:
         if dialect == "sqlite":
             event.listen(self._engine, "connect", _prepare_sqlite)
             event.listen(self._engine, "begin", _begin_sqlite)
-        self._shown = f"{url.render_as_string(hide_password=True)}, table {spec.table}"
+        self._shown = f"{hide_query_secrets(url.render_as_string(hide_password=True))}, table {spec.table}"
         self._planner = Planner(spec, context, dialect, self._shown)
         self._planned: tuple[spark.StructType, TablePlan] | None = None
         self.guarantee = Guarantee(

@@ -1,0 +1,70 @@
+"""Secrets that are planted, and the places where they must not be seen."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+#: No other text holds it, not even that of another run on this machine.
+MARK = f"planted{secrets.token_hex(4)}"
+
+
+def planted(name: str) -> str:
+    """A secret to plant."""
+    return f"{MARK}-{name}-0123456789-0123456789"
+
+
+def children_of(pid: int) -> Iterator[int]:
+    """The processes that a process has started, and those that they have."""
+    for listed in sorted(Path(f"/proc/{pid}/task").glob("*/children")):
+        for child in map(int, of_process(pid, f"task/{listed.parent.name}/children").split()):
+            yield child
+            yield from children_of(child)
+
+
+def of_process(pid: int, name: str) -> bytes:
+    """What the system tells of a process; nothing if it has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def files_with_secrets(folder: Path) -> list[Path]:
+    """The files below a folder in which a planted secret stands."""
+    named = []
+    for path in folder.rglob("*"):
+        try:
+            if path.is_file() and MARK.encode() in path.read_bytes():
+                named.append(path)
+        except FileNotFoundError:
+            continue  # It is gone meanwhile.
+    return named
+
+
+class Watched:
+    """Runs a command, and looks for secrets in what it shows and leaves."""
+
+    def __init__(self, folder: Path) -> None:
+        """Run commands with their temporary files in a folder."""
+        self._temporary = folder / "temporary"
+        self._temporary.mkdir()
+
+    def run(self, words: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """The exit code and all that was written, once nothing of it and of the system's lists shows a secret."""
+        variables = {**os.environ, **(environment or {}), "TMPDIR": str(self._temporary)}
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables) as process:
+            assert process.stdout is not None
+            parts = []
+            while part := process.stdout.read1():
+                parts.append(part)
+                for pid in (process.pid, *children_of(process.pid)):
+                    assert MARK.encode() not in of_process(pid, "cmdline")
+                assert files_with_secrets(self._temporary) == []
+        assert files_with_secrets(self._temporary) == []
+        written = b"".join(parts).decode()
+        assert MARK not in written, written
+        return process.returncode, written
