@@ -139,14 +139,16 @@ export function Details({ draft, onSave, onClose }) {
 
 /**
  * A text field for a JSON object.
- * @param {{label: string, hint: string, value: string, example: string, onChange: (text: string) => void}} props
+ * @param {{label: string, hint: string, value: string, example: string,
+ *   disabled?: boolean, onChange: (text: string) => void}} props
  */
-export function JsonArea({ label, hint, value, example, onChange }) {
+export function JsonArea({ label, hint, value, example, disabled = false, onChange }) {
   const id = useId();
   return html`
     <div class="field">
       <label for=${id}>${label} <span class="faint xs">${hint}</span></label>
       <textarea id=${id} class="area" rows="4" spellcheck=${false} placeholder=${example} value=${value}
+        disabled=${disabled}
         onInput=${(/** @type {any} */ event) => onChange(event.currentTarget.value)}></textarea>
     </div>
   `;

@@ -4,14 +4,14 @@ import { Button } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
 import { toast } from "../../parts/toasts.js";
 import { go, href, path } from "../../routes.js";
-import { may } from "../../state.js";
 import { html } from "../../vendor/ui.js";
 import { askPurge } from "./purge.js";
 import { sent } from "./send.js";
+import { writeReason } from "./write_reason.js";
 
-/** @param {{subject: string, live: number[], deleted: number[], onChanged: () => void}} props */
-export function DeleteCard({ subject, live, deleted, onChanged }) {
-  const { reason } = may("delete", subject);
+/** @param {{subject: string, mode: string, live: number[], deleted: number[], onChanged: () => void}} props */
+export function DeleteCard({ subject, mode, live, deleted, onChanged }) {
+  const reason = writeReason("delete", subject, mode);
   const all = [...live, ...deleted].sort((one, other) => other - one);
   const restore = (/** @type {number[]} */ versions) =>
     sent(async () => {
@@ -44,7 +44,8 @@ export function DeleteCard({ subject, live, deleted, onChanged }) {
       <ul class="versions">
         ${all.map((version) =>
           html`
-            <${VersionRow} key=${version} subject=${subject} version=${version} isDeleted=${deleted.includes(version)}
+            <${VersionRow} key=${version} subject=${subject} mode=${mode} version=${version} isDeleted=${deleted
+              .includes(version)}
               onDelete=${() => remove(version)} onRestore=${() => restore([version])} onPurge=${() => purge(version)} />
           `
         )}
@@ -56,10 +57,10 @@ export function DeleteCard({ subject, live, deleted, onChanged }) {
         ${live.length > 0 &&
           html`<${Button} reason=${reason} onClick=${() => remove(null)}>Delete the subject</${Button}>`}
         ${live.length === 0 && deleted.length > 0 && html`
-          <${Button} reason=${may("undelete", subject).reason} onClick=${() =>
+          <${Button} reason=${writeReason("undelete", subject, mode)} onClick=${() =>
             restore(deleted)}>Undelete the subject</${Button}>
         `}
-        <${Button} kind="danger" reason=${may("purge", subject).reason || reason} onClick=${() =>
+        <${Button} kind="danger" reason=${writeReason("purge", subject, mode)} onClick=${() =>
           purge(null)}>Purge the subject</${Button}>
       </div>
     </${Card}>
@@ -67,10 +68,10 @@ export function DeleteCard({ subject, live, deleted, onChanged }) {
 }
 
 /**
- * @param {{subject: string, version: number, isDeleted: boolean, onDelete: () => void, onRestore: () => void,
+ * @param {{subject: string, mode: string, version: number, isDeleted: boolean, onDelete: () => void, onRestore: () => void,
  *   onPurge: () => void}} props
  */
-function VersionRow({ subject, version, isDeleted, onDelete, onRestore, onPurge }) {
+function VersionRow({ subject, mode, version, isDeleted, onDelete, onRestore, onPurge }) {
   const link = href(path`/subjects/${subject}/versions/${version}`);
   return html`
     <li class=${isDeleted ? "row gone" : "row"}>
@@ -81,13 +82,21 @@ function VersionRow({ subject, version, isDeleted, onDelete, onRestore, onPurge 
       </span>
       ${isDeleted
         ? html`
-          <${Button} kind="small" label=${`Undelete version ${version}`} reason=${may("undelete", subject).reason}
+          <${Button} kind="small" label=${`Undelete version ${version}`} reason=${writeReason(
+            "undelete",
+            subject,
+            mode,
+          )}
             onClick=${onRestore}>Undelete</${Button}>
-          <${Button} kind="small danger" label=${`Purge version ${version}`} reason=${may("purge", subject).reason}
+          <${Button} kind="small danger" label=${`Purge version ${version}`} reason=${writeReason(
+            "purge",
+            subject,
+            mode,
+          )}
             onClick=${onPurge}>Purge</${Button}>
         `
         : html`
-          <${Button} kind="small" label=${`Delete version ${version}`} reason=${may("delete", subject).reason}
+          <${Button} kind="small" label=${`Delete version ${version}`} reason=${writeReason("delete", subject, mode)}
             onClick=${onDelete}>Delete</${Button}>
         `}
     </li>

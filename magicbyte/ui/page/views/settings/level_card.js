@@ -9,20 +9,20 @@ import { Failure, Loading } from "../../parts/states.js";
 import { toast } from "../../parts/toasts.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href, path } from "../../routes.js";
-import { may } from "../../state.js";
 import { html, useState } from "../../vendor/ui.js";
 import { LEVELS } from "../edit/levels.js";
 import { MOST, refusedBy } from "./refused_by.js";
 import { sent, settingsPath } from "./send.js";
+import { writeReason } from "./write_reason.js";
 
 /**
  * @param {{
- *   subject: string, level: string, origin?: string, inherited: string, versions: number[], onChanged: () => void,
+ *   subject: string, mode: string, level: string, origin?: string, inherited: string, versions: number[], onChanged: () => void,
  * }} props
  */
-export function LevelCard({ subject, level, origin, inherited, versions, onChanged }) {
+export function LevelCard({ subject, mode, level, origin, inherited, versions, onChanged }) {
   const [chosen, setChosen] = useState(level);
-  const { reason } = may("config", subject);
+  const reason = writeReason("config", subject, mode);
   const isOwn = origin === "subject" || (subject === "" && origin === "global");
   const save = () =>
     sent(() => putConfig(subject, { compatibility: chosen }), () => {

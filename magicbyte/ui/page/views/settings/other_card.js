@@ -6,12 +6,12 @@ import { Card } from "../../parts/cards.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Select } from "../../parts/menus.js";
 import { toast } from "../../parts/toasts.js";
-import { may } from "../../state.js";
 import { html, useId, useState } from "../../vendor/ui.js";
 import { JsonArea } from "../edit/details.js";
 import { objectOf, problemOf } from "../edit/drafts.js";
 import { fieldOrigin } from "./origins.js";
 import { sent, settingsPath } from "./send.js";
+import { writeReason } from "./write_reason.js";
 
 const FLAGS = [
   ["normalize", "Normalize", "Texts are normalized when they are registered and looked up."],
@@ -37,11 +37,15 @@ const POLICY = "compatibilityPolicy";
  * @typedef {Record<string, string>} Values  all as texts: `true`, `false` or empty for flags, JSON for objects
  */
 
-/** @param {{subject: string, config: Record<string, any>, general: Record<string, any>, onChanged: () => void}} props */
-export function OtherCard({ subject, config, general, onChanged }) {
+/**
+ * @param {{
+ *   subject: string, mode: string, config: Record<string, any>, general: Record<string, any>, onChanged: () => void,
+ * }} props
+ */
+export function OtherCard({ subject, mode, config, general, onChanged }) {
   const stored = valuesOf(config);
   const [values, setValues] = useState(stored);
-  const { reason } = may("config", subject);
+  const reason = writeReason("config", subject, mode);
   const set = (/** @type {string} */ name) => (/** @type {string} */ value) => setValues({ ...values, [name]: value });
   const problem = OBJECTS.map(([name, label]) => problemOf(values[name], label)).find((text) => text !== null) ?? null;
   const change = problem === null ? changeOf(stored, values) : {};
@@ -81,6 +85,7 @@ export function OtherCard({ subject, config, general, onChanged }) {
         <div class="json-areas">${OBJECTS.map(([name, label, example]) =>
           html`
             <${JsonArea} key=${name} label=${label} hint=${origin(name)} value=${values[name]} example=${example}
+              disabled=${reason !== ""}
               onChange=${set(name)} />
           `
         )}</div>

@@ -19,7 +19,8 @@ export default function SettingsPage({ params: { subject } }) {
         ${(/** @type {Awaited<ReturnType<typeof load>>} */ data) =>
           html`
             <${SettingCards} subject=${subject} ...${data} onChanged=${request.reload} />
-            <${DeleteCard} subject=${subject} live=${data.live} deleted=${data.deleted} onChanged=${request.reload} />
+            <${DeleteCard} subject=${subject} mode=${data.mode.mode} live=${data.live} deleted=${data
+              .deleted} onChanged=${request.reload} />
           `}
       </${Loaded}>
     </div>

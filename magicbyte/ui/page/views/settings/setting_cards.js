@@ -13,10 +13,12 @@ import { OtherCard } from "./other_card.js";
 export function SettingCards({ subject, config, general, mode, live, onChanged }) {
   const key = JSON.stringify(config);
   return html`
-    <${LevelCard} key=${`level ${key}`} subject=${subject} level=${config.compatibilityLevel} origin=${config.origin}
+    <${LevelCard} key=${`level ${key}`} subject=${subject} mode=${mode.mode} level=${config
+      .compatibilityLevel} origin=${config.origin}
       inherited=${general.compatibilityLevel} versions=${live} onChanged=${onChanged} />
     <${ModeCard} key=${`mode ${mode.mode} ${mode.origin}`} subject=${subject} mode=${mode.mode} origin=${mode.origin}
       onChanged=${onChanged} />
-    <${OtherCard} key=${`other ${key}`} subject=${subject} config=${config} general=${general} onChanged=${onChanged} />
+    <${OtherCard} key=${`other ${key}`} subject=${subject} mode=${mode.mode} config=${config} general=${general}
+      onChanged=${onChanged} />
   `;
 }
