@@ -15,19 +15,31 @@ import { useRequest } from "./use_request.js";
 export function useSubject(subject) {
   const listing = overview.value;
   const name = qualified(subject);
-  const asked = useRequest(listing || !subject ? null : (signal) => rowOf(name, signal), [name, Boolean(listing)]);
+  const asked = useRequest(listing || !subject ? null : () => rowOf(name), [name, Boolean(listing)]);
   if (listing) return listingRow(listing, listing.subject.indexOf(name));
   return asked.data;
 }
 
+/** The running requests by name: the head and the view of a page ask for the same row. @type {Map<string, Promise<Facts | null>>} */
+const running = new Map();
+
 /**
  * @param {string} name
- * @param {AbortSignal} signal
  * @returns {Promise<Facts | null>}
  */
-async function rowOf(name, signal) {
+function rowOf(name) {
+  const shared = running.get(name) ?? readRow(name).finally(() => running.delete(name));
+  running.set(name, shared);
+  return shared;
+}
+
+/**
+ * @param {string} name
+ * @returns {Promise<Facts | null>}
+ */
+async function readRow(name) {
   if (!hasOverview()) return null;
   // The subject itself is the first one with its name as the prefix.
-  const listing = await registry.overview({ signal, prefix: name, limit: 1 });
+  const listing = await registry.overview({ prefix: name, limit: 1 });
   return listingRow(listing, listing.subject.indexOf(name));
 }

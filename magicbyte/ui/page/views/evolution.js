@@ -12,6 +12,7 @@ import { href, path } from "../routes.js";
 import { may } from "../state.js";
 import { html, useMemo } from "../vendor/ui.js";
 import { useSubjectKeys } from "./subject/subject_keys.js";
+import { useChanges } from "./subject/use_changes.js";
 import { useUndelete } from "./subject/undelete.js";
 import { rowsOf } from "./evolution/rows.js";
 import { Strip } from "./evolution/strip.js";
@@ -23,14 +24,18 @@ import { VersionRow } from "./evolution/version_row.js";
 export default function EvolutionPage({ params }) {
   const { subject } = params;
   const facts = useSubject(subject);
-  const versions = useRequest((signal) => allVersions(subject, { signal }), [subject, facts?.version, facts?.versions]);
+  const changes = useChanges(facts);
+  const versions = useRequest((signal) => allVersions(subject, { signal }), [subject, changes]);
   const steps = useRequest(
     (signal) => registry.compare(subject, { consecutive: true }, { signal }),
-    [subject, facts?.version, facts?.versions, "steps"],
+    [subject, changes, "steps"],
   );
   const live = (versions.data ?? []).filter((entry) => !entry.deleted).map((entry) => entry.version).reverse();
   useSubjectKeys(subject, undefined, live);
-  const undelete = useUndelete(subject, versions.reload);
+  const undelete = useUndelete(subject, () => {
+    versions.reload();
+    steps.reload();
+  });
   const curled = { method: "GET", path: path`/subjects/${subject}/compare`, query: { consecutive: true } };
   return html`
     <${SubjectHead} subject=${subject} tab="evolution"

@@ -15,6 +15,7 @@ import { useSubjectKeys } from "./subject/subject_keys.js";
 import { CopyAs } from "./version/copy_as.js";
 import { fieldCount, Fields } from "./version/fields.js";
 import { VersionSchema } from "./version/schema.js";
+import { useChanges } from "./subject/use_changes.js";
 import { useUndelete } from "./subject/undelete.js";
 
 /** @import { Outline } from "../text/answers.d.ts" */
@@ -25,16 +26,17 @@ export default function VersionPage({ params, query }) {
   const { subject } = params;
   const asked = params.version;
   const facts = useSubject(subject);
+  const changes = useChanges(facts);
   const version = useRequest((signal) => registry.version(subject, asked, { signal, deleted: true }), [subject, asked]);
   const outline = useRequest(
     (signal) => registry.outline(subject, asked, { signal, deleted: true }),
     [subject, asked, "outline"],
   );
-  const numbers = useRequest((signal) => registry.versions(subject, { signal }), [subject, facts?.version]);
+  const numbers = useRequest((signal) => registry.versions(subject, { signal }), [subject, changes, "numbers"]);
   const data = version.data;
   useSubjectKeys(subject, data?.version, numbers.data ?? []);
   const fields = query.view === "fields";
-  const undelete = useUndelete(subject, () => version.reload());
+  const undelete = useUndelete(subject, version.reload);
   return html`
     <${SubjectHead}
       subject=${subject}
