@@ -1,5 +1,5 @@
 import flights from "./flights_v4.json" with { type: "json" };
-import { applied, changesOf, moved, offsetAt } from "../../../magicbyte/ui/page/views/edit/edits.js";
+import { applied, changesOf, moved, offsetAt } from "../../../magicbyte/ui/page/views/edit/places/edits.js";
 import { equal } from "./generated.js";
 
 Deno.test("edits count characters, strings count UTF-16 units", () => {

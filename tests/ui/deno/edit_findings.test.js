@@ -1,8 +1,8 @@
 import flights from "./flights_v4.json" with { type: "json" };
-import { fieldNames, fieldsWithDefault } from "../../../magicbyte/ui/page/views/edit/avro_names.js";
-import { placesOf } from "../../../magicbyte/ui/page/views/edit/findings.js";
-import { allowed, rowsOf } from "../../../magicbyte/ui/page/views/edit/matrix.js";
-import { sidesOf, titleOf, whoOf } from "../../../magicbyte/ui/page/views/edit/words.js";
+import { fieldNames, fieldsWithDefault } from "../../../magicbyte/ui/page/views/edit/places/avro_names.js";
+import { placesOf } from "../../../magicbyte/ui/page/views/edit/places/findings.js";
+import { allowed, rowsOf } from "../../../magicbyte/ui/page/views/edit/places/matrix.js";
+import { sidesOf, titleOf, whoOf } from "../../../magicbyte/ui/page/views/edit/places/words.js";
 import { equal } from "./generated.js";
 
 /** @type {any[]} */

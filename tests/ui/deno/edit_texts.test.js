@@ -1,8 +1,8 @@
 import { equal } from "./generated.js";
-import { bodyOf, problemOf } from "../../../magicbyte/ui/page/views/edit/drafts.js";
-import { extentOf } from "../../../magicbyte/ui/page/views/edit/extents.js";
-import { recordName, subjectName } from "../../../magicbyte/ui/page/views/edit/subject_names.js";
-import { usedNames } from "../../../magicbyte/ui/page/views/edit/used_names.js";
+import { bodyOf, problemOf } from "../../../magicbyte/ui/page/views/edit/draft/drafts.js";
+import { extentOf } from "../../../magicbyte/ui/page/views/edit/code/extents.js";
+import { recordName, subjectName } from "../../../magicbyte/ui/page/views/edit/draft/subject_names.js";
+import { usedNames } from "../../../magicbyte/ui/page/views/edit/draft/used_names.js";
 
 Deno.test("a Protobuf text uses its imports, but not the built-in ones and not those in comments", () => {
   const text = `syntax = "proto3";

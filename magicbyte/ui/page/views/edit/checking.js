@@ -1,9 +1,9 @@
 /**
  * The live check: one request a pause, against every version in both directions.
  *
- * @import { Explanation } from "./findings.js"
- * @import { Draft } from "./drafts.js"
- * @import { Position } from "./edits.js"
+ * @import { Explanation } from "./places/findings.js"
+ * @import { Draft } from "./draft/drafts.js"
+ * @import { Position } from "./places/edits.js"
  * @typedef {{version: number, backward: boolean, forward: boolean}} Verdict
  * @typedef {{sent: string, explanations: Explanation[], versions: Verdict[], cut: boolean, at: number}} Checked
  * @typedef {{sent: string, message: string, position: Position | null}} Invalid
@@ -16,7 +16,7 @@ import { ApiError } from "../../api/client.js";
 import { check, outlineOf } from "../../api/registry.js";
 import { comebacks } from "../../state.js";
 import { useEffect, useRef, useState } from "../../vendor/ui.js";
-import { bodyOf } from "./drafts.js";
+import { bodyOf } from "./draft/drafts.js";
 
 /** How long one pauses before a text is checked, in ms. */
 const PAUSE = 250;

@@ -28,7 +28,7 @@ const ENDINGS = { AVRO: "avsc", JSON: "json", PROTOBUF: "proto" };
  * Saves a text as a file.
  * @param {string} subject
  * @param {number} version
- * @param {import("./drafts.js").Draft} draft
+ * @param {import("./draft/drafts.js").Draft} draft
  */
 export function saveAsFile(subject, version, { text, type }) {
   const name = `${subject || "schema"}-v${version}`.replace(/[^\w.-]+/g, "_");

@@ -5,12 +5,12 @@ import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
 import { href, path, route, setQuery } from "../../routes.js";
 import { html } from "../../vendor/ui.js";
-import { allowed, rowsOf } from "./matrix.js";
-import { latestOf } from "./stored_text.js";
+import { allowed, rowsOf } from "./places/matrix.js";
+import { latestOf } from "./draft/stored_text.js";
 
 /**
  * @param {{
- *   subject: string, versions: number[], level: string, draft: import("./drafts.js").Draft,
+ *   subject: string, versions: number[], level: string, draft: import("./draft/drafts.js").Draft,
  *   check: import("./checking.js").Check,
  * }} props
  */

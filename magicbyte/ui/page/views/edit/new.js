@@ -4,13 +4,13 @@ import { Segmented } from "../../parts/buttons.js";
 import { Select } from "../../parts/menus.js";
 import { useRequest } from "../../parts/use_request.js";
 import { html, useEffect, useId, useState } from "../../vendor/ui.js";
-import { LEVELS } from "./levels.js";
-import { FIRST_TEXTS, recordName, STRATEGIES, subjectName } from "./subject_names.js";
+import { LEVELS } from "./places/levels.js";
+import { FIRST_TEXTS, recordName, STRATEGIES, subjectName } from "./draft/subject_names.js";
 import { Workbench } from "./workbench.js";
 
 /**
- * @import { Draft } from "./drafts.js"
- * @import { SchemaType } from "./code_editor.js"
+ * @import { Draft } from "./draft/drafts.js"
+ * @import { SchemaType } from "./code/open_editor.js"
  * @typedef {Parameters<typeof subjectName>[0]} Choice
  */
 

@@ -6,8 +6,8 @@ import { Failure, Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href, path } from "../../routes.js";
 import { html } from "../../vendor/ui.js";
-import { draftOf } from "./drafts.js";
-import { laidOut, latestOf } from "./stored_text.js";
+import { draftOf } from "./draft/drafts.js";
+import { laidOut, latestOf } from "./draft/stored_text.js";
 import { Workbench } from "./workbench.js";
 
 /**

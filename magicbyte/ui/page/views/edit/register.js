@@ -6,13 +6,13 @@ import { CurlButton } from "../../parts/copying.js";
 import { path } from "../../routes.js";
 import { may } from "../../state.js";
 import { html, useState } from "../../vendor/ui.js";
-import { bodyOf } from "./drafts.js";
+import { bodyOf } from "./draft/drafts.js";
 import { Ago, saveAsFile } from "./foot.js";
-import { allowed, rowsOf } from "./matrix.js";
-import { latestOf } from "./stored_text.js";
+import { allowed, rowsOf } from "./places/matrix.js";
+import { latestOf } from "./draft/stored_text.js";
 
 /**
- * @import { Draft } from "./drafts.js"
+ * @import { Draft } from "./draft/drafts.js"
  * @import { Check } from "./checking.js"
  * @typedef {{
  *   subject: string, versions: number[], level: string, mode: string, modeOrigin: string, draft: Draft, check: Check,

@@ -7,26 +7,26 @@ import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { useCheck } from "./checking.js";
 import { Conflict } from "./conflict.js";
-import { Details, References } from "./details.js";
-import { draftOf, dropDraft, keepDraft, otherStarts, readDraft } from "./drafts.js";
-import { editCount } from "./edit_count.js";
-import { changesOf, moved } from "./edits.js";
-import { placesOf } from "./findings.js";
+import { Details, References } from "./draft/details.js";
+import { draftOf, dropDraft, keepDraft, otherStarts, readDraft } from "./draft/drafts.js";
+import { editCount } from "./draft/edit_count.js";
+import { changesOf, moved } from "./places/edits.js";
+import { placesOf } from "./places/findings.js";
 import { EditHead } from "./head.js";
-import { LEVELS } from "./levels.js";
-import { aboutText, invalidMark, marksOf } from "./marks.js";
-import { laidOut, latestOf } from "./stored_text.js";
-import { PlaceList } from "./place_list.js";
-import { PlaceNote } from "./place_note.js";
+import { LEVELS } from "./places/levels.js";
+import { aboutText, invalidMark, marksOf } from "./code/marked_places.js";
+import { laidOut, latestOf } from "./draft/stored_text.js";
+import { PlaceList } from "./places/place_list.js";
+import { PlaceNote } from "./places/place_note.js";
 import { Outcome } from "./register.js";
-import { useEqualVersion } from "./same_text.js";
-import { SourceEditor } from "./source_editor.js";
+import { useEqualVersion } from "./draft/same_text.js";
+import { SourceEditor } from "./code/source_editor.js";
 import { TryMessage } from "./try_message.js";
-import { WhoBreaks } from "./who_breaks.js";
-import { titleOf } from "./words.js";
+import { WhoBreaks } from "./places/who_breaks.js";
+import { titleOf } from "./places/words.js";
 
 /**
- * @import { Draft } from "./drafts.js"
+ * @import { Draft } from "./draft/drafts.js"
  * @import { Child } from "../../types.d.ts"
  * @typedef {{
  *   subject: string, draftKey: string, start?: {id: number, version: number}, began: Draft, versions: number[], startText: string,
@@ -42,7 +42,7 @@ export function Workbench(props) {
   const [newLevel, setNewLevel] = useState(/** @type {string | null} */ (null));
   const level = newLevel ?? props.level;
   const { query } = route.value;
-  const editor = useRef(/** @type {import("./code_editor.js").Editor | null} */ (null));
+  const editor = useRef(/** @type {import("./code/open_editor.js").Editor | null} */ (null));
   const key = `${route.value.context} ${draftKey}`;
   const [draft, change, restored] = useDraft(`${key} ${began.from ?? 0}`, began);
   const [otherDraft] = useMemo(() => otherStarts(key, began.from ?? 0), [key, began.from]);
@@ -80,7 +80,7 @@ export function Workbench(props) {
     const mark = marks.find((candidate) => candidate.key === key);
     if (mark) editor.current?.goTo(mark.from);
   };
-  const fix = (/** @type {import("./findings.js").Fix} */ { edits }) => {
+  const fix = (/** @type {import("./places/findings.js").Fix} */ { edits }) => {
     const changes = moved(sent, draft.text, changesOf(sent, edits));
     if (changes === null) return toast("The text has changed there. The remedies come again with the next check.");
     editor.current?.change(changes);
@@ -221,7 +221,7 @@ function useDraft(key, began) {
 /**
  * Opens the first place of the first check, if the level refuses it: later checks leave the text where it is.
  * @param {import("./checking.js").Check} check
- * @param {import("./findings.js").Place[]} places
+ * @param {import("./places/findings.js").Place[]} places
  * @param {(key: string) => void} open
  */
 function useFirstPlace(check, places, open) {

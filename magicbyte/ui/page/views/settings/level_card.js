@@ -10,7 +10,7 @@ import { toast } from "../../parts/toasts.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href, path } from "../../routes.js";
 import { html, useState } from "../../vendor/ui.js";
-import { LEVELS } from "../edit/levels.js";
+import { LEVELS } from "../edit/places/levels.js";
 import { MOST, refusedBy } from "./refused_by.js";
 import { sent, settingsPath } from "./send.js";
 import { writeReason } from "./write_reason.js";

@@ -1,6 +1,6 @@
 /** What a level would have refused, had it been in effect from the first version on. */
 import { check, version as readVersion } from "../../api/registry.js";
-import { asksFor } from "../edit/levels.js";
+import { asksFor } from "../edit/places/levels.js";
 
 /** So many of the newest versions are judged. */
 export const MOST = 20;

@@ -24,14 +24,14 @@ import {
   search,
   searchKeymap,
   StreamLanguage,
-} from "../../vendor/editor.js";
-import { marks, openMark, showMarks } from "./code_marks.js";
-import { theme } from "./code_theme.js";
+} from "../../../vendor/editor.js";
+import { marks, openMark, showMarks } from "./place_marks.js";
+import { theme } from "./theme.js";
 import { completions } from "./completions.js";
 
 /**
- * @import { Change } from "./edits.js"
- * @import { Mark } from "./code_marks.js"
+ * @import { Change } from "../places/edits.js"
+ * @import { Mark } from "./place_marks.js"
  * @typedef {"AVRO" | "JSON" | "PROTOBUF"} SchemaType
  * @typedef {{
  *   text: () => string,

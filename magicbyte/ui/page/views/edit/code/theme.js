@@ -1,5 +1,5 @@
 /** How the editor looks: the page's tokens, which reach into the shadow root as custom properties. */
-import { EditorView, HighlightStyle, syntaxHighlighting, tags } from "../../vendor/editor.js";
+import { EditorView, HighlightStyle, syntaxHighlighting, tags } from "../../../vendor/editor.js";
 
 const control = {
   minHeight: "28px",

@@ -1,9 +1,9 @@
 /** The dialogs of the editor: references, and metadata with rules. */
-import { search } from "../../api/registry.js";
-import { Button } from "../../parts/buttons.js";
-import { Dialog } from "../../parts/dialogs.js";
-import { overview } from "../../state.js";
-import { html, useId, useState } from "../../vendor/ui.js";
+import { search } from "../../../api/registry.js";
+import { Button } from "../../../parts/buttons.js";
+import { Dialog } from "../../../parts/dialogs.js";
+import { overview } from "../../../state.js";
+import { html, useId, useState } from "../../../vendor/ui.js";
 import { problemOf } from "./drafts.js";
 import { usedNames } from "./used_names.js";
 

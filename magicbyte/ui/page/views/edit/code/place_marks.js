@@ -16,7 +16,7 @@ import {
   StateEffect,
   StateField,
   WidgetType,
-} from "../../vendor/editor.js";
+} from "../../../vendor/editor.js";
 
 /** Replaces the marks. */
 export const showMarks = StateEffect.define();

@@ -1,12 +1,12 @@
 /** The editor as a part of the page: CodeMirror in the shadow root of an element, the open note in its slot. */
-import { h, html, useEffect, useLayoutEffect, useRef } from "../../vendor/ui.js";
-import { openEditor } from "./code_editor.js";
-import { SLOT } from "./code_marks.js";
+import { h, html, useEffect, useLayoutEffect, useRef } from "../../../vendor/ui.js";
+import { openEditor } from "./open_editor.js";
+import { SLOT } from "./place_marks.js";
 
 /**
- * @import { Editor, SchemaType } from "./code_editor.js"
- * @import { Mark } from "./code_marks.js"
- * @import { Child } from "../../types.d.ts"
+ * @import { Editor, SchemaType } from "./open_editor.js"
+ * @import { Mark } from "./place_marks.js"
+ * @import { Child } from "../../../types.d.ts"
  */
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Drafts: texts that are not registered yet. They stay in the tab (sessionStorage) until they are registered.
  *
- * @import { SchemaType } from "./code_editor.js"
+ * @import { SchemaType } from "../code/open_editor.js"
  * @typedef {{name: string, subject: string, version: number}} Reference
  * @typedef {{
  *   text: string, type: SchemaType, from: number | null, base: number, references: Reference[],
@@ -9,7 +9,7 @@
  * }} Draft  `from`: the version it began with; `base`: the latest version at that time, 0 for none;
  *   `metadata` and `ruleSet` are JSON texts, empty for none
  */
-import { parseJson, printJson } from "../../api/json.js";
+import { parseJson, printJson } from "../../../api/json.js";
 
 const PREFIX = "magicbyte.draft:";
 

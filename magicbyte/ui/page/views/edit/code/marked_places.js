@@ -1,21 +1,21 @@
 /**
  * Marks in the editor for places of the text that was sent.
  *
- * @import { Mark } from "./code_marks.js"
- * @import { Place } from "./findings.js"
+ * @import { Mark } from "./place_marks.js"
+ * @import { Place } from "../places/findings.js"
  * @typedef {Parameters<typeof titleOf>[1]} About
  */
-import { fieldNames, fieldsWithDefault } from "./avro_names.js";
-import { offsetAt } from "./edits.js";
+import { fieldNames, fieldsWithDefault } from "../places/avro_names.js";
+import { offsetAt } from "../places/edits.js";
 import { extentOf } from "./extents.js";
-import { titleOf } from "./words.js";
+import { titleOf } from "../places/words.js";
 
 /** The key of the mark for a text that is no schema. */
 export const INVALID = "invalid";
 
 /**
  * What the titles of places need to know of the text and of the version before.
- * @param {import("./code_editor.js").SchemaType} type
+ * @param {import("./open_editor.js").SchemaType} type
  * @param {string} sent
  * @param {string} start
  * @param {number} latest
@@ -35,7 +35,7 @@ export function aboutText(type, sent, start, latest) {
  */
 export function marksOf(places, sent, about) {
   return places.filter(({ at }) => at !== null).map((place) => {
-    const from = offsetAt(sent, /** @type {import("./edits.js").Position} */ (place.at));
+    const from = offsetAt(sent, /** @type {import("../places/edits.js").Position} */ (place.at));
     const { name, text } = titleOf(place, about);
     return {
       key: place.key,
@@ -48,7 +48,7 @@ export function marksOf(places, sent, about) {
 }
 
 /**
- * @param {import("./checking.js").Invalid} invalid
+ * @param {import("../checking.js").Invalid} invalid
  * @returns {Mark}
  */
 export function invalidMark({ sent, message, position }) {

@@ -1,7 +1,7 @@
 /**
  * The names that a text uses and does not define: each needs a reference.
  *
- * @import { SchemaType } from "./code_editor.js"
+ * @import { SchemaType } from "../code/open_editor.js"
  */
 
 const PRIMITIVES = new Set(["null", "boolean", "int", "long", "float", "double", "bytes", "string"]);

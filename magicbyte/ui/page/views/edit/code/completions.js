@@ -1,7 +1,7 @@
 /** Words that the editor completes: keywords of the type, and words of the text. */
-import { completeAnyWord, completeFromList, EditorState } from "../../vendor/editor.js";
+import { completeAnyWord, completeFromList, EditorState } from "../../../vendor/editor.js";
 
-/** @import { SchemaType } from "./code_editor.js" */
+/** @import { SchemaType } from "./open_editor.js" */
 
 const WORDS = {
   AVRO: "aliases array boolean bytes date decimal default doc double duration enum fields fixed float int items " +

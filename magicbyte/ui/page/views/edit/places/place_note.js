@@ -1,7 +1,7 @@
 /** The note under a place: whose reads break, how, on which datum, and the remedies as buttons. */
-import { Shown } from "../../parts/hostile.js";
-import { Icon } from "../../parts/icon.js";
-import { html } from "../../vendor/ui.js";
+import { Shown } from "../../../parts/hostile.js";
+import { Icon } from "../../../parts/icon.js";
+import { html } from "../../../vendor/ui.js";
 import { renamedFrom } from "./findings.js";
 import { whoOf } from "./words.js";
 

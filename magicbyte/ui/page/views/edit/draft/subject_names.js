@@ -1,7 +1,7 @@
 /**
  * Names of subjects by the strategies of the serializers.
  *
- * @import { SchemaType } from "./code_editor.js"
+ * @import { SchemaType } from "../code/open_editor.js"
  */
 
 export const STRATEGIES = [

@@ -3,10 +3,10 @@
  *
  * @import { Draft } from "./drafts.js"
  */
-import { version as readVersion } from "../../api/registry.js";
-import { asStored } from "../../text/pretty.js";
+import { version as readVersion } from "../../../api/registry.js";
+import { asStored } from "../../../text/pretty.js";
 import { draftOf } from "./drafts.js";
-import { useEffect, useRef, useState } from "../../vendor/ui.js";
+import { useEffect, useRef, useState } from "../../../vendor/ui.js";
 
 /** The newest versions with which a text is compared. */
 const MOST = 20;
@@ -15,7 +15,7 @@ const MOST = 20;
  * Returns true when both texts have the same tokens; comments count for nothing.
  * @param {string} one
  * @param {string} other
- * @param {import("./code_editor.js").SchemaType} type
+ * @param {import("../code/open_editor.js").SchemaType} type
  */
 export function sameTokens(one, other, type) {
   return one === other || tokensOf(one, type) === tokensOf(other, type);
@@ -23,7 +23,7 @@ export function sameTokens(one, other, type) {
 
 /**
  * @param {string} text
- * @param {import("./code_editor.js").SchemaType} type
+ * @param {import("../code/open_editor.js").SchemaType} type
  */
 function tokensOf(text, type) {
   const { tokens } = asStored(text, type);
@@ -38,7 +38,7 @@ function tokensOf(text, type) {
  * Finds the version that a draft is equal to; null while there is none.
  * @param {string} subject
  * @param {Draft} draft
- * @param {import("./checking.js").Checked | null} checked
+ * @param {import("../checking.js").Checked | null} checked
  * @returns {number | null}
  */
 export function useEqualVersion(subject, draft, checked) {

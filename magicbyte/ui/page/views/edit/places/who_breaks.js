@@ -1,11 +1,11 @@
 /** The card 'Who breaks': a row a version, a cell a direction; the cells that the level asks for are outlined. */
-import { html, useState } from "../../vendor/ui.js";
+import { html, useState } from "../../../vendor/ui.js";
 import { LEVELS, meaning } from "./levels.js";
 import { ROWS, rowsOf } from "./matrix.js";
 
 /**
  * @param {{
- *   check: import("./checking.js").Check, versions: number[], next: number,
+ *   check: import("../checking.js").Check, versions: number[], next: number,
  *   level: string, onLevel: (level: string) => void,
  * }} props
  */

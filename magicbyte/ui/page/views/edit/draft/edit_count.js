@@ -1,6 +1,6 @@
 /** How many edits a draft has since the version it began with: runs of changed lines of both texts, pretty. */
-import { asStored, pretty } from "../../text/pretty.js";
-import { diffArrays } from "../../vendor/diff.js";
+import { asStored, pretty } from "../../../text/pretty.js";
+import { diffArrays } from "../../../vendor/diff.js";
 
 /** Longer texts are not counted while one types. */
 const MOST_LINES = 5000;
@@ -8,7 +8,7 @@ const MOST_LINES = 5000;
 /**
  * @param {string} start
  * @param {string} text
- * @param {import("./code_editor.js").SchemaType} type
+ * @param {import("../code/open_editor.js").SchemaType} type
  * @returns {number | null}
  */
 export function editCount(start, text, type) {

@@ -1,6 +1,6 @@
 /** The list of places: one row for the findings of one rule at one position. */
-import { Shown } from "../../parts/hostile.js";
-import { html } from "../../vendor/ui.js";
+import { Shown } from "../../../parts/hostile.js";
+import { html } from "../../../vendor/ui.js";
 import { sidesOf, titleOf } from "./words.js";
 
 /**
@@ -10,7 +10,7 @@ import { sidesOf, titleOf } from "./words.js";
 
 /**
  * @param {{
- *   places: Place[], invalid: import("./checking.js").Invalid | null, versions: number[], about: About,
+ *   places: Place[], invalid: import("../checking.js").Invalid | null, versions: number[], about: About,
  *   open: string | null, onOpen: (key: string) => void,
  * }} props
  */
@@ -55,7 +55,7 @@ export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
   `;
 }
 
-/** @param {{invalid: import("./checking.js").Invalid, open: boolean, onOpen: (key: string) => void}} props */
+/** @param {{invalid: import("../checking.js").Invalid, open: boolean, onOpen: (key: string) => void}} props */
 function InvalidRow({ invalid: { message, position }, open, onOpen }) {
   return html`
     <button type="button" class="find1" aria-current=${open ? "true" : undefined} onClick=${() => onOpen("invalid")}>
