@@ -67,8 +67,9 @@ function VersionPick({ picked, label, page, address }) {
   };
   return html`
     <span class="pick-side">
-      <button type="button" class="pick" id=${id} popovertarget=${id +
-        "-list"} aria-label=${`${label}: version ${picked.version}`}>
+      <button type="button" class="pick" id=${id}
+        popovertarget=${id +
+          "-list"}><span class="hidden-text">${label}: </span>
           ${picked.subject !== page && html`<span class="mono cut">${picked.subject}</span>`}
           <b>Version ${picked.version}</b><span class="faint cut"><${PickedDetail} picked=${picked} /></span>
           <${Icon} name="down" size=${12} />

@@ -23,6 +23,5 @@ export function useSubjectKeys(subject, version, versions) {
     e: ["propose a version", () => go(path`/subjects/${subject}/edit`, { from: at })],
     s: ["schema", () => go(path`/subjects/${subject}/versions/${at ?? "latest"}`)],
     f: ["fields", () => go(path`/subjects/${subject}/versions/${at ?? "latest"}`, { view: "fields" })],
-    u: ["all versions", () => go(path`/subjects/${subject}`)],
   }, { scope: "A subject" });
 }

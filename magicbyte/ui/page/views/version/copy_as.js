@@ -2,6 +2,7 @@
 
 import { curl } from "../../api/curl.js";
 import { address } from "../../api/client.js";
+import { useKeys } from "../../keyboard.js";
 import { copy } from "../../parts/copying.js";
 import { Menu } from "../../parts/menus.js";
 import { path } from "../../routes.js";
@@ -20,8 +21,10 @@ export function CopyAs({ subject, data }) {
     id,
     type,
   });
+  const copyCurl = () => copy(curl(request), "curl command copied");
+  useKeys({ c: ["copy as curl", copyCurl] });
   const items = [
-    { label: "curl", onClick: () => copy(curl(request), "curl command copied") },
+    { label: "curl", onClick: copyCurl },
     ...SNIPPETS.map(([name, write]) => ({ label: name, onClick: () => copy(write(facts()), `${name} copied`) })),
   ];
   return html`<${Menu} label="Copy as" items=${items} />`;

@@ -1,9 +1,8 @@
 /** The text of a version, pretty or as stored, and the facts beside it. */
 
-import { useKeys } from "../../keyboard.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
-import { copy, CopyButton } from "../../parts/copying.js";
+import { CopyButton } from "../../parts/copying.js";
 import { Icon } from "../../parts/icon.js";
 import { goTo, href, path, route, setQuery } from "../../routes.js";
 import { Lines } from "../../text/positions.js";
@@ -35,7 +34,6 @@ export function VersionSchema({ data, subject, query }) {
     const { path: page, query: shown } = route.peek();
     goTo(href(page, shown, { hash: hashOf(range) }), { replace: true, quiet: true });
   };
-  useKeys({ y: ["copy the address", () => copy(location.href, "Address copied")] });
   const name = `${subject.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")}-v${data.version}.${SUFFIXES[type] ?? "txt"}`;
   return html`
     <div class="version-columns">
