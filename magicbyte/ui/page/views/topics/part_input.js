@@ -199,18 +199,15 @@ const writtenOf = ({ answer, problem, waiting }) =>
     : { bytes: answer?.data ?? null, problem: problem || (answer?.data ? "" : "is not checked") };
 
 /** @param {{checked: Checked, text: string, failed: any}} props */
-function Verdict({ checked: { answer, problem, at, waiting }, text, failed }) {
+function Verdict({ checked: { answer, problem, at: offset, waiting }, text, failed }) {
   if (failed && !text) {
     return html`<span class="bad-text anywhere">✕ <${Shown} text=${failed.message ?? failed.error} /></span>`;
   }
   if (waiting && !answer && !problem) return html`<span class="faint">Checking.</span>`;
   if (problem) {
-    const place = at === null ? null : new Lines(text).placeOf(at);
-    return html`<span class="bad-text anywhere">✕ ${
-      place && html`
-        <span class="mono num">${place.line}:${place.column}</span>
-      `
-    }<${Shown} text=${problem} /></span>`;
+    const place = offset === null ? null : new Lines(text).placeOf(offset);
+    const at = place ? `${place.line}:${place.column} ` : "";
+    return html`<span class="bad-text anywhere">✕ <span class="mono num">${at}</span><${Shown} text=${problem} /></span>`;
   }
   const size = bytesOf(answer?.data ?? null).length;
   return html`
