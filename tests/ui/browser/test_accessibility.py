@@ -111,6 +111,7 @@ def test_a_journey_by_keyboard(page: Page) -> None:
     page.keyboard.type("flights-v")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/subjects/flights-value/versions/3$"))
+    expect(page.locator(".code")).to_be_visible()
     page.keyboard.press("d")
     expect(page).to_have_url(re.compile(r"/subjects/flights-value/compare"))
     expect(page.get_by_role("heading", level=1)).to_be_focused()
