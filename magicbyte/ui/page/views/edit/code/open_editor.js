@@ -24,6 +24,7 @@ import {
   search,
   searchKeymap,
   StreamLanguage,
+  unifiedMergeView,
 } from "../../../vendor/editor.js";
 import { marks, openMark, showMarks } from "./place_marks.js";
 import { theme } from "./theme.js";
@@ -50,6 +51,9 @@ import { completions } from "./completions.js";
  *   onChange: (text: string) => void, onOpen: (key: string) => void, onRegister: () => void,
  * }} Options  `beside`: a text that is shown to the left, with the differences marked
  */
+
+/** Where two columns have no room, the differences are shown in one. */
+const NARROW = "(max-width: 800px)";
 
 /** @param {SchemaType} type */
 function languageOf(type) {
@@ -79,7 +83,12 @@ export function openEditor(options) {
       if (update.docChanged) options.onChange(update.state.doc.toString());
     }),
   ];
-  const { view, close } = options.beside ? besides(options, options.beside, extensions) : alone(options, extensions);
+  const { beside } = options;
+  const { view, close } = beside === null
+    ? alone(options, extensions)
+    : matchMedia(NARROW).matches
+    ? alone(options, [...extensions, unified(beside.text)])
+    : besides(options, beside, extensions);
   return {
     text: () => view.state.doc.toString(),
     replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
@@ -153,6 +162,11 @@ function alone({ root, text }, extensions) {
   return { view, close: () => view.destroy() };
 }
 
+/** @param {string} original */
+function unified(original) {
+  return unifiedMergeView({ original, mergeControls: false, gutter: false });
+}
+
 /**
  * @param {Options} options
  * @param {{text: string, label: string}} start
@@ -173,8 +187,9 @@ function besides({ root, text, type }, start, extensions) {
     parent: root,
     root,
     gutter: false,
-    collapseUnchanged: { margin: 3, minSize: 7 },
   });
   merge.dom.style.height = "100%";
+  const [first] = merge.chunks;
+  if (first) merge.b.dispatch({ effects: EditorView.scrollIntoView(first.fromB, { y: "start", yMargin: 60 }) });
   return { view: merge.b, close: () => merge.destroy() };
 }

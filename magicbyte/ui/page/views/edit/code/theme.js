@@ -130,14 +130,9 @@ const look = EditorView.theme({
   "&.cm-merge-b .cm-changedLine, & .cm-insertedLine": { backgroundColor: "var(--ok-soft)" },
   "&.cm-merge-a .cm-changedText": { background: "var(--bad-mark)" },
   "&.cm-merge-b .cm-changedText": { background: "var(--ok-mark)" },
+  "& .cm-deletedChunk": { paddingLeft: "0" },
+  "& .cm-deletedChunk .cm-deletedText, & .cm-deletedText": { background: "var(--bad-mark)" },
   "& .cm-changeGutter": { display: "none" },
-  ".cm-collapsedLines": {
-    background: "var(--sunken)",
-    backgroundImage: "none",
-    color: "var(--ink2)",
-    font: "450 12px/28px var(--sans)",
-    padding: "0 12px",
-  },
 });
 
 const colours = HighlightStyle.define([

@@ -2,7 +2,8 @@
 import { asStored, pretty } from "../../../text/pretty.js";
 import { diffArrays } from "../../../vendor/diff.js";
 
-/** Longer texts are not counted while one types. */
+/** Longer texts, in characters and lines of both, are not counted while one types. */
+const MOST = 200_000;
 const MOST_LINES = 5000;
 
 /**
@@ -13,6 +14,7 @@ const MOST_LINES = 5000;
  */
 export function editCount(start, text, type) {
   if (start === text) return 0;
+  if (start.length + text.length > MOST) return null;
   const [before, after] = [start, text].map((side) => pretty(asStored(side, type)).text.split("\n").map(bare));
   if (before.length + after.length > MOST_LINES) return null;
   const changes = diffArrays(before, after, { timeout: 50 });
