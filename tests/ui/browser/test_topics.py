@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 from magicbyte.platform.broker import LocalBroker, free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
+from tests.ui.browser.test_accessibility import findings
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.watch import Watch
 
@@ -270,6 +271,53 @@ def test_nothing_is_cut_off_on_a_phone(open_page: OpenPage, kafka_page: Kafka, p
     page.goto(path)
     expect(page.locator(".topic-table, .partition-table, .record.open, .part-input").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 320])
+def test_axe_finds_nothing(open_page: OpenPage, kafka_page: Kafka, theme: str, width: int) -> None:
+    page = open_page(kafka_page.registry.url, theme=theme, width=width)
+    message = kafka_page.encode("t2-value", 2, {"f1": "a", "f2": "b"})[0]
+    ready = {
+        "topics": ".topic-table",
+        "topics/t2": ".met",
+        "topics/broken/messages?open=0": ".record.open .dump",
+        "topics/t2/messages?partition=0&open=3": ".record.open .code",
+        "topics/t2/messages?follow=true": "[data-following]",
+        "topics/payments/produce": "#checked-value .ok-text",
+        "topics/t2/groups": ".page.groups table, .page.groups .state",
+        f"decode#hex={message.hex()}": "[data-decoded]",
+        "decode#hex=05ff": ".note",
+    }
+    problems = []
+    for path, selector in ready.items():
+        page.goto("subjects")
+        page.goto(path)
+        expect(page.locator(selector).first).to_be_visible()
+        problems += [f"{path}: {finding}" for finding in findings(page)]
+    assert problems == []
+
+
+def test_a_proxy_without_version_3(open_page: OpenPage, kafka_page: Kafka, watch: Watch) -> None:
+    watch.expect(404, "/ui/rest/v3/clusters")
+    port = free_port()
+    bootstrap = kafka_page.broker.bootstrap_servers
+    with (
+        running_registry(properties={"magicbyte.ui.rest.url": f"http://127.0.0.1:{port}"}) as registry,
+        running_rest_proxy(bootstrap, registry.url, port=port, properties={"api.v3.enable": "false"}),
+    ):
+        page = open_page(registry.url)
+        page.goto("topics")
+        page.get_by_role("link", name="t2", exact=True).click()
+        expect(page.locator(".topic-size")).to_have_text("4 records in 2 partitions")
+        page.goto("topics/t2/messages?partition=0")
+        expect(page.locator(".record")).to_have_count(4)
+        expect(page.locator(".record").first).to_contain_text('"UA"')
+        expect(page.get_by_role("link", name="Groups")).to_have_count(0)
+        page.goto("topics/test/produce")
+        page.get_by_role("textbox", name="Value").fill("by version 2")
+        page.get_by_role("button", name="Produce", exact=True).click()
+        expect(page.get_by_text("Produced", exact=True)).to_be_visible()
 
 
 def test_without_a_rest_proxy(open_page: OpenPage) -> None:

@@ -22,7 +22,7 @@ export default function GroupsPage({ params: { topic } }) {
   const bounds = useBroker((signal) => rest.partitions(topic, { signal }), [topic]);
   const groups = useBroker((signal) => groupsOf(topic, most, signal), [topic, most]);
   return html`
-    <${TopicHead} topic=${topic} tab="groups" partitions=${bounds.data} hasGroups=${groups.data !== null} />
+    <${TopicHead} topic=${topic} tab="groups" partitions=${bounds.data} />
     <${BrokerStrip} request=${groups} />
     <div class="page groups">
           ${config.value.restAvailable

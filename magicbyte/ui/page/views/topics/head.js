@@ -1,10 +1,15 @@
 /** The head of a topic's pages: name, how much it holds, tabs. */
+import { clusterId } from "../../api/rest.js";
 import { Shown } from "../../parts/hostile.js";
 import { Crumb } from "../../parts/subject_head.js";
 import { href, path } from "../../routes.js";
-import { html } from "../../vendor/ui.js";
+import { config } from "../../state.js";
+import { html, signal, useEffect } from "../../vendor/ui.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
+
+/** Whether the proxy tells of groups: not known to be false until it is asked. */
+const tellsOfGroups = signal(true);
 
 /** @param {number} number @param {string} one @param {string} [many] */
 export const count = (number, one, many = one + "s") => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
@@ -13,10 +18,14 @@ export const count = (number, one, many = one + "s") => `${number.toLocaleString
 export const recordsIn = (partitions) => partitions.reduce((sum, { first, end }) => sum + Math.max(0, end - first), 0);
 
 /**
- * @param {{topic: string, tab: "topic" | "messages" | "produce" | "groups", partitions?: Partition[], actions?: any,
- *   hasGroups?: boolean}} props
+ * @param {{topic: string, tab: "topic" | "messages" | "produce" | "groups", partitions?: Partition[], actions?: any}} props
  */
-export function TopicHead({ topic, tab, partitions, actions, hasGroups = true }) {
+export function TopicHead({ topic, tab, partitions, actions }) {
+  const hasGroups = tellsOfGroups.value;
+  useEffect(() => {
+    if (!config.peek().restAvailable) return;
+    clusterId().then((id) => tellsOfGroups.value = id !== null, () => {});
+  }, []);
   const at = path`/topics/${topic}`;
   const tabs = [
     ["topic", "Topic", href(at)],
