@@ -123,3 +123,29 @@ def test_more_work_than_a_request_may_take_is_cut(api: Any) -> None:
     assert len(told["versions"]) < 14
     refused = api("POST", f"{ALL}?every=true&level=BACKWARD_TRANSITIVE", {"schema": record(*changed)})
     assert refused.json()["is_compatible"] is False
+
+
+def proto(field: str) -> str:
+    return f'syntax = "proto3";\nmessage M {{\n  {field} = 1;\n}}\n'
+
+
+OTHER_TYPES = [
+    ("JSON", '{"type":"object","properties":{"a":{"type":"string"}}}', "{}", (True, False), ["FORWARD"]),
+    ("JSON", "{}", '{"type":"object"}', (False, True), ["BACKWARD"]),
+    ("PROTOBUF", proto("int32 a"), proto("string a"), (False, False), ["BACKWARD", "FORWARD"]),
+    ("PROTOBUF", proto("int32 a"), proto("int64 a"), (True, True), []),
+]
+
+
+@pytest.mark.parametrize(("kind", "old", "new", "holds", "directions"), OTHER_TYPES, ids=range(len(OTHER_TYPES)))
+def test_other_types_are_compared_in_both_directions(
+    api: Any, kind: str, old: str, new: str, holds: tuple[bool, bool], directions: list[str]
+) -> None:
+    api.register("s", old, schemaType=kind)
+    told = api("POST", f"{ALL}?every=true&explain=true&level=NONE", {"schema": new, "schemaType": kind}).json()
+    backward, forward = holds
+    assert told["is_compatible"] is True
+    assert told["versions"] == [{"version": 1, "backward": backward, "forward": forward}]
+    errors = [item for item in told["explanations"] if item["severity"] == "error"]
+    assert sorted({item["direction"] for item in errors}) == directions
+    assert all(item["example"] for item in errors)

@@ -60,17 +60,9 @@ INVALID = (
     "putSubjectMode",
 )
 NOT_THERE = (
-    *("getVersionOutline", "compareVersions", "compareText"),
+    *("getVersionOutline", "compareVersions", "compareText", "getGraph"),
     *("lookUpSchema", "deleteSubject", "listVersions", "getVersion", "deleteVersion", "tagVersion", "getVersionText"),
-    *(
-        "listReferrers",
-        "getGraph",
-        "getLatestWithMetadata",
-        "undeleteSubject",
-        "undeleteVersion",
-        "getById",
-        "getTextById",
-    ),
+    *("listReferrers", "getLatestWithMetadata", "undeleteSubject", "undeleteVersion", "getById", "getTextById"),
     *("listSubjectsById", "listVersionsById", "getByGuid", "checkAgainstVersion", "getSubjectConfig"),
     *("deleteSubjectConfig", "deleteGlobalMode", "getSubjectMode", "deleteSubjectMode"),
 )
