@@ -5,6 +5,7 @@ import { SubjectHead } from "../../parts/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";
 import { useSubject } from "../../parts/use_subject.js";
 import { html } from "../../vendor/ui.js";
+import { useSubjectKeys } from "../subject/subject_keys.js";
 import { DeleteCard } from "./delete_card.js";
 import { SettingCards } from "./setting_cards.js";
 
@@ -12,6 +13,7 @@ import { SettingCards } from "./setting_cards.js";
 export default function SettingsPage({ params: { subject } }) {
   const facts = useSubject(subject);
   const request = useRequest((signal) => load(subject, signal), [subject, facts?.versions, facts?.version]);
+  useSubjectKeys(subject, undefined, request.data?.live ?? []);
   return html`
     <${SubjectHead} subject=${subject} tab="settings" />
     <div class="page narrow settings">

@@ -3,7 +3,7 @@ import { search } from "../../../api/registry.js";
 import { Button } from "../../../parts/buttons.js";
 import { Dialog } from "../../../parts/dialogs.js";
 import { overview } from "../../../state.js";
-import { html, useId, useState } from "../../../vendor/ui.js";
+import { html, useEffect, useId, useState } from "../../../vendor/ui.js";
 import { problemOf } from "./drafts.js";
 import { usedNames } from "./used_names.js";
 
@@ -71,6 +71,9 @@ function ReferenceRow({ row, list, unused, onChange, onRemove }) {
     const answer = await search({ q: word, in: "name,text", latestOnly: true, limit: 8 }).catch(() => ({ hits: [] }));
     setProposed(answer.hits ?? []);
   };
+  useEffect(() => {
+    if (row.name !== "" && row.subject === "") find();
+  }, []);
   const value = (/** @type {any} */ event) => event.currentTarget.value;
   return html`
     <div class="reference">
