@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from magicbyte.platform.server_process import ServerProcess
-from tests.ui.browser.editing import content, expect_cell, flight_4, laid_out, matrix, places, put, select_lines
 from tests.ui.conftest import OpenPage
+from tests.ui.kit.editing import content, expect_cell, flight_4, laid_out, matrix, places, put, select_lines
 from tests.ui.kit.filling import CUSTOMER, ORDER, flight, register
 from tests.ui.kit.watch import Watch
 
