@@ -1,9 +1,8 @@
 /** The subjects of topics by TopicNameStrategy: `{topic}-key` and `{topic}-value`, in the current context. */
-import * as registry from "../../api/registry.js";
-import { listingOfNames, listingRow, splitSubject } from "../../listing.js";
-import { useRequest } from "../../parts/use_request.js";
+import { listingRow, splitSubject } from "../../listing.js";
+import { needListing } from "../../listing_state.js";
 import { context, overview } from "../../state.js";
-import { useMemo } from "../../vendor/ui.js";
+import { useEffect, useMemo } from "../../vendor/ui.js";
 
 /** @typedef {import("../../types.d.ts").Facts} Facts */
 
@@ -11,27 +10,25 @@ import { useMemo } from "../../vendor/ui.js";
 export const PARTS = ["key", "value"];
 
 /**
- * The live subjects of the current context by name; undefined while they are not read.
+ * The live subjects of the current context by name, from the listing; undefined while it is not read.
  * @returns {Map<string, Facts> | undefined}
  */
 export function useSubjects() {
   const listing = overview.value;
-  const asked = useRequest(listing ? null : (signal) => registry.subjects({ signal }), [
-    Boolean(listing),
-    context.value,
-  ]);
+  useEffect(() => {
+    needListing();
+  }, []);
   return useMemo(() => {
-    const columns = listing ?? (asked.data && listingOfNames(asked.data));
-    if (!columns) return undefined;
+    if (!listing) return undefined;
     /** @type {Map<string, Facts>} */
     const subjects = new Map();
-    columns.subject.forEach((/** @type {string} */ qualified, /** @type {number} */ at) => {
+    listing.subject.forEach((qualified, at) => {
       const { context: of, name } = splitSubject(qualified);
-      const row = of === context.value && !columns.deleted[at] ? listingRow(columns, at) : null;
+      const row = of === context.value && !listing.deleted[at] ? listingRow(listing, at) : null;
       if (row) subjects.set(name, row);
     });
     return subjects;
-  }, [listing, asked.data, context.value]);
+  }, [listing, context.value]);
 }
 
 /**
