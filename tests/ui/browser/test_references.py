@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 if TYPE_CHECKING:
     from magicbyte.platform.server_process import ServerProcess
     from tests.ui.conftest import OpenPage
+    from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
 
@@ -57,12 +58,12 @@ def test_an_id_is_used_by_context(page: Page, registry: ServerProcess) -> None:
     expect(page.get_by_role("link", name="flights-value v1")).to_be_visible()
 
 
-def test_an_id_that_is_not_there(page: Page, watch: object) -> None:
-    watch.expect(404)  # type: ignore[attr-defined]
+def test_an_id_that_is_not_there(page: Page, watch: Watch) -> None:
+    watch.expect(404)
     page.goto("schemas/ids/4711")
     expect(page.get_by_role("alert")).to_contain_text("Not there")
     page.get_by_role("link", name="All subjects").click()
-    expect(page.get_by_role("link", name="flights-value")).to_be_visible()
+    expect(page.get_by_role("link", name="flights-value", exact=True)).to_be_visible()
 
 
 def test_a_phone_stacks_the_columns(open_page: OpenPage) -> None:
