@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ENTRIES = Path(__file__).resolve().parent
 PAGE = ENTRIES.parents[2] / "magicbyte" / "ui" / "page"
@@ -63,10 +64,10 @@ def _bundle(scratch: Path, bundle: str) -> None:
     subprocess.run(command, cwd=scratch, check=True)
 
 
-def _licenses(scratch: Path, manifest: dict[str, dict[str, list[str]]]) -> str:
+def _licenses(scratch: Path, manifest: dict[str, dict[str, Any]]) -> str:
     """Return the licence text of each package that a bundle or a font contains."""
     contained = {name for bundle in manifest["bundles"].values() for name in bundle}
-    contained |= {"/".join(path.split("/")[:2]) for path in manifest["fonts"].values() if isinstance(path, str)}
+    contained |= {"/".join(path.split("/")[:2]) for path in manifest["fonts"].values()}
     parts = []
     for package in sorted(contained):
         folder = scratch / "node_modules" / package

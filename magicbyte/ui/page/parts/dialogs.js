@@ -1,5 +1,5 @@
 /** Dialogs: the native element, with the focus where it was when they close. */
-import { html, signal, useEffect, useId, useRef, useState } from "../vendor/ui.js";
+import { html, signal, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 
 /**
@@ -9,7 +9,8 @@ import { Button } from "./buttons.js";
 export function Dialog({ title, onClose, wide = false, children, class: more = "" }) {
   const box = useRef(/** @type {any} */ (null));
   const id = useId();
-  useEffect(() => {
+  // Before the next key: what is typed after the key that opens a dialog belongs into it.
+  useLayoutEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
     box.current.showModal();
     return () => {
