@@ -26,6 +26,9 @@ _UNCOMPRESSED = frozenset((".woff2",))
 _INDEX = "index.html"
 #: A relative link in index.html.
 _LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z]+:|[#/])(?:\./)?')
+#: The style sheets of index.html, which a browser waits for before it shows anything; they are sent as one file.
+_SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+)">\s*')
+_ALL_SHEETS = "styles/all.css"
 _END_OF_HEAD = "</head>"
 _TABLE = "route_table.js"
 #: The depth of the deepest URLs whose links are right; none of the page's is as deep.
@@ -81,7 +84,9 @@ class Files:
         links = self._preloads.links(path)
         page = self._pages.get((root, links))
         if page is None:
-            text = self._files[_INDEX].body.decode().replace(_END_OF_HEAD, "".join(links) + _END_OF_HEAD)
+            text = _SHEETS.sub("", self._files[_INDEX].body.decode())
+            added = f'<link rel="stylesheet" href="{_ALL_SHEETS}">' + "".join(links)
+            text = text.replace(_END_OF_HEAD, added + _END_OF_HEAD)
             page = self._pages[root, links] = _file(".html", _LINK.sub(rf'\1="{root}', text).encode())
         return page
 
@@ -95,6 +100,8 @@ class Files:
             name = path.relative_to(self._folder).as_posix()
             unchanged = self._files.get(name) if self._stamps.get(path) == stamp else None
             files[name] = unchanged or _file(path.suffix, path.read_bytes())
+        sheets = _SHEETS.findall(files[_INDEX].body.decode())
+        files[_ALL_SHEETS] = _file(".css", b"".join(files[sheet].body for sheet in sheets))
         self._files, self._stamps, self._pages = files, stamps, {}
         modules = {name: file.body.decode() for name, file in files.items() if name.endswith(".js")}
         self._preloads = Preloads(modules, modules.get(_TABLE, ""))

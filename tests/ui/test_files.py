@@ -252,6 +252,14 @@ def test_a_page_names_all_that_it_loads_at_first() -> None:
     assert "views/compare.js" not in listing
 
 
+def test_the_first_style_sheets_are_one_file(http: httpx.Client) -> None:
+    page = http.get("/ui/").text
+    assert re.findall(r'rel="stylesheet" href="([^"]+)"', page) == ["styles/all.css"]
+    names = re.findall(r'rel="stylesheet" href="([^"]+)"', (FOLDER / "index.html").read_text())
+    assert len(names) > 1
+    assert http.get("/ui/styles/all.css").text == "".join((FOLDER / name).read_text() for name in names)
+
+
 def test_preloads_follow_static_imports_alone() -> None:
     modules = {
         "app.js": 'import { a } from "./api/a.js";\nexport * from "./b.js";\nconst x = () => import("./later.js");\n',
