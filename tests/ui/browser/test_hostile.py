@@ -42,6 +42,7 @@ def assert_harmless(page: Page) -> None:
     assert page.locator("script:not([src])").count() == 0
     assert page.locator("a[href^='javascript' i]").count() == 0
     assert page.locator("[onerror], [onclick], [onload]").count() == 0
+    assert "\u202e" not in page.locator("body").inner_text()
 
 
 @pytest.mark.parametrize("subject", HOSTILE)

@@ -1,6 +1,7 @@
 /** Toasts: short news at the foot of the page; they stay while they have the focus or the pointer. */
 import { html, signal, useEffect, useRef } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
+import { Shown } from "./hostile.js";
 import { Icon } from "./icon.js";
 
 /** @typedef {{label: string, onClick: () => void}} Action */
@@ -61,7 +62,7 @@ function Toast({ item }) {
     item.action?.onClick();
   };
   return html`<div class="toast" onMouseEnter=${stop} onMouseLeave=${start} onFocusIn=${stop} onFocusOut=${start}>
-    <span class="grow">${item.text}</span>
+    <span class="grow"><${Shown} text=${item.text} /></span>
     ${item.action && html`<${Button} kind="small" onClick=${act}>${item.action.label}</${Button}>`}
     <${Button} kind="quiet small icon" label="Close" onClick=${() =>
     close(item.id)}><${Icon} name="cross" size=${11} /></${Button}>

@@ -3,6 +3,7 @@ import { listingRow } from "../listing.js";
 import { listingError, needListing, readListing } from "../listing_state.js";
 import { useKeys } from "../keyboard.js";
 import { Chip, LinkButton } from "../parts/buttons.js";
+import { Shown } from "../parts/hostile.js";
 import { Icon } from "../parts/icon.js";
 import { Failure, Loading } from "../parts/states.js";
 import { goTo, href, setQuery } from "../routes.js";

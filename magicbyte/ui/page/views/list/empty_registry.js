@@ -29,7 +29,7 @@ export function EmptyRegistry() {
           </div></li>
           <li class="card"><div class="body stack">
             <h2>See it with data</h2>
-            <p class="dim s">Flights of 2013, in three versions of a schema, on a broker of its own.</p>
+            <p class="dim s">A year of flights, through a broker, a registry and a REST proxy of its own.</p>
             <${Snippet} text="magicbyte demo" />
           </div></li>
           <li class="card"><div class="body stack">
