@@ -206,15 +206,25 @@ function useDraft(key, began) {
   const kept = useMemo(() => readDraft(key), [key]);
   const restored = kept !== null && kept.text !== began.text;
   const [draft, setDraft] = useState(restored ? /** @type {Draft} */ (kept) : began);
-  const skip = useRef(true);
+  const written = useRef(draft);
+  const latest = useRef(draft);
+  latest.current = draft;
+  const keep = () => {
+    if (latest.current === written.current) return;
+    written.current = latest.current;
+    keepDraft(key, latest.current);
+  };
   useEffect(() => {
-    if (skip.current) {
-      skip.current = false;
-      return;
-    }
-    const timer = setTimeout(() => keepDraft(key, draft), 200);
+    const timer = setTimeout(keep, 200);
     return () => clearTimeout(timer);
   }, [key, draft]);
+  useEffect(() => {
+    addEventListener("pagehide", keep);
+    return () => {
+      removeEventListener("pagehide", keep);
+      keep();
+    };
+  }, [key]);
   return [draft, (part) => setDraft((before) => ({ ...before, ...part })), restored];
 }
 
