@@ -198,8 +198,8 @@ function Brief({ listing }) {
             const facts = listingRow(listing, at);
             return facts && html`
               <a class="fld" key=${facts.subject}
-                href=${addressOf(facts)}><span class="mono anywhere">${names
-                  .name[at]}</span><span class="dim num">v${facts.version}</span></a>
+                href=${addressOf(facts)}><span class="mono anywhere"><${Shown} text=${names
+                  .name[at]} /></span><span class="dim num">v${facts.version}</span></a>
             `;
           })}
         </section>
