@@ -190,7 +190,7 @@ class Table:
         return [row for pattern, _ in self._matching(path) for row, _ in pattern.rows.values()]
 
 
-def _literals_first(item: tuple[str, _Pattern]) -> list[bool]:
+def _literals_first(item: tuple[str, object]) -> list[bool]:
     return [segment.startswith("{") for segment in item[0].split("/")]
 
 
