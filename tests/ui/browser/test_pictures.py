@@ -82,7 +82,7 @@ def still_page(open_page: OpenPage) -> Any:
 
     def open_still(theme: str) -> Page:
         page = open_page(theme=theme)
-        page.route("**/styles/theme.css", wait_for_fonts)
+        page.route("**/styles/all.css", wait_for_fonts)
         return page
 
     return open_still
