@@ -7,6 +7,9 @@ INSTALLED := .venv/installed
 JARS := .venv/jars-fetched
 PACKAGES := compat magicbyte registry rest_proxy serdes spark_avro
 CHECKED := $(PACKAGES) tests bench $(wildcard examples)
+# The page's JavaScript; Deno is a development dependency, and needs no network here.
+DENO := DENO_NO_UPDATE_CHECK=1 $(BIN)/deno
+OF_PAGE := --config tests/ui/deno.json magicbyte/ui/page tests/ui/deno
 
 # What `make test AREA=...` runs; all of tests/ without it.
 TESTS_compat := tests/compat
@@ -18,6 +21,7 @@ TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
 TESTS_security := tests/security
+TESTS_ui := tests/ui
 TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
@@ -25,7 +29,7 @@ TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 IN_TWO := -n 2 --dist loadgroup
 BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
 
-.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock clean
+.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -74,6 +78,9 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
+	$(DENO) fmt --check --quiet $(OF_PAGE)
+	$(DENO) lint --quiet $(OF_PAGE)
+	$(DENO) check --quiet --no-remote $(OF_PAGE)
 
 bench: $(JARS)
 	@test -n "$(strip $(BENCHES))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
@@ -89,6 +96,10 @@ fuzz: $(JARS)
 lock: $(INSTALLED)
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --extra dev --python-version 3.11 --no-header --no-annotate \
 		$(ARGS) pyproject.toml -o requirements.lock
+
+# The page's JavaScript libraries and fonts, from the npm packages that vendor.json pins; needs Node and the network.
+vendor:
+	$(BIN)/python -P tests/ui/vendor/bundle.py
 
 clean:
 	rm -rf .venv .venv-* dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

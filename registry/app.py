@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from compat.schema import InvalidSchema
 from magicbyte.http.routing.application import Api, Application
+from magicbyte.http.routing.beside import Beside
 from magicbyte.http.routing.identity import open_guard
 from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.remembered import RememberedAnswers
@@ -52,6 +53,7 @@ def create_app(
     *,
     stopping: threading.Event | None = None,
     guard: Guard | None = None,
+    beside: Beside | None = None,
 ) -> Application:
     """Build the application.
 
@@ -61,6 +63,7 @@ def create_app(
             the application.
         stopping: Set when the server begins to stop; endless responses end then.
         guard: Authenticates clients; by default the guard of the settings, if they require one.
+        beside: Further routes, such as those of the page, which the registry does not know.
     """
     guard = guard or guard_of(settings)
     owned = node is None
@@ -81,6 +84,8 @@ def create_app(
         if owned:
             await asyncio.to_thread(node.start)
             put_rules_in_force(settings, node, guard)
+        if beside is not None:
+            beside.attach(app, asyncio.get_running_loop())
         posting = asyncio.create_task(webhooks.run()) if settings.webhook_urls else None
         try:
             yield
@@ -88,6 +93,8 @@ def create_app(
             if posting is not None:
                 posting.cancel()
             await forwarder.close()
+            if beside is not None:
+                await beside.close()
             await registry.close()
             metrics.close()
             if owned:
@@ -97,7 +104,7 @@ def create_app(
     api = Api(
         name="registry",
         contract="registry.yaml",
-        rows=ROWS,
+        rows=ROWS if beside is None else (*ROWS, *beside.rows),
         error_response=error_response,
         body_limits={BodyLimit.USUAL: settings.max_body_bytes, BodyLimit.BULK: settings.max_import_bytes},
         unrouted_media_types=negotiated,
@@ -121,6 +128,7 @@ def create_app(
     app.state.registry = registry
     app.state.guard = guard
     app.state.forwarder = forwarder
+    app.state.front = None if beside is None else beside.front
     app.state.metrics = metrics = Metrics(
         registry.status, NodeMetrics(node), RequestMetrics(app.recorder, former_metrics)
     )
@@ -174,8 +182,14 @@ def terms_of(settings: RegistrySettings) -> Terms:
     )
 
 
-def serve(properties: Mapping[str, str]) -> int:
+def serve(
+    properties: Mapping[str, str], *, beside: Callable[[RegistrySettings], Beside | None] = lambda _settings: None
+) -> int:
     """Run the registry until it is stopped; returns the exit code.
+
+    Args:
+        properties: The settings, by their names.
+        beside: Makes further routes, such as those of the page.
 
     Raises:
         Failure: A setting is wrong, the log can't be opened or read, or a port is not available.
@@ -199,7 +213,7 @@ def serve(properties: Mapping[str, str]) -> int:
         node.start()
         put_rules_in_force(settings, node, guard)
         code = serve_http(
-            create_app(settings, node, stopping=stopping, guard=guard),
+            create_app(settings, node, stopping=stopping, guard=guard, beside=beside(settings)),
             listeners,
             settings,
             share_ports=settings.worker is not None,

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from compat.level import LEVELS
+from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.server import Listener, parse_listener
-from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.settings import LOG
@@ -84,7 +84,7 @@ _PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
 _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
 
-class RegistrySettings(HttpSettings):
+class RegistrySettings(PageSettings):
     """All properties that the registry supports; the aliases are their names."""
 
     listeners: Annotated[list[Listener], BeforeValidator(_listeners)] = Field(

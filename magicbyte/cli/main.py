@@ -34,6 +34,7 @@ COMMANDS = {
     "broker": Command("magicbyte.cli.servers.broker", "run a single Kafka broker on this machine", _SERVER),
     "registry": Command("magicbyte.cli.servers.registry", "run the schema registry", _SERVER),
     "rest-proxy": Command("magicbyte.cli.servers.rest_proxy", "run the Kafka REST proxy", _SERVER),
+    "ui": Command("magicbyte.cli.servers.ui", "show any registry in the browser", _SERVER),
     "check": Command(
         "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock, a registry or a topic"
     ),

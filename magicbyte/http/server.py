@@ -84,6 +84,7 @@ def serve(
     forwarded_scheme: bool = False,
     log_level: str = "info",
     graceful_seconds: int = 5,
+    on_start: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
     sources: Sequence[Source] = (),
 ) -> int:
@@ -103,6 +104,7 @@ def serve(
             (X-Forwarded-Proto).
         log_level: The level of uvicorn's log.
         graceful_seconds: How long a stop waits for open requests.
+        on_start: Called when the server has started to listen; by default, it logs that nobody has to sign in, if so.
         on_stop: Called when the stop begins; it ends answers that would never end by themselves.
         sources: Reloaded when their files change, in addition to certificates.
 
@@ -142,7 +144,8 @@ def serve(
     )
     watched = [*([] if tls is None else [tls]), *sources]
     watch = Watch(watched) if watched else None
-    on_start = _log_open_access if settings.is_open else None
+    if on_start is None and settings.is_open:
+        on_start = _log_open_access
     server = Server(config, policy, on_start, on_stop, watch.reload_now if watch is not None else None)
     # The objects of a request have no cycles and are freed with it, so frequent collections would find nothing.
     gc.freeze()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from json import JSONDecodeError
 from typing import Any
@@ -37,8 +37,9 @@ def text_serializer(  # `kind` is for dry runs
     conf: Mapping[str, Any],
     options: TextOptions,
     kind: type[Serializer] = Serializer,
+    parse: Callable[[str], Any] = loads,
 ) -> Serializer:
-    """A serializer that takes texts.
+    """A serializer that takes texts, which `parse` turns into values.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
@@ -49,7 +50,7 @@ def text_serializer(  # `kind` is for dry runs
 
     def encoder(schema_text: SchemaText, dependencies: Dependencies) -> Encoder:
         data_encoder = form.encoder(schema_text, dependencies)
-        return replace(data_encoder, encode=lambda text: data_encoder.encode(loads(text)))
+        return replace(data_encoder, encode=lambda text: data_encoder.encode(parse(text)))
 
     return kind(client, replace(form, encoder=encoder, explain=_explain_text), config, schema)
 

@@ -27,6 +27,10 @@ def _encoder(
 ) -> Encoder:
     codec = _codec(schema, dependencies, None, options)
     convert = codec.json_to_avro
+    if options.logical:
+        from serdes.codec.readable import readable_encoder  # noqa: PLC0415  # few texts are for people
+
+        convert = readable_encoder(codec, plain_unions=options.plain_unions, defaults=options.defaults)
     if not codec.is_raw:
         return Encoder(convert)
 
@@ -47,7 +51,12 @@ def _decoder(
     config: DeserializerConfig,  # noqa: ARG001  # the signature of all types
     options: TextOptions,
 ) -> Decode:
-    return _codec(*writer, reader, options).payload_to_json_bytes
+    codec = _codec(*writer, reader, options)
+    if options.logical and not codec.is_raw:
+        from serdes.codec.readable import readable_decoder  # noqa: PLC0415  # few texts are for people
+
+        return readable_decoder(codec, plain_unions=options.plain_unions)
+    return codec.payload_to_json_bytes
 
 
 def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # the signature of all types

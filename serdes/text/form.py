@@ -39,6 +39,7 @@ class TextOptions:
         plain_unions: Whether unions in Avro JSON have no tags.
         defaults: Whether a field that Avro JSON lacks gets its default.
         message: The full name of the Protobuf message to write; by default the file's first message.
+        logical: Whether Avro's decimals, dates and times are texts that people read; see `serdes.codec.readable`.
         proto_names: Whether Protobuf fields keep the schema's names instead of lowerCamelCase.
         holds_up_others: Whether encoding blocks other work of the thread; slow encoders then return a Later.
     """
@@ -46,6 +47,7 @@ class TextOptions:
     plain_unions: bool = False
     defaults: bool = False
     message: str | None = None
+    logical: bool = False
     proto_names: bool = False
     holds_up_others: bool = False
 

@@ -210,6 +210,36 @@ def test_methods(make: Any) -> None:
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
 
 
+def test_a_parameter_for_the_rest_of_a_path() -> None:
+    rows = (
+        Row("GET", "/x/{path:path}", "any", OPEN, answer, negotiate),
+        Row("GET", "/x/y/{path:path}", "deeper", OPEN, answer, negotiate, streams=Streams.ANSWER),
+        Row("POST", "/x/y/{path:path}", "post", OPEN, answer, negotiate),
+        Row("GET", "/x/{name}/z", "exact", OPEN, answer, negotiate),
+        Row("POST", "/x/a", "literal", OPEN, answer, negotiate),
+    )
+    table = Table(rows, lambda path: (path, {}), negotiate)
+
+    def found(method: str, path: bytes) -> tuple[str, Any]:
+        match = table.find(method, path)
+        return match.row.operation_id, match.parameters
+
+    assert found("GET", b"/x/a/b%2Fc//d/?q") == ("any", {"path": "a/b%2Fc//d/"})
+    assert found("GET", b"/x/") == ("any", {"path": ""})
+    assert found("GET", b"/x/a") == ("any", {"path": "a"})
+    assert found("POST", b"/x/a") == ("literal", {})
+    assert found("GET", b"/x/y/z") == ("exact", {"name": "y"})
+    assert found("GET", b"/x/y/") == ("deeper", {"path": ""})
+    assert found("GET", b"/x/y") == ("any", {"path": "y"})
+    assert found("HEAD", b"/x/y/b/c") == ("deeper", {"path": "b/c"})
+    assert found("POST", b"/x/y/b") == ("post", {"path": "b"})
+    assert found("GET", b"/x") == ("none", {})
+    assert found("GET", b"/xy/z") == ("none", {})
+    assert table.find("PUT", b"/x/y/b").allowed == ["GET", "HEAD", "POST"]
+    assert table.streams(b"/x/y/b") is Streams.ANSWER
+    assert table.streams(b"/x/b") is Streams.NOTHING
+
+
 def test_rows_that_contradict_each_other() -> None:
     def table(*rows: Row) -> Table:
         return Table(rows, lambda path: (path, {}), negotiate)

@@ -25,6 +25,7 @@ NEEDS = {
     "registry/cluster/open.py": {"server", "postgresql"},
     "rest_proxy/": {"server"},
     "magicbyte/http/": {"server"},
+    "magicbyte/ui/": {"server"},
     "magicbyte/security/": {"server"},
     "magicbyte/kit/settings.py": {"server"},
     "magicbyte/cli/demo/": {"server", "spark", "demo"},

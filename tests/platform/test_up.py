@@ -103,6 +103,9 @@ def test_the_oldest_session_works_to_the_letter_and_nothing_is_left() -> None:
             f"broker      127.0.0.1:{up.kafka_port}",
             f"registry    http://127.0.0.1:{up.registry_port}",
         ]
+        assert up.lines[3] == f"page        http://127.0.0.1:{up.registry_port}/ui/"
+        # The page reaches the REST proxy through the registry.
+        assert up.call(up.registry_port, "/ui/rest/topics") == ["_schemas"]
         request = urllib.request.Request(
             f"http://localhost:{up.rest_port}/topics/avrotest",
             b'{"value_schema": "{\\"type\\": \\"record\\", \\"name\\": \\"User\\", \\"fields\\": [{\\"name\\":'

@@ -18,6 +18,7 @@ KNOWS = {
     "spark_avro": {"compat", "serdes", "magicbyte"},
     "magicbyte": set(),
     "magicbyte.cli": set(PACKAGES),
+    "magicbyte.ui": {"compat", "serdes", "magicbyte"},
     "magicbyte.testing": set(PACKAGES),
 }
 
@@ -27,10 +28,10 @@ HTTP = ("magicbyte.http", "registry.http", "fastapi", "starlette", "httpx")
 
 #: Library -> the files and folders that may import it.
 FENCES = {
-    "fastapi": "magicbyte/http/ registry/app.py rest_proxy/app.py",
+    "fastapi": "magicbyte/http/ registry/app.py rest_proxy/app.py magicbyte/ui/server.py",
     "starlette": """
         magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py rest_proxy/http/ rest_proxy/v3/
-        rest_proxy/app.py
+        rest_proxy/app.py magicbyte/ui/
     """,
     "confluent_kafka": """
         magicbyte/kit/kafka/client_settings.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/

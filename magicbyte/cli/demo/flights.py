@@ -30,12 +30,27 @@ FIELDS: list[dict[str, Any]] = [
 ]
 #: A field with a default, so that readers of the new version can also read old flights.
 SOURCE_FIELD = {"name": "source", "type": "string", "default": "first"}
+_WHEELS_UP = {
+    "name": "wheels_up",
+    "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}],
+    "default": None,
+    "doc": "When the aircraft left the ground",
+}
 
 
 def schema(*added: dict[str, Any]) -> str:
     """Return the schema of a flight, with `added` fields."""
-    record = {"type": "record", "name": "Flight", "namespace": "nyc", "fields": [*FIELDS, *added]}
-    return orjson.dumps(record).decode()
+    return _record([*FIELDS, *added])
+
+
+def third_schema() -> str:
+    """Return the third version, whose distance is a long: readers with the first two cannot read its flights."""
+    fields = ({**field, "type": "long"} if field["name"] == "distance" else field for field in FIELDS)
+    return _record([*fields, SOURCE_FIELD, _WHEELS_UP])
+
+
+def _record(fields: list[dict[str, Any]]) -> str:
+    return orjson.dumps({"type": "record", "name": "Flight", "namespace": "nyc", "fields": fields}).decode()
 
 
 def read() -> Iterator[dict[str, str]]:

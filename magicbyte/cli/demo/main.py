@@ -34,6 +34,7 @@ def main(arguments: Sequence[str]) -> int:
             equal = _run(demo, folder)
             if options.keep:
                 _say(f"registry {demo.registry}, REST proxy {demo.proxy}, Kafka {demo.bootstrap_servers}; Ctrl-C stops")
+                _say(f"the versions compared: {demo.registry}/ui/subjects/{flights.SUBJECT}/compare?from=1&to=3")
                 _wait_for_interrupt()
         return 0 if equal else 1
     finally:
@@ -54,6 +55,8 @@ def _run(demo: Session, folder: Path) -> bool:
     expected = flights.totals([*rows, *repeated])
     consumed = demo.consume("consume", expected.flights)
     aggregated, second_version_count = aggregate_with_spark(demo, folder)
+    third_id = demo.register(flights.third_schema())
+    _say(f"Flight v3, with a longer distance, has id {third_id}; readers of v1 cannot read it, which BACKWARD allows")
     demo.close()
     return _report(demo, expected, consumed, aggregated) and second_version_count == len(repeated)
 

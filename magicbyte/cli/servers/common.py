@@ -8,6 +8,7 @@ import importlib.util
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import magicbyte
 from magicbyte.cli.servers.stopping import exit_on_signals
@@ -16,7 +17,7 @@ from magicbyte.kit.failure import Failure
 from magicbyte.kit.placeholders import resolve, variables_named
 from magicbyte.kit.properties_file import read_properties_file
 
-Serve = Callable[[dict[str, str]], int]
+Serve = Callable[..., int]
 
 
 def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
@@ -81,8 +82,14 @@ def load_serve(package: str) -> Serve:
     return serve
 
 
-def run(package: str, properties: dict[str, str], *, start_when_closed: int | None) -> int:
+def run(package: str, properties: dict[str, str], *, start_when_closed: int | None, **arguments: Any) -> int:
     """Load the server, wait for the start signal if there is one, and serve.
+
+    Args:
+        package: the package of ours whose `app.serve` to call.
+        properties: the server's properties.
+        start_when_closed: the pipe that gives the start signal; None if there is none.
+        arguments: further arguments of `serve`.
 
     Returns:
         The exit code: 0 after a stop signal, even if the server has not started to serve.
@@ -99,7 +106,7 @@ def run(package: str, properties: dict[str, str], *, start_when_closed: int | No
         if start_when_closed is not None:
             os.read(start_when_closed, 1)
             os.close(start_when_closed)
-        return serve(properties)
+        return serve(properties, **arguments)
     except SettingsError as error:
         raise Failure(str(error)) from error
 

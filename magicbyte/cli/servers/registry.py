@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from magicbyte.cli.servers import common as servers
 from magicbyte.kit.failure import Failure
+
+if TYPE_CHECKING:
+    from magicbyte.http.page_settings import PageSettings
+    from magicbyte.http.routing.beside import Beside
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -15,6 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--storage", metavar="URL", help="memory:, sqlite:///FILE or kafka:")
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster that keeps the schemas")
     parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
+    parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
     servers.add_server_options(parser, port=8081)
     options = parser.parse_args(arguments)
     properties = servers.gather_properties(
@@ -24,6 +30,7 @@ def main(arguments: Sequence[str]) -> int:
             "listeners": servers.listeners(options.listen),
             "kafkastore.bootstrap.servers": options.bootstrap_servers,
             "magicbyte.storage": options.storage,
+            "magicbyte.ui.rest.url": options.rest_url,
             "magicbyte.workers": None if options.workers is None else str(options.workers),
         },
     )
@@ -37,4 +44,12 @@ def main(arguments: Sequence[str]) -> int:
         )
     if storage.startswith("kafka:") and "kafkastore.bootstrap.servers" not in properties:
         raise Failure("--storage kafka: needs --bootstrap-servers HOST:PORT")
-    return servers.run("registry", properties, start_when_closed=options.start_when_closed)
+    return servers.run("registry", properties, start_when_closed=options.start_when_closed, beside=_page)
+
+
+def _page(settings: PageSettings) -> Beside | None:
+    """The routes of the page, unless the settings switch it off."""
+    # Its dependencies take long to import.
+    from magicbyte.ui.app import beside  # noqa: PLC0415
+
+    return beside(settings) if settings.page_enabled else None

@@ -10,6 +10,7 @@ import socket
 import ssl
 import sys
 import time
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +57,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data-dir", type=Path, help=f"folder for data and logs (default {data_folder()})")
     parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, and lose it at the end")
     parser.add_argument("--secure", action="store_true", help="TLS, sign-in and access rules, made at the first start")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--kafka-port", type=int, metavar="PORT", help="the broker's port (default 9092)")
     parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
     parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
@@ -87,6 +89,7 @@ class Platform:
     def __init__(self, options: argparse.Namespace) -> None:
         """Configure the servers and make the data folder; nothing is started yet."""
         self._ephemeral: bool = options.ephemeral
+        self._opens_page: bool = options.open
         self._folder = _make_folder(options)
         self._broker: LocalBroker | None = None
         self._kafka: str = options.bootstrap_servers
@@ -101,6 +104,7 @@ class Platform:
             "registry",
             [
                 *("registry", "--storage", "kafka:", "--bootstrap-servers", self._kafka, "--listen", registry_url),
+                *("--rest-url", rest_url),
                 *([] if self._secured is None else ["--config", str(self._secured.registry)]),
             ],
             registry_url,
@@ -147,6 +151,8 @@ class Platform:
             os.close(write_end)
         _report("broker", self._kafka, "" if self._broker else "yours")
         self._await_servers()
+        page = f"{self._registry.url}/ui/"
+        _report("page", page)
         location = "in memory, gone at the end" if self._ephemeral else f"in {self._folder}"
         if self._secured is not None:
             _report(
@@ -156,6 +162,8 @@ class Platform:
             _report("clients", f"{self._secured.clients} (app, by password)")
             _report("", f"{self._secured.admin} (admin, by certificate)")
         _report("ready", f"in {time.monotonic() - start_time:.1f} s; data and logs are {location}; Ctrl-C stops all")
+        if self._opens_page:
+            webbrowser.open(page)
 
     def _await_servers(self) -> None:
         deadline = time.monotonic() + _START_SECONDS

@@ -42,7 +42,8 @@ class Row:
 
     Attributes:
         method: The HTTP method; a GET that is safe answers HEAD too.
-        path: The path template; a segment in braces is a parameter.
+        path: The path template; a segment in braces is a parameter. A last segment `{name:path}` stands for one or more
+            segments.
         operation_id: The route's operation id in the OpenAPI contract.
         access: The rights that a principal needs.
         handler: Answers a request.

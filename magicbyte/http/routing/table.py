@@ -22,6 +22,8 @@ NO_ROUTE = "none"
 #: How many look-ups are cached, and the longest path of one, so that clients cannot fill the memory with them.
 _CACHED = 4096
 _LONGEST_CACHED = 256
+#: The end of a last parameter that stands for one or more segments, in the framework's notation: `{path:path}`.
+_REST = ":path}"
 
 #: Strips a path to the route's path; returns it with the parameters of the stripped parts. Raises ApiError.
 Locate = Callable[[str], tuple[str, Mapping[str, str]]]
@@ -64,8 +66,27 @@ class _Pattern:
         return parameters if all(parameters.values()) else None
 
 
+@dataclass(slots=True)
+class _Beginning:
+    """The path of rows whose last parameter stands for the rest of a path, which may have any segments."""
+
+    literals: Sequence[str]
+    parameter: str
+    rows: dict[str, tuple[Row, Tallies]] = field(default_factory=dict)
+
+    def match(self, segments: Sequence[str]) -> dict[str, str] | None:
+        """Return the path's parameter, or None if the path does not match."""
+        length = len(self.literals)
+        if len(segments) <= length or segments[:length] != self.literals:
+            return None
+        return {self.parameter: "/".join(segments[length:])}
+
+
 class Table:
-    """Finds the row of a request; literal segments win over parameters, whatever the order of the rows."""
+    """Finds the row of a request; literal segments win over parameters, and both over a parameter for many segments.
+
+    The order of the rows has no effect.
+    """
 
     def __init__(self, rows: Iterable[Row], locate: Locate, media_types: Negotiate) -> None:
         """Compile the rows.
@@ -85,13 +106,15 @@ class Table:
         self.unrouted = Tallies(NO_ROUTE, NO_ROUTE)
         #: Patterns by the number of segments and the first segment, which is None if it is a parameter.
         self._patterns: dict[tuple[int, str | None], list[_Pattern]] = {}
+        #: Patterns of paths with any number of segments, by the first segment; the longest come first.
+        self._beginnings: dict[str, list[_Beginning]] = {}
         self.tallies = [self.unrouted]
         self._cache: dict[tuple[str, bytes], RouteMatch] = {}
         self._compile()
 
     def _compile(self) -> None:
         names = set[str]()
-        by_path: dict[str, _Pattern] = {}
+        by_path: dict[str, _Pattern | _Beginning] = {}
         for row in self.rows:
             pattern = by_path.get(row.path) or _pattern(row.path)
             by_path[row.path] = pattern
@@ -105,6 +128,11 @@ class Table:
                 pattern.rows["HEAD"] = (row, tallies)
         for path, pattern in sorted(by_path.items(), key=_literals_first):
             first, *rest = path.split("/")[1:]
+            if isinstance(pattern, _Beginning):
+                beginnings = self._beginnings.setdefault(first, [])
+                beginnings.append(pattern)
+                beginnings.sort(key=lambda beginning: -len(beginning.literals))
+                continue
             key = (1 + len(rest), None if first.startswith("{") else first)
             self._patterns.setdefault(key, []).append(pattern)
 
@@ -131,16 +159,20 @@ class Table:
             entry = pattern.rows.get(method)
             if entry is not None:
                 return RouteMatch(*entry, path, {**outer_parameters, **parameters} if outer_parameters else parameters)
-            allowed += pattern.rows
+            allowed += [other for other in pattern.rows if other not in allowed]
         return RouteMatch(self._without_route, self.unrouted, path, outer_parameters, allowed=allowed)
 
-    def _matching(self, path: str) -> Iterable[tuple[_Pattern, dict[str, str]]]:
+    def _matching(self, path: str) -> Iterable[tuple[_Pattern | _Beginning, dict[str, str]]]:
         first, *rest = segments = path.split("/")[1:]
         for key in ((1 + len(rest), first), (1 + len(rest), None)):
             for pattern in self._patterns.get(key, ()):
                 parameters = pattern.match(segments)
                 if parameters is not None:
                     yield pattern, parameters
+        for beginning in self._beginnings.get(first, ()):
+            parameters = beginning.match(segments)
+            if parameters is not None:
+                yield beginning, parameters
 
     def streams(self, raw_path: bytes) -> Streams:
         """Tell what the routes of a path stream."""
@@ -158,11 +190,14 @@ class Table:
         return [row for pattern, _ in self._matching(path) for row, _ in pattern.rows.values()]
 
 
-def _literals_first(item: tuple[str, _Pattern]) -> list[bool]:
+def _literals_first(item: tuple[str, object]) -> list[bool]:
     return [segment.startswith("{") for segment in item[0].split("/")]
 
 
-def _pattern(path: str) -> _Pattern:
+def _pattern(path: str) -> _Pattern | _Beginning:
+    if path.endswith(_REST):
+        *literals, last = path.split("/")[1:]
+        return _Beginning(literals, last.removeprefix("{").removesuffix(_REST))
     segments = list(enumerate(path.split("/")[1:]))
     return _Pattern(
         tuple((position, segment) for position, segment in segments if not segment.startswith("{")),

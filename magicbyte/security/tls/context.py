@@ -54,8 +54,13 @@ def outgoing_context(settings: TlsSettings) -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def client_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Create a context for connections to other nodes; without a trust store, it trusts the system's authorities.
+def client_context(settings: TlsSettings, *, shows_certificate: bool = True) -> ssl.SSLContext:
+    """Create a context for connections to other servers; without a trust store, it trusts the system's authorities.
+
+    Args:
+        settings: The settings.
+        shows_certificate: Whether this server identifies itself by its certificate. Requests that are passed on for
+            clients must not have this server's rights.
 
     Raises:
         SettingsError: A file cannot be read, or OpenSSL rejects its content.
@@ -69,7 +74,7 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     else:
         context.load_default_certs()
     context.check_hostname = bool(settings.endpoint_identification)
-    identity = read_identity(settings)
+    identity = read_identity(settings) if shows_certificate else None
     if identity is not None:
         _load(context, identity)
     return context

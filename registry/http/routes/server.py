@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from magicbyte import __version__
 from magicbyte.http.response_headers import NO_STORE
+from magicbyte.http.routing.beside import is_navigation
 from magicbyte.http.routing.request import Request
 from registry.access.rights import Rights
 from registry.cluster.node import Status
@@ -47,7 +48,10 @@ DOCS_POLICY = b"; ".join(
 
 
 async def root(request: Request) -> Response:
-    """Return an empty object; clients use it to test the connection."""
+    """Return an empty object; clients use it to test the connection. Send a browser to the page, if there is one."""
+    front: str | None = request.app.state.front
+    if front is not None and is_navigation(request.scope):
+        return Response(status_code=303, headers={"Location": front})
     return answer(request, {})
 
 

@@ -81,17 +81,17 @@ _RANKS = {
 _FRACTION_RANKS = {**_RANKS, "double": 0, "float": 1, "int": 2, "long": 3}
 
 
-def plain_chooser(union: Node, *, defaults: bool) -> Choose:
+def plain_chooser(union: Node, *, defaults: bool, checks: Mapping[str, Check] = JSON) -> Choose:
     """Untagged JSON: the branch that the value fits, by rank of kind; if nothing fits, a tag is accepted.
 
-    With `defaults`, a record that lacks fields with a default still fits.
+    With `defaults`, a record that lacks fields with a default still fits. `checks` are those of the form.
 
     Raises:
         Unfit: Nothing fits, or two branches of the same rank do (two records, two arrays, bytes and fixed), which only
             a tag can tell apart.
     """
     by_name = names(union)
-    fits = _PlainFits(defaults=defaults)
+    fits = _PlainFits(defaults=defaults, checks=checks)
     candidates = [(index, branch, fits.of(branch)) for index, branch in enumerate(union.branches)]
 
     def choose(value: Any) -> tuple[int, Any]:
@@ -259,11 +259,10 @@ def _nullable(node: Node) -> bool:
 class _PlainFits(_Fits):
     """JSON without tags: a record must not have unknown fields; with `defaults` it may lack fields that have one."""
 
-    checks = JSON
-
-    def __init__(self, *, defaults: bool) -> None:
+    def __init__(self, *, defaults: bool, checks: Mapping[str, Check] = JSON) -> None:
         super().__init__()
         self.defaults = defaults
+        self.checks = checks
 
     def union(self, node: Node) -> Fits:
         plain = super().union(node)

@@ -1,0 +1,70 @@
+"""`magicbyte ui`: the page in front of any registry that speaks Confluent's API, in the foreground.
+
+The browser's credentials are passed on to the registry. Credentials of the settings are for requests without any, so
+everybody who reaches the page then has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from magicbyte.cli.registry_options import add_client_settings
+from magicbyte.cli.servers.stopping import exit_on_signals
+from magicbyte.kit.failure import Failure
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until Ctrl-C or SIGTERM and return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="magicbyte ui", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--registry-url", "--schema-registry-url", metavar="URL", help="the schema registry")
+    parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for topics and messages")
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", default="127.0.0.1:8080", help="address to listen on (default %(default)s)"
+    )
+    parser.add_argument("--read-only", action="store_true", help="refuse all writes, to the registry and to topics")
+    parser.add_argument("--name", help="shown at the top of the page, such as production")
+    parser.add_argument("--color", metavar="#RRGGBB", help="the color of the name")
+    parser.add_argument(
+        "--allowed-host", action="append", default=[], metavar="NAME", help="a name of this server for its clients"
+    )
+    add_client_settings(parser)
+    options = parser.parse_args(arguments)
+    # Imported here: --help does not need them, and they take long.
+    from magicbyte.cli.registry_settings import gather_settings  # noqa: PLC0415
+    from magicbyte.kit.settings import SettingsError  # noqa: PLC0415
+    from magicbyte.ui.server import serve  # noqa: PLC0415
+    from magicbyte.ui.settings import UiSettings  # noqa: PLC0415
+    from serdes.error import SerdesError  # noqa: PLC0415
+
+    exit_on_signals()
+    try:
+        settings = UiSettings.from_properties(_properties(options))
+        if settings.listener.scheme != "http":
+            raise Failure("--listen: the page is served over http; put a proxy that speaks TLS in front of it")
+        client = gather_settings(options.property, options.config, url=options.registry_url)
+        if "schema.registry.url" not in client:
+            raise Failure("say which registry the page is for: --registry-url http://HOST:8081")
+        return serve(settings, client, on_start=lambda: _report(settings.listener.url))
+    except (SettingsError, SerdesError) as error:
+        raise Failure(str(error)) from error
+
+
+def _properties(options: argparse.Namespace) -> dict[str, str]:
+    named = {
+        "listeners": options.listen,
+        "magicbyte.ui.rest.url": options.rest_url,
+        "magicbyte.ui.read.only": "true" if options.read_only else None,
+        "magicbyte.ui.name": options.name,
+        "magicbyte.ui.color": options.color,
+        "magicbyte.allowed.hosts": ",".join(options.allowed_host) or None,
+    }
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _report(url: str) -> None:
+    sys.stdout.write(f"page        {url}/ui/\n")
+    sys.stdout.flush()

@@ -1,0 +1,169 @@
+"""The page's routes: its files, its configuration, and the REST proxy behind it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import orjson
+from starlette.responses import Response
+
+from magicbyte import __version__
+from magicbyte.http.asgi import header, list_header
+from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.page_settings import PageSettings
+from magicbyte.http.routing.access import OPEN, SIGNED_IN
+from magicbyte.http.routing.beside import Beside
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import Row
+from magicbyte.security.tls.context import client_context
+from magicbyte.ui import errors
+from magicbyte.ui.decode import OpenClient, decode_routes
+from magicbyte.ui.files import File, Files
+from magicbyte.ui.inside import Inside
+from magicbyte.ui.paths import FOLDER, FRONT, path_below, path_of_rest
+from magicbyte.ui.rest import Upstream
+
+#: What the page may do in a browser: load its own files, and send requests to its own server.
+_POLICY = b"; ".join(
+    (
+        b"default-src 'none'",
+        b"script-src 'self'",
+        b"style-src 'self'",
+        b"img-src 'self' data:",
+        b"font-src 'self'",
+        b"connect-src 'self'",
+        b"base-uri 'none'",
+        b"form-action 'none'",
+        b"frame-ancestors 'none'",
+        b"require-trusted-types-for 'script'",
+    )
+)
+_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+#: An Accept-Encoding with gzip that does not refuse it.
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
+_READS = frozenset(("GET", "HEAD"))
+
+
+def beside(settings: PageSettings) -> Beside:
+    """The page's routes, for the registry that the page shows."""
+    inside = Inside()
+    page = Page(settings, registry_base="../", open_client=inside.client)
+    return Beside(page.rows(), front=FRONT, attach=inside.attach, close=page.close)
+
+
+class Page:
+    """The handlers of the page's routes."""
+
+    def __init__(self, settings: PageSettings, *, registry_base: str, open_client: OpenClient) -> None:
+        """Read the files.
+
+        Args:
+            settings: The name of the page, what it may change, and the REST proxy behind it.
+            registry_base: The registry's address relative to `/ui/`.
+            open_client: Makes the client through which a request's messages are decoded and encoded.
+        """
+        self._files = Files()
+        self._settings = settings
+        self._rest: Upstream | None = None
+        if settings.rest_url:
+            tls = partial(client_context, settings, shows_certificate=False)
+            self._rest = Upstream("REST proxy", settings.rest_url, tls)
+        self._helpers = decode_routes(open_client)
+        self._config = orjson.dumps(
+            {
+                "name": settings.page_name,
+                "color": settings.page_color,
+                "readOnly": settings.page_read_only,
+                "restAvailable": self._rest is not None,
+                "registryBase": registry_base,
+                "version": __version__,
+                "features": [],
+            }
+        )
+
+    def rows(self) -> tuple[Row, ...]:
+        """The routes; the files and the configuration need no sign-in, because they contain no data."""
+        rest = partial(Row, access=SIGNED_IN, handler=self.rest, media_types=json_errors, has_deadline=False)
+        path = f"{FOLDER}rest/{{path:path}}"
+        helper = partial(
+            Row, "POST", access=SIGNED_IN, handler=self.helper, media_types=json_errors, has_deadline=False
+        )
+        return (
+            Row("GET", "/ui", "getPage", OPEN, self.file, json_errors, page_policy=_POLICY),
+            Row("GET", f"{FOLDER}{{path:path}}", "getPageFile", OPEN, self.file, json_errors, page_policy=_POLICY),
+            Row("GET", f"{FOLDER}config.json", "getPageConfig", OPEN, self.config, json_errors, page_policy=_POLICY),
+            rest("GET", path, "readFromRestProxy"),
+            rest("POST", path, "postToRestProxy"),
+            rest("DELETE", path, "deleteFromRestProxy"),
+            helper(f"{FOLDER}decode", "decodeMessages"),
+            helper(f"{FOLDER}encode", "encodeMessages"),
+            helper(f"{FOLDER}example", "makeExampleMessage"),
+        )
+
+    async def close(self) -> None:
+        """Close the connections to other servers."""
+        if self._rest is not None:
+            await self._rest.close()
+
+    async def file(self, request: Request) -> Response:
+        """A file of the page; index.html for the URLs of the page itself."""
+        path = path_below(request)
+        if path is None:
+            # Links of the page are relative to its folder.
+            return Response(status_code=303, headers={"Location": FRONT})
+        file = self._files.find(path)
+        if file is not None:
+            return _answer(request, file)
+        if self._files.is_file_path(path):
+            raise NOT_FOUND()
+        return _answer(request, self._files.page(path))
+
+    async def config(self, _request: Request) -> Response:
+        """What the page is called, and what it may do."""
+        return Response(self._config, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    async def helper(self, request: Request) -> Response:
+        """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""
+        name = (path_below(request) or "").partition("/")[0]
+        answer = await self._helpers[name](request.scope, await request.body())
+        return Response(answer.body, answer.status, media_type="application/json")
+
+    async def rest(self, request: Request) -> Response:
+        """The REST proxy's answer.
+
+        Raises:
+            ApiError: 403 for writes if the page may only read, 404 without a REST proxy and for other resources, 502
+                and 504 if the proxy does not answer.
+        """
+        path = path_of_rest(request)
+        if self._rest is None:
+            raise errors.NO_REST_PROXY()
+        require_writable(request, self._settings)
+        return await self._rest.pass_on(request, path)
+
+
+def require_writable(request: Request, settings: PageSettings) -> None:
+    """Refuse a write if the page may only read.
+
+    Raises:
+        ApiError: 403.
+    """
+    if settings.page_read_only and request.method not in _READS:
+        raise errors.READ_ONLY()
+
+
+def json_errors(request: Request) -> None:
+    """Let errors be JSON; the handlers set the media types of other answers."""
+    request.media_type = "application/json"
+
+
+def _answer(request: Request, file: File) -> Response:
+    headers = {**_HEADERS, "ETag": file.etag}
+    if file.etag in (header(request.scope, b"if-none-match") or ""):
+        return Response(status_code=304, headers=headers)
+    body = file.body
+    if file.compressed is not None and _GZIP.search(list_header(request.scope, b"accept-encoding") or ""):
+        body = file.compressed
+        headers["Content-Encoding"] = "gzip"
+    return Response(body, media_type=file.media_type, headers=headers)

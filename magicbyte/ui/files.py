@@ -1,0 +1,115 @@
+"""The page's files in memory: each with its compressed form and its ETag, and index.html for every URL of the page."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from magicbyte.ui.preloads import Preloads
+
+#: The files of the page.
+FOLDER = Path(__file__).parent / "page"
+_MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".json": "application/json",
+    ".woff2": "font/woff2",
+}
+#: Compressed already.
+_UNCOMPRESSED = frozenset((".woff2",))
+_INDEX = "index.html"
+#: A relative link in index.html.
+_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z]+:|[#/])(?:\./)?')
+#: The style sheets of index.html, which a browser waits for before it shows anything; they are sent as one file.
+_SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+)">\s*')
+_ALL_SHEETS = "styles/all.css"
+_END_OF_HEAD = "</head>"
+_TABLE = "route_table.js"
+#: The depth of the deepest URLs whose links are right; none of the page's is as deep.
+_MOST_DEPTHS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it is sent.
+
+    Attributes:
+        media_type: The value of Content-Type.
+        body: The content.
+        compressed: The content by gzip; None if that is not smaller.
+        etag: The value of ETag, the same for both forms, because they are weakly equal.
+    """
+
+    media_type: str
+    body: bytes
+    compressed: bytes | None
+    etag: str
+
+
+class Files:
+    """The files of a folder, which are read once; in a checkout they are read again after a change."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._folder = folder
+        self._is_checkout = (folder.parents[2] / "pyproject.toml").exists()
+        self._stamps: dict[Path, int] = {}
+        self._files: dict[str, File] = {}
+        self._folders = frozenset[str]()
+        #: By the way back to `/ui/` and the links that are added.
+        self._pages: dict[tuple[str, tuple[str, ...]], File] = {}
+        self._read()
+
+    def find(self, path: str) -> File | None:
+        """Return the file with a path below `/ui/`; None if there is none."""
+        if self._is_checkout:
+            self._read()
+        return self._files.get(path)
+
+    def is_file_path(self, path: str) -> bool:
+        """Whether a path below `/ui/` can only be that of a file, such as `parts/gone.js`, and not that of a page."""
+        first, slash, _ = path.partition("/")
+        return first in self._folders if slash else Path(path).suffix in _MEDIA_TYPES
+
+    def page(self, path: str) -> File:
+        """Return index.html for a path below `/ui/`, with links that lead from that path to the files."""
+        if self._is_checkout:
+            self._read()
+        root = "../" * min(path.count("/"), _MOST_DEPTHS)
+        links = self._preloads.links(path)
+        page = self._pages.get((root, links))
+        if page is None:
+            text = _SHEETS.sub("", self._files[_INDEX].body.decode())
+            added = f'<link rel="stylesheet" href="{_ALL_SHEETS}">' + "".join(links)
+            text = text.replace(_END_OF_HEAD, added + _END_OF_HEAD)
+            page = self._pages[root, links] = _file(".html", _LINK.sub(rf'\1="{root}', text).encode())
+        return page
+
+    def _read(self) -> None:
+        paths = [path for path in sorted(self._folder.rglob("*")) if path.suffix in _MEDIA_TYPES and path.is_file()]
+        stamps = {path: path.stat().st_mtime_ns for path in paths}
+        if stamps == self._stamps:
+            return
+        files = {}
+        for path, stamp in stamps.items():
+            name = path.relative_to(self._folder).as_posix()
+            unchanged = self._files.get(name) if self._stamps.get(path) == stamp else None
+            files[name] = unchanged or _file(path.suffix, path.read_bytes())
+        sheets = _SHEETS.findall(files[_INDEX].body.decode())
+        files[_ALL_SHEETS] = _file(".css", b"".join(files[sheet].body for sheet in sheets))
+        self._files, self._stamps, self._pages = files, stamps, {}
+        modules = {name: file.body.decode() for name, file in files.items() if name.endswith(".js")}
+        self._preloads = Preloads(modules, modules.get(_TABLE, ""))
+        self._folders = frozenset(name.partition("/")[0] for name in files if "/" in name)
+
+
+def _file(suffix: str, body: bytes) -> File:
+    compressed = None if suffix in _UNCOMPRESSED else gzip.compress(body, mtime=0)
+    if compressed is not None and len(compressed) >= len(body):
+        compressed = None
+    return File(_MEDIA_TYPES[suffix], body, compressed, f'W/"{hashlib.sha256(body).hexdigest()[:16]}"')

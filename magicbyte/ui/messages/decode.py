@@ -1,0 +1,151 @@
+"""Messages to JSON: frame, schema, value; each message by itself, so that one bad message hides no other."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from compat.schema import JSON, PROTOBUF
+from magicbyte.ui.messages.failure import Failure, failure_of
+from magicbyte.ui.messages.lookup import Lookup, SchemaId
+from magicbyte.ui.messages.request import LARGEST_DATA, BadRequest, DecodeRequest, Framed
+from serdes.client.clients import RegistryClient
+from serdes.console.text import text_deserializer
+from serdes.error import SchemaNotFound
+from serdes.message import wire
+from serdes.message.deserializer import Deserializer
+from serdes.serialization import SerializationContext
+from serdes.text import TextOptions
+
+#: The largest total size of the values of an answer: field names repeat, so a value may be larger than its message.
+_LARGEST_ANSWER = 16 << 20
+
+
+def decoded(client: RegistryClient, request: DecodeRequest) -> bytes:
+    """The answer to a request, as JSON.
+
+    Raises:
+        BadRequest: The messages have more than 1 MiB.
+    """
+    reader = _Reader(client, request)
+    messages = [_bytes(item) for item in request.data]
+    size = sum(len(message[0]) for message in messages if isinstance(message, tuple))
+    if size > LARGEST_DATA:
+        raise BadRequest(f"data has {size} bytes; at most {LARGEST_DATA} are read")
+    items, left = [], _LARGEST_ANSWER
+    for message in messages:
+        item = reader.item(message) if left > 0 else _json(Failure("other", "the values before it fill the answer"))
+        left -= len(item)
+        items.append(item)
+    return b'{"data":[%b]}' % b",".join(items)
+
+
+def _bytes(item: str | Framed | None) -> tuple[bytes, bytes | None] | Failure | None:
+    """A message's bytes, and those of its header."""
+    if item is None:
+        return None
+    data, header = (item, None) if isinstance(item, str) else (item.data, item.header)
+    try:
+        header_bytes = None if header is None else base64.b64decode(header, validate=True)
+        return base64.b64decode(data, validate=True), header_bytes
+    except (binascii.Error, ValueError) as error:
+        return Failure("base64", f"it is no base64: {error}")
+
+
+def _json(failure: Failure, **members: Any) -> bytes:
+    return orjson.dumps({**failure.members(), **members})
+
+
+class _Reader:
+    """Decodes the messages of one request."""
+
+    def __init__(self, client: RegistryClient, request: DecodeRequest) -> None:
+        self._client = client
+        self._request = request
+        self._lookup = Lookup(client, request)
+        self._options = TextOptions(plain_unions=request.unions == "plain", logical=request.logical)
+        self._deserializers: dict[str, Deserializer] = {}
+
+    def item(self, message: tuple[bytes, bytes | None] | Failure | None) -> bytes:
+        """The answer to a message, as JSON."""
+        if message is None:
+            return b'{"value":null}'
+        if isinstance(message, Failure):
+            return _json(message)
+        data, header = message
+        described: dict[str, Any] = {}
+        try:
+            return self._decoded(data, header, described)
+        except SchemaNotFound:
+            name = f"id {described['schemaId']}" if "schemaId" in described else f"guid {described['guid']}"
+            return _json(Failure("unknown", f"{name} is unknown", 1), **described)
+        except Exception as error:  # noqa: BLE001  hostile bytes and schemas may raise anything
+            return _json(failure_of(error), **described)
+
+    def _decoded(self, data: bytes, header: bytes | None, described: dict[str, Any]) -> bytes:
+        frame = self._frame(data, header)
+        schema_id: SchemaId = frame.guid if isinstance(frame.guid, UUID) else int(frame.schema_id or 0)
+        described.update(_named(schema_id))
+        described["bytes"] = _parts(data, header, frame)
+        info = self._lookup.info(schema_id)
+        described["type"] = info.schema.schema_type
+        holder = self._lookup.holder(schema_id)
+        described.update(subject=holder.subject, version=holder.version, guid=info.guid)
+        indexes = self._indexes(data, header, frame, info.schema.schema_type, described)
+        described["name"] = self._lookup.name(schema_id, indexes)
+        text: bytes = self._deserializer(info.schema.schema_type)(data, self._context(header))
+        # The value's text is inserted as it is: reading it again would round its numbers.
+        return orjson.dumps(described)[:-1] + b',"value":' + text + b"}"
+
+    def _frame(self, data: bytes, header: bytes | None) -> wire.Frame:
+        if self._request.schema_id is not None:
+            return wire.Frame(self._request.schema_id, None, 0)
+        return wire.read_prefix(data) if header is None else wire.read_header(header)
+
+    def _indexes(
+        self, data: bytes, header: bytes | None, frame: wire.Frame, schema_type: str, described: dict[str, Any]
+    ) -> tuple[int, ...]:
+        if schema_type != PROTOBUF or self._request.schema_id is not None:
+            return (0,)
+        source, offset = (data, frame.offset) if header is None else (frame.rest, 0)
+        indexes, end = wire.read_indexes(source, offset)
+        described["bytes"]["index"] = source[offset:end].hex()
+        described["indexes"] = list(indexes)
+        return indexes
+
+    def _context(self, header: bytes | None) -> SerializationContext | None:
+        request = self._request
+        if header is None and not request.topic and not request.context:
+            return None
+        headers = [] if header is None else [(wire.header_name(is_key=request.is_key), header)]
+        return SerializationContext(request.topic or "", request.part, headers)
+
+    def _deserializer(self, schema_type: str) -> Deserializer:
+        deserializer = self._deserializers.get(schema_type)
+        if deserializer is None:
+            request = self._request
+            conf: dict[str, Any] = {"context.name.strategy": request.context}
+            if request.schema_id is not None:
+                conf |= {"schema.id.deserializer": "config", "use.schema.id": request.schema_id}
+            if schema_type == JSON:
+                # A person wants to see what is there, valid or not; and the check may take long.
+                conf["validate"] = False
+            deserializer = text_deserializer(self._client, schema_type, conf, self._options)
+            self._deserializers[schema_type] = deserializer
+        return deserializer
+
+
+def _named(schema_id: SchemaId) -> dict[str, Any]:
+    return {"schemaId": schema_id} if isinstance(schema_id, int) else {"guid": str(schema_id)}
+
+
+def _parts(data: bytes, header: bytes | None, frame: wire.Frame) -> dict[str, str]:
+    """The bytes of the frame in hexadecimal, by what they are."""
+    source = data[: frame.offset] if header is None else header[: wire.V1_SIZE]
+    if not source:
+        return {}
+    return {"magic": source[:1].hex(), "id" if frame.guid is None else "guid": source[1:].hex()}

@@ -1,0 +1,176 @@
+"""JSON to messages: the reverse of decoding, with the schema of an id or of a subject's version."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from json import JSONDecodeError
+from typing import Any
+
+import msgspec
+import orjson
+
+from compat.json.fault import fault_of
+from compat.schema import AVRO, JSON, PROTOBUF
+from magicbyte.ui.messages.failure import failure_of
+from magicbyte.ui.messages.lookup import Lookup
+from magicbyte.ui.messages.request import EncodeRequest, Target
+from serdes.client.clients import RegistryClient
+from serdes.client.models import RegisteredSchema, SchemaInfo
+from serdes.codec.readable import WrittenFloat
+from serdes.console.text import text_serializer
+from serdes.message import wire
+from serdes.message.json_bytes import compact, loads
+from serdes.message.serializer import Serializer
+from serdes.serialization import SerializationContext
+from serdes.text import TextOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The schema that a request means.
+
+    Attributes:
+        info: The schema.
+        id: Its id.
+        subject, version: The subject and version that hold it; None if the caller may not see any.
+        name: The full name of the record or message.
+    """
+
+    info: SchemaInfo | RegisteredSchema
+    id: int
+    subject: str | None
+    version: int | None
+    name: str | None
+
+    def members(self) -> dict[str, Any]:
+        """The members of an answer that say which schema it is."""
+        schema = self.info.schema
+        return {
+            "schemaId": self.id,
+            "guid": self.info.guid,
+            "subject": self.subject,
+            "version": self.version,
+            "type": schema.schema_type,
+            "name": self.name,
+        }
+
+
+def chosen(client: RegistryClient, request: Target) -> Chosen:
+    """The schema that a request means.
+
+    Raises:
+        SerdesError: The registry does not know it, refuses, or does not answer.
+    """
+    lookup = Lookup(client, request)
+    if request.schema_id is not None:
+        schema_id, info = request.schema_id, lookup.info(request.schema_id)
+        holder = lookup.holder(schema_id)
+        return Chosen(info, schema_id, holder.subject, holder.version, request.message or lookup.name(schema_id))
+    registered = client.version(request.name, request.version)
+    name = request.message or lookup.name_of(registered.schema)
+    return Chosen(registered, registered.id, registered.subject, registered.version, name)
+
+
+def encoded(client: RegistryClient, request: EncodeRequest) -> bytes:
+    """The answer to a request, as JSON.
+
+    Raises:
+        SerdesError: The registry does not know the schema, refuses, or does not answer.
+    """
+    schema = chosen(client, request)
+    writer = Writer(client, request, schema, framing=request.framing)
+    return orjson.dumps({"data": [_item(writer, raw) for raw in request.data]})
+
+
+def _item(writer: Writer, raw: msgspec.Raw) -> dict[str, Any]:
+    try:
+        return writer.item(bytes(raw).decode())
+    except Exception as error:  # noqa: BLE001  hostile values and schemas may raise anything
+        return {**failure_of(error).members(), **writer.schema.members()}
+
+
+class Writer:
+    """Encodes values with one schema."""
+
+    def __init__(
+        self, client: RegistryClient, request: Target, schema: Chosen, *, framing: str = "prefix", unions: str = ""
+    ) -> None:
+        """Make the serializer; it asks the registry when it encodes the first value.
+
+        Args:
+            client: The registry's client.
+            request: The request, which names topic, part and form.
+            schema: The schema.
+            framing: `prefix`, or `header`.
+            unions: `plain` or `tagged`; by default as in the request.
+        """
+        self.schema = schema
+        self._request = request
+        subject = schema.subject or request.name
+        conf = {
+            "use.schema.id": schema.id,
+            "subject.name.strategy": lambda _context, _name: subject or "-",
+            "schema.id.serializer": f"{framing}_schema_id_serializer",
+        }
+        self._type = schema.info.schema.schema_type
+        options = TextOptions(
+            plain_unions=(unions or request.unions) == "plain",
+            logical=request.logical,
+            message=request.message if self._type == PROTOBUF else None,
+        )
+        self._serializer: Serializer = text_serializer(
+            client, None, self._type, conf, options, parse=_value if self._type == AVRO else loads
+        )
+
+    def item(self, text: str) -> dict[str, Any]:
+        """The answer to a value's text.
+
+        Raises:
+            SerdesError: The value does not fit the schema.
+        """
+        data, headers = self.message(text)
+        header = headers[0][1] if headers else None
+        indexes = self._serializer_indexes(data, header)
+        source = data if header is None else header
+        size = wire.V0_SIZE if header is None else wire.V1_SIZE
+        parts = {"magic": source[:1].hex(), "id" if header is None else "guid": source[1:size].hex()}
+        if self._type == PROTOBUF:
+            parts["index"] = indexes.hex()
+        place = {} if header is None else {"header": base64.b64encode(header).decode()}
+        return {"data": base64.b64encode(data).decode(), **place, **self.schema.members(), "bytes": parts}
+
+    def message(self, text: str) -> tuple[bytes, list[tuple[str, bytes]]]:
+        """The bytes of a value's text, and the headers that they need."""
+        headers: list[tuple[str, bytes]] = []
+        context = SerializationContext(self._request.topic or "", self._request.part, headers)
+        data = self._serializer(text, context)
+        assert data is not None
+        if self._type == JSON:
+            # The text itself, because numbers beyond a float's precision keep their digits in it.
+            data = (b"" if headers else data[: wire.V0_SIZE]) + compact(text.encode())
+        return data, headers
+
+    def _serializer_indexes(self, data: bytes, header: bytes | None) -> bytes:
+        if self._type != PROTOBUF:
+            return b""
+        source, offset = (data, wire.V0_SIZE) if header is None else (header, wire.V1_SIZE)
+        return source[offset : wire.read_indexes(source, offset)[1]]
+
+
+def _value(text: str) -> Any:
+    """The value of a JSON text for Avro; numbers with a fraction remember their digits.
+
+    Raises:
+        JSONDecodeError: It is not JSON.
+    """
+    try:
+        return json.loads(text, parse_float=WrittenFloat, parse_constant=_refuse)
+    except JSONDecodeError as error:
+        fault = fault_of(text, error)
+        raise JSONDecodeError(fault.detail, text, fault.offset) from None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")

@@ -1,0 +1,164 @@
+"""The bodies of the requests: which schema is meant, and the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+#: The most items of a request, and the largest body in bytes: 1 MiB of data as base64, and the JSON around it.
+MOST_ITEMS = 100
+LARGEST_DATA = 1 << 20
+LARGEST_BODY = LARGEST_DATA * 4 // 3 + 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class BadRequest(Exception):
+    """A request that cannot be understood, and the reason."""
+
+    detail: str
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+class Common(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
+    """The members that all requests share.
+
+    Attributes:
+        topic: The topic, whose subjects are `{topic}-key` and `{topic}-value`.
+        is_key: Whether the data is keys.
+        context: The context whose ids are meant, such as `.eu`.
+        schema_id: The id of the schema to use.
+        unions: `plain`, or `tagged` as in Java's Avro JSON.
+        logical: Whether Avro's decimals, dates and times are texts that people read.
+    """
+
+    topic: str | None = None
+    is_key: bool = False
+    context: str | None = None
+    schema_id: int | None = None
+    unions: str = "plain"
+    logical: bool = True
+
+    @property
+    def part(self) -> str:
+        """`key` or `value`."""
+        return "key" if self.is_key else "value"
+
+    @property
+    def prefix(self) -> str:
+        """The prefix that puts a subject into the context; empty for the default context."""
+        return f":{self.context}:" if self.context and self.context != "." else ""
+
+    def check(self) -> None:
+        """Check what the types do not tell.
+
+        Raises:
+            BadRequest: A member has a value that makes no sense.
+        """
+        if self.unions not in {"plain", "tagged"}:
+            raise BadRequest(f"unions must be plain or tagged, not {self.unions[:40]!r}")
+        if self.context is not None and not (self.context.startswith(".") and ":" not in self.context):
+            raise BadRequest(f"context must begin with a dot and have no colon, not {self.context[:40]!r}")
+        if self.schema_id is not None and not 0 <= self.schema_id < 2**31:
+            raise BadRequest(f"schemaId must be between 0 and 2147483647, not {self.schema_id}")
+
+
+class Framed(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A message whose frame may be in a header.
+
+    Attributes:
+        data: The message's bytes in base64.
+        header: The value of its header `__key_schema_id` or `__value_schema_id`, in base64.
+    """
+
+    data: str
+    header: str | None = None
+
+
+class DecodeRequest(Common):
+    """Messages to decode; None is a tombstone. With `schema_id` the messages have no frame, only a payload."""
+
+    data: list[str | Framed | None] = []
+
+
+class Target(Common):
+    """A request about one schema: that of `schema_id`, else a version of a subject, by default of the topic's.
+
+    Attributes:
+        subject: The subject's name.
+        version: A version's number, or `latest`.
+        message: The full name of the Protobuf message.
+    """
+
+    subject: str | None = None
+    version: int | str = "latest"
+    message: str | None = None
+
+    def check(self) -> None:
+        """As in the base class; there must be a way to find the schema.
+
+        Raises:
+            BadRequest: A member has a value that makes no sense, or the members name no schema.
+        """
+        super().check()
+        if self.schema_id is None and not self.subject and not self.topic:
+            raise BadRequest("schemaId, subject or topic is needed to find the schema")
+        if isinstance(self.version, str) and self.version != "latest":
+            if not (self.version.isascii() and self.version.isdigit() and len(self.version) < 10):
+                raise BadRequest(f"version must be a number or latest, not {self.version[:40]!r}")
+            self.version = int(self.version)
+        if isinstance(self.version, int) and not 0 < self.version < 2**31:
+            raise BadRequest(f"version must be between 1 and 2147483647, not {self.version}")
+
+    @property
+    def name(self) -> str:
+        """The subject: as given, or by TopicNameStrategy; empty if only the id is given."""
+        if self.subject:
+            return self.subject if self.subject.startswith(":") else f"{self.prefix}{self.subject}"
+        return f"{self.prefix}{self.topic}-{self.part}" if self.topic else self.prefix
+
+
+class EncodeRequest(Target):
+    """Values to encode, as JSON; `framing` is `prefix`, or `header` for a schema guid in a header."""
+
+    data: list[msgspec.Raw] = []
+    framing: str = "prefix"
+
+    def check(self) -> None:
+        """As in the base class.
+
+        Raises:
+            BadRequest: A member has a value that makes no sense.
+        """
+        super().check()
+        if self.framing not in {"prefix", "header"}:
+            raise BadRequest(f"framing must be prefix or header, not {self.framing[:40]!r}")
+
+
+class ExampleRequest(Target):
+    """The schema of which an example is wanted."""
+
+
+R = TypeVar("R", bound=Common)
+
+
+def read(body: bytes, kind: type[R]) -> R:
+    """The request in a body.
+
+    Raises:
+        BadRequest: The body is no such request; the text names the member at fault.
+    """
+    if len(body) > LARGEST_BODY:
+        raise BadRequest(f"the body has {len(body)} bytes; at most {LARGEST_BODY} are read")
+    try:
+        request = msgspec.json.decode(body, type=kind)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"the body is no such request: {error}") from None
+    request.check()
+    items: list[Any] = getattr(request, "data", [])
+    if len(items) > MOST_ITEMS:
+        raise BadRequest(f"data has {len(items)} items; at most {MOST_ITEMS} are read")
+    return request

@@ -1,0 +1,183 @@
+/** Requests to the registry, the REST proxy and the page's helpers: one function, one kind of error. */
+import { ROOT } from "../routes.js";
+import { comebacks, config, context, forgetRefusals, online, refuse } from "../state.js";
+import { signal } from "../vendor/ui.js";
+import { actionOf } from "./actions.js";
+import { parseJson, printJson } from "./json.js";
+import { printQuery } from "../routes.js";
+
+/** @typedef {import("../types.d.ts").CallOptions} CallOptions */
+/** @typedef {import("../types.d.ts").Answer} Answer */
+
+/** What a server refused, or a request that got no answer (status 0). */
+export class ApiError extends Error {
+  /** @param {{status: number, code?: number, message: string, requestId?: string, data?: any}} fields */
+  constructor({ status, code = 0, message, requestId = "", data = null }) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.data = data;
+  }
+}
+
+/** The bearer token: in this tab's memory only. */
+export const token = signal("");
+
+/**
+ * Asks a person for a bearer token; set by the sign-in dialog. Resolves an empty text if nobody signs in.
+ * @type {{ask: (message: string) => Promise<string>}}
+ */
+export const signIn = { ask: () => Promise.resolve("") };
+
+/** @type {Promise<string> | null} */
+let asking = null;
+
+const SCHEMA_REGISTRY_JSON = "application/vnd.schemaregistry.v1+json";
+const GONE = new Set([502, 503, 504]);
+
+/**
+ * The full path of a request behind the page's origin.
+ * @param {string} path
+ * @param {{base?: "registry" | "rest" | "ui", query?: import("../types.d.ts").Query, context?: boolean}} options
+ */
+export function address(path, { base = "registry", query, context: inContext = true }) {
+  const folder = { registry: config.peek().registryBase, rest: "rest/", ui: "" }[base];
+  const start = new URL(folder, new URL(ROOT, "http://page")).pathname.slice(0, -1);
+  const name = base === "registry" && inContext ? context.peek() : "";
+  return start + (name ? "/contexts/" + encodeURIComponent(name) : "") + path + printQuery(query);
+}
+
+/**
+ * Sends a request and reads its answer.
+ * @param {string} method
+ * @param {string} path encoded, such as path`/subjects/${subject}`
+ * @param {CallOptions} [options]
+ * @returns {Promise<any>} an `Answer`, or the `Response` with `raw`
+ * @throws {ApiError} if the answer's status is 400 or more, or there is none
+ */
+export async function call(method, path, options = {}) {
+  const response = await send(method, path, options);
+  if (response.status === 401 && (response.headers.get("www-authenticate") ?? "").startsWith("Bearer")) {
+    asking ??= signIn.ask(token.peek() ? "The token was refused." : "").finally(() => asking = null);
+    token.value = await asking;
+    if (token.value) {
+      forgetRefusals();
+      return finish(method, path, options, await send(method, path, options));
+    }
+  }
+  return finish(method, path, options, response);
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {CallOptions} options
+ * @returns {Promise<Response>}
+ */
+async function send(method, path, options) {
+  const { body, headers = {}, signal: aborted } = options;
+  const sent = new Headers({ Accept: "application/json", ...headers });
+  if (token.peek()) sent.set("Authorization", "Bearer " + token.peek());
+  const plain = body === undefined || typeof body === "string" || body instanceof Blob;
+  if (body !== undefined && !sent.has("Content-Type")) {
+    sent.set("Content-Type", (options.base ?? "registry") === "registry" ? SCHEMA_REGISTRY_JSON : "application/json");
+  }
+  const payload = plain ? /** @type {any} */ (body) : printJson(body);
+  try {
+    return await fetch(address(path, options), { method, headers: sent, body: payload, signal: aborted });
+  } catch (error) {
+    if (aborted?.aborted) throw error;
+    const server = options.base === "rest" ? "The REST proxy" : "The registry";
+    if (options.base !== "rest") lost({ message: `${server} cannot be reached.` });
+    throw new ApiError({ status: 0, message: `${server} cannot be reached.` });
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {CallOptions} options
+ * @param {Response} response
+ */
+async function finish(method, path, options, response) {
+  if (options.raw && response.ok) return response;
+  const text = await response.text();
+  const type = response.headers.get("content-type") ?? "";
+  const data = text && type.includes("json") ? readJson(text, options.exact !== false) : null;
+  if (response.ok) {
+    if (!online.peek().up && options.base !== "rest") back();
+    return { status: response.status, data, headers: response.headers, text };
+  }
+  const error = new ApiError({
+    status: response.status,
+    code: Number(data?.error_code ?? 0),
+    message: data?.message ?? (text.slice(0, 500) || response.statusText || `Status ${response.status}`),
+    requestId: response.headers.get("x-request-id") ?? "",
+    data,
+  });
+  if (GONE.has(error.status) && method === "GET" && options.base !== "rest") lost(error);
+  if (error.status === 403) remember(method, path, error.message);
+  throw error;
+}
+
+/**
+ * @param {string} text
+ * @param {boolean} exact
+ */
+function readJson(text, exact) {
+  try {
+    return exact ? parseJson(text) : JSON.parse(text);
+  } catch {
+    return null; // a proxy's page with the wrong media type
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {string} message
+ */
+function remember(method, path, message) {
+  const { action, subject } = actionOf(method, path);
+  if (action) refuse(action, subject, message);
+}
+
+const LONGEST_WAIT = 30;
+let timer = 0;
+let wait = 0;
+
+/**
+ * Shows the strip, and asks again after 1, 2, 4 .. 30 s.
+ * @param {{message: string, requestId?: string}} failure
+ */
+function lost({ message, requestId = "" }) {
+  if (timer) return;
+  wait = Math.min(LONGEST_WAIT, wait ? wait * 2 : 1);
+  const since = online.peek().since ?? Date.now();
+  online.value = { up: false, message, requestId, since, retryAt: Date.now() + wait * 1000 };
+  timer = setTimeout(askAgain, wait * 1000);
+}
+
+/** Asks whether the registry is back, now. */
+export async function askAgain() {
+  clearTimeout(timer);
+  timer = 0;
+  try {
+    const response = await fetch(address("/", { context: false }), { headers: { Accept: "application/json" } });
+    if (!GONE.has(response.status)) return back();
+    lost({ message: online.peek().message ?? "The registry cannot be reached." });
+  } catch {
+    lost({ message: online.peek().message ?? "The registry cannot be reached." });
+  }
+}
+
+function back() {
+  clearTimeout(timer);
+  timer = 0;
+  wait = 0;
+  if (online.peek().up) return;
+  online.value = { up: true };
+  comebacks.value++;
+}

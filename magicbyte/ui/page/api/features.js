@@ -1,0 +1,20 @@
+/** What the registry lacks: another registry than ours has no listing, outline, compare and so on. */
+import { signal } from "../vendor/ui.js";
+
+/** @type {import("../vendor/ui.js").Signal<string[]>} */
+export const lacking = signal([]);
+
+/** Remembers that the registry has no such route. @param {string} feature */
+export function lacks(feature) {
+  if (!lacking.peek().includes(feature)) lacking.value = [...lacking.peek(), feature];
+}
+
+/** Whether the registry lists subjects with their facts in one answer. */
+export const hasOverview = () => !lacking.value.includes("overview");
+
+/**
+ * Whether an error says that the route itself is missing, not the thing asked for.
+ * @param {any} error
+ */
+export const isMissingRoute = (error) =>
+  error?.status === 405 || (error?.status === 404 && (error.code === 0 || error.code === 404));

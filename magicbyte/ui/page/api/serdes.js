@@ -1,0 +1,96 @@
+/** The page's own helpers: messages decoded, encoded and made up by the serdes. */
+import { context } from "../state.js";
+import { fromBase64, MOST_BYTES } from "../text/bytes.js";
+import { call } from "./client.js";
+import { printJson } from "./json.js";
+
+/**
+ * A decoded key or value, or why it is not decoded.
+ * @typedef {{value?: any, schemaId?: number, guid?: string, subject?: string | null, version?: number | null,
+ *   type?: string, name?: string | null, bytes?: {magic?: string, id?: string, guid?: string, index?: string},
+ *   indexes?: number[], error?: string, reason?: string, at?: number | null, path?: string}} Decoded
+ */
+/** @typedef {string | null | {data: string, header: string}} Message base64; the header is that of the schema's guid */
+/** @typedef {{topic?: string, isKey?: boolean, schemaId?: number, logical?: boolean, unions?: string, subject?: string,
+ *   version?: number | string, message?: string}} Wanted */
+
+const MOST_ITEMS = 100;
+
+/**
+ * Decodes messages, in as many requests as their size asks for.
+ * @param {Message[]} messages
+ * @param {Wanted} wanted
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<Decoded[]>}
+ */
+export async function decode(messages, wanted, { signal } = {}) {
+  /** @type {Decoded[]} */
+  const answers = [];
+  for (const data of parts(messages)) {
+    const [message] = data;
+    if (data.length === 1 && sizeOf(message) > MOST_BYTES) {
+      answers.push({ error: "it has more than 1 MiB, which is not decoded here", reason: "size", at: null });
+      continue;
+    }
+    const answer = await call("POST", "/decode", { base: "ui", signal, body: { ...members(wanted), data } });
+    answers.push(...answer.data.data);
+  }
+  return answers;
+}
+
+/** @param {Wanted} wanted */
+const members = (wanted) => ({ ...wanted, ...(context.peek() ? { context: context.peek() } : {}) });
+
+/** @param {Message} message */
+const sizeOf = (message) => ((typeof message === "string" ? message : message?.data ?? "").length * 3) / 4;
+
+/** @param {Message[]} messages */
+function parts(messages) {
+  /** @type {Message[][]} */
+  const all = [];
+  let left = 0;
+  for (const message of messages) {
+    const size = sizeOf(message);
+    if (!all.length || size > left || (all.at(-1)?.length ?? 0) >= MOST_ITEMS) {
+      all.push([]);
+      left = MOST_BYTES;
+    }
+    all.at(-1)?.push(message);
+    left -= size;
+  }
+  return all;
+}
+
+/**
+ * The body of the request that encodes a JSON text. The text is inserted as it is, so that its numbers keep their
+ * digits and an error's place is a place of the text.
+ * @param {string} text
+ * @param {Wanted} wanted
+ */
+export const encodeBody = (text, wanted) => `${printJson({ ...members(wanted) }).slice(0, -1)},"data":[${text}]}`;
+
+/**
+ * Encodes one JSON text.
+ * @param {string} text must be JSON
+ * @param {Wanted} wanted
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<Decoded & {data?: string}>} with `data`, the message in base64
+ */
+export async function encode(text, wanted, { signal } = {}) {
+  JSON.parse(text);
+  const { data } = await call("POST", "/encode", { base: "ui", signal, body: encodeBody(text, wanted) });
+  return data.data[0];
+}
+
+/**
+ * An example message of a schema.
+ * @param {Wanted} wanted
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<Decoded & {unions?: string}>}
+ */
+export async function example(wanted, { signal } = {}) {
+  return (await call("POST", "/example", { base: "ui", signal, body: members(wanted) })).data;
+}
+
+/** @param {string | null} base64 */
+export const bytesOf = (base64) => base64 === null ? new Uint8Array() : fromBase64(base64);

@@ -1,0 +1,198 @@
+/** The page: reads its settings, shows the bar and the view of the URL, and keeps the focus where it belongs. */
+import { call } from "./api/client.js";
+import { startFeed } from "./api/events.js";
+import { Bar, Strip } from "./bar.js";
+import { listenForKeys } from "./keyboard.js";
+import { followListing } from "./listing_state.js";
+import { Questions } from "./parts/dialogs.js";
+import { Failure, Loading } from "./parts/states.js";
+import { Toasts } from "./parts/toasts.js";
+import { arrival, listen, placeOfEntry, ROOT, route } from "./routes.js";
+import { SearchDialog } from "./search/palette.js";
+import { Help } from "./search/help.js";
+import { SignIn } from "./sign_in.js";
+import { config, context } from "./state.js";
+import { followTheme } from "./theme.js";
+import { html, render, useEffect, useRef, useState } from "./vendor/ui.js";
+import NotFound from "./views/not_found.js";
+
+/** Views that are loaded, so that going back to one takes no time. @type {Map<any, any>} */
+const loaded = new Map();
+
+/** @type {Map<string, Promise<void>>} */
+const sheets = new Map();
+
+/** Loads a view's style file once. @param {string} name */
+function loadStyle(name) {
+  const promise = sheets.get(name) ?? new Promise((resolve, reject) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = `${ROOT}styles/${name}.css`;
+    link.onload = () => resolve(undefined);
+    link.onerror = () => reject(new Error(`The page's style ${name} could not be loaded.`));
+    document.head.append(link);
+  });
+  sheets.set(name, promise);
+  promise.catch(() => sheets.delete(name));
+  return promise;
+}
+
+function App() {
+  return html`
+    <a class="skip hidden-text" href="#main" onClick=${toMain}>Skip to the content</a>
+    <${Bar} />
+    <${Strip} />
+    <main id="main" tabindex="-1">
+      <${View} />
+    </main>
+    <${Questions} />
+    <${SignIn} />
+    <${SearchDialog} />
+    <${Help} />
+    <${Toasts} />
+  `;
+}
+
+/** @param {Event} event */
+function toMain(event) {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+/** The view of the URL; the one before stays until it is loaded. */
+function View() {
+  const { row, params, query } = route.value;
+  const [, setReady] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const shown = useRef(/** @type {any} */ (null));
+  const known = row ? loaded.get(row.view) : NotFound;
+  if (known) shown.current = { view: known, row, params, query };
+  const title = row ? row.title(params, query) : "Not found";
+
+  useEffect(() => {
+    document.title = `${title} - ${config.value.name ? config.value.name + " - " : ""}Magicbyte`;
+    document.body.dataset.printed = `${location.href}, ${new Date().toLocaleString("en-GB")}`;
+  });
+  useEffect(() => {
+    setError(null);
+    if (!row || known) return;
+    Promise.all([row.view(), ...(row.styles ?? []).map(loadStyle)]).then(([module]) => {
+      loaded.set(row.view, module.default);
+      setReady(row);
+    }, setError);
+  }, [row]);
+  useFocus(Boolean(known), route.value.path);
+
+  if (error) {
+    return html`
+      <div class="page">
+        <${Failure} error=${error} again=${() => location.reload()} />
+      </div>
+    `;
+  }
+  if (!shown.current) {
+    return html`
+      <div class="page">
+        <${Loading} />
+      </div>
+    `;
+  }
+  const { view, row: of, params: its, query: asked } = shown.current;
+  return html`<${view} key=${keyOf(of, its)} params=${its} query=${asked} />`;
+}
+
+/** A view starts anew for another subject, not for another version or filter of the same. @param {any} row @param {any} params */
+const keyOf = (row, params) =>
+  `${row?.view ?? ""} ${params.subject ?? params.topic ?? params.id ?? ""} ${context.value}`;
+
+/**
+ * Puts the focus on the h1 after going to a page, and back to where it was after Back.
+ * @param {boolean} ready
+ * @param {string} path
+ */
+function useFocus(ready, path) {
+  const before = useRef("");
+  useEffect(() => {
+    if (!ready || before.current === path) return;
+    const isFirst = before.current === "";
+    before.current = path;
+    const how = arrival.peek();
+    if (how === "replace" || (isFirst && how === "load")) return;
+    if (how === "push") {
+      scrollTo(0, 0);
+      return soon(keepOnHeading());
+    }
+    const place = placeOfEntry();
+    return soon(() => {
+      const at = place?.at ? document.querySelector(place.at) : null;
+      if (place && document.documentElement.scrollHeight < place.y + innerHeight) return false;
+      if (place?.at && !at) return false;
+      focusOn(at ?? document.querySelector("main h1"));
+      scrollTo(0, place?.y ?? 0);
+      return true;
+    });
+  }, [ready, path]);
+}
+
+/**
+ * Focuses the h1, and the next one if a view shows another when its contents come. Never done: it runs until its time
+ * is over.
+ */
+function keepOnHeading() {
+  let first = true;
+  return () => {
+    const lost = document.activeElement === document.body || document.activeElement === null;
+    if (first || lost) first = !focusOn(document.querySelector("main h1"));
+    return false;
+  };
+}
+
+/** @param {Element | null} element */
+function focusOn(element) {
+  if (!(element instanceof HTMLElement)) return false;
+  if (element.tabIndex < 0 && !element.hasAttribute("tabindex")) element.tabIndex = -1;
+  element.focus({ preventScroll: true });
+  return true;
+}
+
+/**
+ * Tries in each frame until it works, for some seconds: contents come later than the page.
+ * @param {() => boolean} attempt
+ * @returns {() => void} stops it
+ */
+function soon(attempt) {
+  let frame = 0;
+  const end = performance.now() + 3000;
+  const next = () => {
+    if (attempt() || performance.now() > end) return;
+    frame = requestAnimationFrame(next);
+  };
+  frame = requestAnimationFrame(next);
+  const stop = () => cancelAnimationFrame(frame);
+  addEventListener("pointerdown", stop, { once: true });
+  addEventListener("keydown", stop, { once: true });
+  return stop;
+}
+
+/** The icon's address must not depend on the page's: the browser reads it again after each change of the address. */
+function fixIcon() {
+  const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="icon"]'));
+  if (icon) icon.href = `${ROOT}icon.svg`;
+}
+
+async function start() {
+  followTheme();
+  fixIcon();
+  try {
+    config.value = { ...config.value, ...(await call("GET", "/config.json", { base: "ui" })).data };
+  } catch {
+    // The page's defaults hold; the strip tells that the server is gone.
+  }
+  listen();
+  listenForKeys();
+  render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
+  followListing();
+  startFeed();
+}
+
+start();

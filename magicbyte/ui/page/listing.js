@@ -1,0 +1,114 @@
+/** The listing of subjects in columns: rows, names by context, and changes from the feed. Pure. */
+
+/** @typedef {import("./types.d.ts").Overview} Overview */
+/** @typedef {import("./types.d.ts").Facts} Facts */
+
+/** @type {(keyof Facts)[]} */
+const COLUMNS = [
+  "subject",
+  "type",
+  "version",
+  "versions",
+  "deletedVersions",
+  "deleted",
+  "id",
+  "ts",
+  "references",
+  "level",
+  "ownLevel",
+  "mode",
+  "ownMode",
+];
+
+/**
+ * One row of the listing; null for -1.
+ * @param {Overview} listing
+ * @param {number} at
+ * @returns {Facts | null}
+ */
+export function listingRow(listing, at) {
+  if (at < 0) return null;
+  const row = /** @type {any} */ ({});
+  for (const column of COLUMNS) row[column] = listing[column]?.[at] ?? null;
+  return row;
+}
+
+/**
+ * The listing of a registry that tells names alone.
+ * @param {string[]} names all of them
+ * @param {string[]} live those with live versions
+ * @returns {Overview}
+ */
+export function listingOfNames(names, live = names) {
+  const alive = new Set(live);
+  const listing = /** @type {any} */ ({ offset: -1, total: names.length });
+  for (const column of COLUMNS) listing[column] = names.map(() => null);
+  listing.subject = [...names];
+  listing.deleted = names.map((name) => !alive.has(name));
+  return listing;
+}
+
+/**
+ * The context and the name of a subject: `:.eu:orders` is `orders` in `.eu`.
+ * @param {string} subject
+ * @returns {{context: string, name: string}} the context is empty for the default one
+ */
+export function splitSubject(subject) {
+  const parts = subject.match(/^:(\.[^:]*):(.*)$/s);
+  if (!parts) return { context: "", name: subject };
+  return { context: parts[1] === "." ? "" : parts[1], name: parts[2] };
+}
+
+/**
+ * Applies changes of the feed. Rows that only the registry can tell are named in `stale`.
+ * @param {Overview} listing
+ * @param {Record<string, any>[]} changes
+ * @returns {{listing: Overview, stale: string[], whole: boolean}} `whole`: the listing must be read again
+ */
+export function patched(listing, changes) {
+  const offset = Math.max(listing.offset, ...changes.map((change) => change.offset));
+  const stale = new Set();
+  let whole = false;
+  for (const change of changes) {
+    if (change.type === "reset") whole = true;
+    else if (change.subject === null || change.subject === undefined) whole = true;
+    else if (/^:[^:]*:$/.test(change.subject)) whole = true; // the settings of a context
+    else stale.add(change.subject);
+  }
+  return { listing: { ...listing, offset }, stale: [...stale], whole };
+}
+
+/**
+ * Puts one subject's row in its place; without a row the subject is gone.
+ * @param {Overview} listing
+ * @param {string} subject
+ * @param {Facts | null} row
+ * @returns {Overview}
+ */
+export function withRow(listing, subject, row) {
+  const at = listing.subject.indexOf(subject);
+  const place = at >= 0 ? at : placeOf(listing.subject, subject);
+  const result = /** @type {any} */ ({ ...listing });
+  for (const column of COLUMNS) {
+    const values = [...(/** @type {any[]} */ (listing[column] ?? []))];
+    values.splice(place, at >= 0 ? 1 : 0, ...(row ? [row[column]] : []));
+    result[column] = values;
+  }
+  return result;
+}
+
+/**
+ * Where a name belongs among sorted names.
+ * @param {string[]} names
+ * @param {string} name
+ */
+function placeOf(names, name) {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (names[middle] < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,38 @@
+/** Texts of users: as text nodes, with invisible and direction-changing characters shown as marks. */
+import { html } from "../vendor/ui.js";
+
+const INVISIBLE = new RegExp(
+  "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f\\u2028-\\u202e" +
+    "\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]",
+  "u",
+);
+const INVISIBLE_ONES = new RegExp(`(${INVISIBLE.source})`, "gu");
+
+/** Whether a text has characters that are shown as marks. @param {string} text */
+export const isHostile = (text) => INVISIBLE.test(text);
+
+/**
+ * A text with its invisible characters as marks, such as `U+202E`.
+ * @param {{text: string | null | undefined}} props
+ */
+export function Shown({ text }) {
+  const value = text ?? "";
+  if (!INVISIBLE.test(value)) return value;
+  return value.split(INVISIBLE_ONES).map((part, i) => i % 2 ? html`<${Mark} key=${i} character=${part} />` : part);
+}
+
+/** @param {{character: string}} props */
+function Mark({ character }) {
+  const code = "U+" + (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return html`<span class="char" title="An invisible character">${code}</span>`;
+}
+
+/** The address if it is one of the web, else empty: only these become links. @param {string} text */
+export function webAddress(text) {
+  try {
+    const url = new URL(text);
+    return url.protocol === "https:" || url.protocol === "http:" ? url.href : "";
+  } catch {
+    return "";
+  }
+}

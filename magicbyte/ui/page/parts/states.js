@@ -1,0 +1,92 @@
+/** What stands in for content: loading, failed, empty. */
+import { html, useEffect, useState } from "../vendor/ui.js";
+import { Button } from "./buttons.js";
+
+/**
+ * Grey rows of the final height; nothing for the first 150 ms.
+ * @param {{rows?: number, height?: number}} props
+ */
+export function Skeleton({ rows = 6, height = 38 }) {
+  const shown = useLater(150);
+  return html`<div class="skeleton" style=${{
+    "--height": height + "px",
+    visibility: shown ? "visible" : "hidden",
+  }} aria-hidden="true">
+    ${Array.from({ length: rows }, (_, i) => html`<i key=${i}></i>`)}
+  </div>`;
+}
+
+/**
+ * Grey rows while a request runs; after 5 s a line that says so, with Cancel.
+ * @param {{rows?: number, height?: number, onCancel?: () => void}} props
+ */
+export function Loading({ rows, height, onCancel }) {
+  const late = useLater(5000);
+  return html`<div aria-busy="true">
+    ${
+    late &&
+    html`<div class="still" role="status">Still asking. ${
+      onCancel && html`<${Button} kind="small" onClick=${onCancel}>Cancel</${Button}>`
+    }</div>`
+  }
+    <${Skeleton} rows=${rows} height=${height} />
+  </div>`;
+}
+
+/** True after so many ms. @param {number} ms */
+function useLater(ms) {
+  const [passed, setPassed] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setPassed(true), ms);
+    return () => clearTimeout(timer);
+  }, []);
+  return passed;
+}
+
+/** The head of a failure by status. @type {Record<number, string>} */
+const HEADS = {
+  0: "No answer",
+  401: "Not signed in",
+  403: "Not allowed",
+  404: "Not there",
+  409: "Not compatible",
+  412: "Changed meanwhile",
+  422: "Refused",
+  429: "Too many requests",
+};
+
+/**
+ * What went wrong, in the server's words, with the request's id and a way on.
+ * @param {{error: any, again?: () => void, children?: any}} props `children`: other ways on
+ */
+export function Failure({ error, again, children }) {
+  const status = error?.status ?? -1;
+  const head = HEADS[status] ?? (status >= 500 ? "The server failed" : "Something went wrong");
+  return html`<div class="state" role="alert" data-failure=${status}>
+    <h2>${head}</h2>
+    <p>${error?.message ?? String(error)}</p>
+    ${
+    error?.requestId &&
+    html`<p class="xs faint mono">request ${error.requestId}${error.code ? `, code ${error.code}` : ""}</p>`
+  }
+    ${
+    (again || children) &&
+    html`<div class="row">${again && html`<${Button} onClick=${again}>Ask again</${Button}>`}${children}</div>`
+  }
+  </div>`;
+}
+
+/** Nothing to show: why, and what to do. @param {{title: any, children?: any, actions?: any}} props */
+export const Empty = ({ title, children, actions }) =>
+  html`<div class="state"><h2>${title}</h2>${children}${actions && html`<div class="row">${actions}</div>`}</div>`;
+
+/**
+ * What a request brought: the last data stays while it runs again or fails.
+ * @param {{request: import("./use_request.js").Asked<any>, rows?: number, height?: number, children: (data: any) => any}} props
+ */
+export function Loaded({ request, rows, height, children }) {
+  const { data, error, loading, reload, cancel } = request;
+  if (data !== undefined) return children(data);
+  if (error) return html`<${Failure} error=${error} again=${reload} />`;
+  return loading ? html`<${Loading} rows=${rows} height=${height} onCancel=${cancel} />` : null;
+}

@@ -1,0 +1,99 @@
+/** Which subjects a search and the chips leave, and the chips' counts. Pure, and fast enough for each key. */
+import { splitSubject } from "../listing.js";
+
+/** @typedef {import("../types.d.ts").Overview} Overview */
+/** @typedef {{type?: string, own?: boolean, deleted?: boolean}} Chips */
+/** @typedef {{context: string[], name: string[], lower: string[]}} Names */
+
+/** The names in parts, once for each listing. @type {WeakMap<string[], Names>} */
+const NAMES = new WeakMap();
+
+/** @param {Overview} listing @returns {Names} */
+export function namesOf(listing) {
+  const kept = NAMES.get(listing.subject);
+  if (kept) return kept;
+  const split = listing.subject.map(splitSubject);
+  const names = {
+    context: split.map((part) => part.context),
+    name: split.map((part) => part.name),
+    lower: split.map((part) => part.name.toLowerCase()),
+  };
+  NAMES.set(listing.subject, names);
+  return names;
+}
+
+/**
+ * @param {Overview} listing
+ * @param {import("./query.js").SearchQuery} query
+ * @param {string} context the page's context; empty for the default one
+ * @param {Chips} chips
+ * @param {Set<string> | null} [among] only these subjects, if the registry was asked
+ */
+export function matching(listing, query, context, chips, among = null) {
+  const names = namesOf(listing);
+  const inContext = query.context === null ? context : query.context === "." ? "" : query.context;
+  const words = query.id && query.words.length === 1 ? [] : query.words;
+  const wantsDeleted = chips.deleted || query.deleted === "true";
+  const rows = [];
+  const counts = { all: 0, AVRO: 0, JSON: 0, PROTOBUF: 0, own: 0, deleted: 0, elsewhere: 0, total: 0 };
+  for (let at = 0; at < listing.subject.length; at++) {
+    const here = names.context[at] === inContext;
+    if (here && !listing.deleted[at]) counts.total++;
+    if (among ? !among.has(listing.subject[at]) : !fits(listing, names, at, query, words)) continue;
+    if (!here) {
+      counts.elsewhere++;
+      continue;
+    }
+    if (listing.deleted[at]) counts.deleted++;
+    if (Boolean(listing.deleted[at]) !== Boolean(wantsDeleted)) continue;
+    const type = /** @type {"AVRO" | "JSON" | "PROTOBUF"} */ (listing.type[at] ?? "AVRO");
+    const own = Boolean(listing.ownLevel[at]);
+    counts.all++;
+    if (!chips.own || own) counts[type]++;
+    if (own && (!chips.type || chips.type === type)) counts.own++;
+    if (chips.type && type !== chips.type) continue;
+    if (chips.own && !own) continue;
+    rows.push(at);
+  }
+  return { rows, counts };
+}
+
+/**
+ * @param {Overview} listing
+ * @param {Names} names
+ * @param {number} at
+ * @param {import("./query.js").SearchQuery} query
+ * @param {string[]} words
+ */
+function fits(listing, names, at, query, words) {
+  const name = names.lower[at];
+  for (const word of words) if (!name.includes(word)) return false;
+  if (query.id && String(listing.id[at]) !== query.id && !(query.words.length === 1 && name.includes(query.words[0]))) {
+    return false;
+  }
+  if (query.type && (listing.type[at] ?? "AVRO") !== query.type) return false;
+  if (query.level && listing.level[at] !== query.level) return false;
+  if (query.topic && name !== query.topic + "-key" && name !== query.topic + "-value") return false;
+  return true;
+}
+
+/** How rows are sorted: the column by the name in the URL. @type {Record<string, keyof Overview>} */
+const SORTS = { type: "type", versions: "versions", level: "level", changed: "ts" };
+
+/**
+ * Sorts rows; `-` in front turns the order. Without a name they stay in the order of names.
+ * @param {Overview} listing
+ * @param {number[]} rows
+ * @param {string} sort name, type, versions, level or changed
+ */
+export function sorted(listing, rows, sort) {
+  const turned = sort.startsWith("-");
+  const column = SORTS[turned ? sort.slice(1) : sort];
+  if (!column) return turned ? [...rows].reverse() : rows;
+  const values = /** @type {any[]} */ (listing[column]);
+  const sign = turned ? -1 : 1;
+  return [...rows].sort((left, right) => {
+    const [a, b] = [values[left] ?? "", values[right] ?? ""];
+    return a < b ? -sign : a > b ? sign : left - right;
+  });
+}

@@ -1,0 +1,42 @@
+/** Subjects that were visited or pinned, kept by the browser. */
+import { splitSubject } from "../listing.js";
+import { route } from "../routes.js";
+import { qualified } from "../state.js";
+import { stored } from "../stored.js";
+import { effect, untracked } from "../vendor/ui.js";
+
+const MOST = 8;
+
+/** Names with their context, newest first. */
+export const recent = stored("recent", /** @type {string[]} */ ([]));
+
+/** Names with their context, in the order of pinning. */
+export const pinned = stored("pinned", /** @type {string[]} */ ([]));
+
+/** Notes each subject whose page is shown. @returns {() => void} stops it */
+export function noteVisits() {
+  return effect(() => {
+    const { subject } = route.value.params;
+    if (!subject) return;
+    untracked(() => {
+      const name = qualified(subject);
+      if (recent.value[0] !== name) {
+        recent.value = [name, ...recent.value.filter((other) => other !== name)].slice(0, MOST);
+      }
+    });
+  });
+}
+
+/** @param {string} subject */
+export const isPinned = (subject) => pinned.value.includes(subject);
+
+/** @param {string} subject */
+export function togglePin(subject) {
+  pinned.value = isPinned(subject) ? pinned.value.filter((other) => other !== subject) : [...pinned.value, subject];
+}
+
+/** What a subject is called in a list of several contexts. @param {string} subject */
+export function shownName(subject) {
+  const { context, name } = splitSubject(subject);
+  return context ? `${name} in ${context}` : name;
+}

@@ -1,0 +1,48 @@
+/** The search that only the registry can do: in fields, texts and tags. */
+import * as registry from "../api/registry.js";
+import { asksRegistry } from "./query.js";
+
+/**
+ * @typedef {{subject: string, version: number, fields?: string[], name?: string, excerpt?: string, line?: number}} Hit
+ * @typedef {{hits: Hit[], subjects: Set<string>, total: number}} Hits by subject, the newest version of each
+ */
+
+/**
+ * Asks the registry for the subjects of a search.
+ * @param {import("./query.js").SearchQuery} query
+ * @param {string} place `fields` or `texts`; `names` asks for the words with a name in front alone
+ * @param {{signal?: AbortSignal, limit?: number, deleted?: boolean}} [options]
+ * @returns {Promise<Hits>}
+ */
+export async function searchRegistry(query, place, { signal, limit = 1000, deleted = false } = {}) {
+  const words = query.words.join(" ");
+  /** @type {import("../types.d.ts").Query} */
+  const asked = { latestOnly: true, limit, deleted, type: query.type, tag: query.tag, field: query.field };
+  if (query.text) Object.assign(asked, { q: query.text, in: "text" });
+  else if (place !== "names" && words) Object.assign(asked, { q: words, in: place === "fields" ? "field" : "text" });
+  const answer = await registry.searchAnswer(asked, { signal });
+  /** @type {Hit[]} */
+  const hits = Array.isArray(answer.data) ? answer.data : answer.data.hits;
+  /** @type {Map<string, Hit>} */
+  const first = new Map();
+  for (const hit of hits) if (!first.has(hit.subject)) first.set(hit.subject, hit);
+  const total = Array.isArray(answer.data) ? first.size : answer.data.total;
+  return { hits: [...first.values()], subjects: new Set(first.keys()), total };
+}
+
+/**
+ * How many versions have the words in a field and in their text.
+ * @param {import("./query.js").SearchQuery} query
+ * @param {{signal?: AbortSignal, deleted?: boolean}} [options]
+ * @returns {Promise<Record<string, number | null>>}
+ */
+export async function countHits(query, { signal, deleted = false } = {}) {
+  const asked = { latestOnly: true, limit: 1, deleted, type: query.type, q: query.words.join(" "), in: "field,text" };
+  const { data } = await registry.searchAnswer(asked, { signal });
+  // A registry that knows no words lists all versions.
+  if (Array.isArray(data)) return { fields: null, texts: null };
+  return { fields: data.in?.field ?? 0, texts: data.in?.text ?? 0 };
+}
+
+/** Whether the registry must be asked for the rows of a search. @param {import("./query.js").SearchQuery} query @param {string} place */
+export const needsRegistry = (query, place) => asksRegistry(query) || (place !== "names" && query.words.length > 0);

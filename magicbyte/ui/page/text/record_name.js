@@ -1,0 +1,39 @@
+/** The name of what a text defines: `nyc.Flight`, the title of a JSON Schema, the first message of a .proto text. */
+
+import { tokenizeProto } from "./tokens_proto.js";
+
+/** @import { SchemaType } from "./pretty.js" */
+
+/** @param {string} text @param {SchemaType} type @returns {string} empty if it has no name */
+export function recordName(text, type) {
+  if (type === "PROTOBUF") return protoName(text);
+  /** @type {any} */
+  let root;
+  try {
+    root = JSON.parse(text);
+  } catch {
+    return "";
+  }
+  if (type === "JSON") return typeof root?.title === "string" ? root.title : "";
+  if (typeof root?.name !== "string") return "";
+  const { name, namespace } = root;
+  return typeof namespace === "string" && namespace && !name.includes(".") ? `${namespace}.${name}` : name;
+}
+
+/** @param {string} text */
+function protoName(text) {
+  const { kinds, starts, ends } = tokenizeProto(text);
+  const words = starts.map((start, index) => kinds[index] === "comment" ? "" : text.slice(start, ends[index]));
+  const statement = (/** @type {string} */ word) => {
+    const at = words.findIndex((candidate, index) =>
+      candidate === word && (index === 0 || [";", "}", ""].includes(words[index - 1]))
+    );
+    return at < 0 ? -1 : at + 1;
+  };
+  const message = statement("message");
+  if (message <= 0) return "";
+  const at = statement("package");
+  const end = at > 0 ? words.indexOf(";", at) : -1;
+  const prefix = end > 0 ? words.slice(at, end).join("") : "";
+  return prefix ? `${prefix}.${words[message]}` : words[message];
+}

@@ -1,0 +1,97 @@
+/** The changes by field, with whom they break, and what other levels would say. */
+
+import { Badge, VerdictBadge } from "../../parts/badges.js";
+import { Shown } from "../../parts/hostile.js";
+import { html } from "../../vendor/ui.js";
+import { changeLines, counted, effectOf, signOf, signWord } from "./words.js";
+
+/** @import { Change, Comparison } from "../../text/answers.d.ts" */
+
+const LEVELS = ["BACKWARD", "FORWARD", "FULL"];
+const TONES = { "+": "a", "−": "d", "~": "c" };
+
+/**
+ * @param {{comparison: Comparison, current: number, level: string | null, choose: (index: number) => void}} props
+ */
+export function ChangeList({ comparison, current, level, choose }) {
+  const { changes, unchanged, cut } = comparison;
+  return html`
+    <aside class="card changes" aria-label="Changes">
+      <header class="changes-head">
+        <h2>${counted(changes.length, "change")}${cut && " and more"}</h2>
+        <span class="faint">${unchangedWords(comparison, unchanged)}</span>
+      </header>
+      <ol>
+          ${changes.map((change, index) =>
+            html`
+              <li key=${change.path + index}>
+                <${ChangeItem} change=${change} on=${index === current} choose=${() => choose(index)} />
+              </li>
+            `
+          )}
+        </ol>
+      <${OtherLevels} levels=${comparison.levels} level=${level} />
+    </aside>
+  `;
+}
+
+/** @param {Comparison} comparison @param {number} unchanged */
+function unchangedWords(comparison, unchanged) {
+  const proto = comparison.to.schemaType === "PROTOBUF";
+  return `${counted(unchanged, proto ? "entry" : "field", proto ? "entries" : "fields")} as ${
+    unchanged === 1 ? "it was" : "they were"
+  }`;
+}
+
+/** @param {{change: Change, on: boolean, choose: () => void}} props */
+function ChangeItem({ change, on, choose }) {
+  const sign = signOf(change);
+  const [first, ...others] = changeLines(change);
+  const doc = change.kind === "added" ? change.new?.doc : null;
+  return html`
+    <button type="button" class="change" aria-current=${on ? "true" : undefined} onClick=${choose}>
+      <span class=${`sign ${TONES[sign]}`} aria-hidden="true">${sign}</span>
+      <span class="change-body">
+          <span class="change-head">
+            <span class="hidden-text">${signWord(change)} </span>
+            <b class="mono"><${Shown} text=${change.name ?? change.path} /></b>
+            <${Effect} findings=${change.findings} />
+          </span>
+          <span class="mono dim s line"><${Shown} text=${first} /></span>
+          ${others.map((line) => html`<span class="mono dim s line"><${Shown} text=${line} /></span>`)}
+          ${doc && html`<span class="xs faint line"><${Shown} text=${doc} /></span>`}
+        </span>
+    </button>
+  `;
+}
+
+/** Whom a change breaks, as a badge. @param {{findings: import("../../text/answers.d.ts").Finding[]}} props */
+export function Effect({ findings }) {
+  const { ok, text } = effectOf(findings);
+  if (ok === null) return html`<${Badge} tone="warn"><span aria-hidden="true">!</span>${text}</${Badge}>`;
+  return html`
+    <${VerdictBadge}
+      ok=${ok}
+      text=${html`<span class="hidden-text">${ok ? "safe " : "breaks "}</span>${text}`}
+    />
+  `;
+}
+
+/** @param {{levels: Record<string, boolean>, level: string | null}} props */
+function OtherLevels({ levels, level }) {
+  return html`
+    <div class="other-levels">
+      <h3>If the level were</h3>
+      <dl>
+          ${LEVELS.filter((name) => name in levels).map((name) =>
+            html`
+              <dt class="mono">${name}${level?.startsWith(name) && html`${" "}<span class="faint">now</span>`}</dt>
+              <dd>
+                <${VerdictBadge} ok=${levels[name]} text=${levels[name] ? "allowed" : "refused"} />
+              </dd>
+            `
+          )}
+        </dl>
+    </div>
+  `;
+}

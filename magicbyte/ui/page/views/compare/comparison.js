@@ -1,0 +1,131 @@
+/** A comparison that is there: controls, verdicts, changes and texts. */
+
+import { Segmented } from "../../parts/buttons.js";
+import { Note, VerdictCard } from "../../parts/cards.js";
+import { useKeys } from "../../keyboard.js";
+import { useMedia } from "../../parts/use_media.js";
+import { goTo, href, route, setQuery } from "../../routes.js";
+import { html, useMemo } from "../../vendor/ui.js";
+import { ChangeList } from "./change_list.js";
+import { Picks } from "./picks.js";
+import { TextsCard } from "./texts_card.js";
+import { verdict } from "./words.js";
+
+/** @import { Facts } from "../../types.d.ts" */
+/** @import { Comparison } from "../../text/answers.d.ts" */
+/** @import { Loaded, Version } from "./load.js" */
+
+/**
+ * @param {{loaded: Loaded, subject: string, query: Record<string, string>,
+ *   facts: Facts | null | undefined}} props
+ */
+export function ComparisonView({ loaded, subject, query, facts }) {
+  const { comparison } = loaded;
+  const narrow = useMedia("(max-width: 760px)");
+  const split = query.view !== "unified" && !narrow;
+  const changes = comparison?.changes ?? [];
+  const [current, choose] = useCurrentChange(changes);
+  const level = facts?.level ?? null;
+  /** @param {number} step */
+  const walk = (step) => changes.length > 0 && choose((Math.max(current, 0) + step + changes.length) % changes.length);
+  useKeys({ n: ["next change", () => walk(1)], p: ["previous change", () => walk(-1)] });
+  return html`
+    <div class="controls">
+          <${Picks} from=${picked(loaded.from, facts)} to=${picked(loaded.to, facts)} query=${query} />
+          <span class="grow"></span>
+          ${changes.length > 0 && html`<span class="s dim walk num">
+        ${Math.max(current, 0) + 1} of ${changes.length} ${changes.length === 1 ? "change" : "changes"}${" "}
+        <button type="button" class="key" onClick=${() => walk(1)} aria-label="Next change"><kbd>n</kbd></button>
+        <button type="button" class="key" onClick=${() => walk(-1)} aria-label="Previous change"><kbd>p</kbd></button>
+      </span>`}
+          ${!narrow && html`
+            <${Segmented} label="Layout" value=${split ? "split" : "unified"}
+              options=${[["split", "Split"], ["unified", "Unified"]]}
+              onChange=${(/** @type {string} */ view) => setQuery({ view: view === "split" ? null : view })} />
+          `}
+          <${Segmented} label="Lines" value=${query.all ? "all" : "changes"}
+            options=${[["changes", "Changes only"], ["all", "Whole text"]]}
+            onChange=${(/** @type {string} */ all) => setQuery({ all: all === "all" ? "1" : null })} />
+        </div>
+    <${Verdicts} loaded=${loaded} level=${level} subject=${subject} />
+    <div class=${comparison ? "compared" : "compared texts-only"}>
+          ${comparison &&
+            html`<${ChangeList} comparison=${comparison} current=${
+              Math.max(current, 0)
+            } level=${level} choose=${choose} />`}
+          <${TextsCard} loaded=${loaded} subject=${subject} split=${split} whole=${Boolean(
+            query.all,
+          )} current=${changes[current] ?? null} />
+        </div>
+  `;
+}
+
+/**
+ * @param {Version} version
+ * @param {Facts | null | undefined} facts
+ */
+function picked(version, facts) {
+  const latest = facts?.subject === version.subject && facts.version === version.version;
+  return {
+    subject: version.subject,
+    version: version.version,
+    id: version.id,
+    ts: version.ts ?? null,
+    latest,
+    deleted: false,
+  };
+}
+
+/** @param {{loaded: Loaded, level: string | null, subject: string}} props */
+function Verdicts({ loaded, level, subject }) {
+  const { comparison, refusal, verbose } = loaded;
+  if (comparison) {
+    return html`
+      <div class="verdicts">
+        <${VerdictCard} ...${verdict(comparison, "BACKWARD", level, subject)} />
+        <${VerdictCard} ...${verdict(comparison, "FORWARD", level, subject)} />
+      </div>
+    `;
+  }
+  if (verbose) {
+    return html`
+      <div class="verdicts">
+        <${VerdictCard}
+          ok=${verbose.is_compatible}
+          title=${verbose.is_compatible
+            ? "The registry's level allows this step"
+            : "The registry's level refuses this step"}
+          reason=${(verbose.messages ?? []).join(" ")}
+        />
+      </div>
+    `;
+  }
+  return html`
+    <div class="verdicts">
+      <${Note} tone="warn" who="No verdict">${refusal?.message}</${Note}></div>
+  `;
+}
+
+/**
+ * The chosen change: its path is the address's fragment. Without one it is -1, and the first change is meant.
+ * @param {Comparison["changes"]} changes
+ * @returns {[number, (index: number) => void]}
+ */
+function useCurrentChange(changes) {
+  const hash = decoded(route.value.hash);
+  const current = useMemo(() => changes.findIndex((change) => change.path === hash), [changes, hash]);
+  const choose = (/** @type {number} */ index) => {
+    const { path: page, query } = route.peek();
+    goTo(href(page, query, { hash: encodeURIComponent(changes[index].path) }), { replace: true, quiet: true });
+  };
+  return [current, choose];
+}
+
+/** @param {string} hash */
+function decoded(hash) {
+  try {
+    return decodeURIComponent(hash);
+  } catch {
+    return hash;
+  }
+}

@@ -1,0 +1,110 @@
+/** Reads what Compare shows: the registry's comparison, both texts, and their differences by line. */
+
+import * as registry from "../../api/registry.js";
+import { call } from "../../api/client.js";
+import { path } from "../../routes.js";
+import { compareTexts } from "../../text/diff_beside.js";
+import { textOf } from "./rows.js";
+
+/** @import { Comparison } from "../../text/answers.d.ts" */
+/** @import { Row } from "../../text/diff.js" */
+/** @import { SchemaType } from "../../text/pretty.js" */
+/** @import { Text } from "./rows.js" */
+/** A version as the API answers it. */
+/** @typedef {{subject: string, version: number, id: number, schema: string, schemaType?: SchemaType, ts?: number,
+ *   references?: unknown[]}} Version */
+/**
+ * @typedef {object} Loaded
+ * @property {Comparison | null} comparison null if the registry has none to give
+ * @property {any} refusal why it has none
+ * @property {{is_compatible: boolean, messages?: string[]} | null} verbose what a registry without comparisons says
+ * @property {Version} from
+ * @property {Version} to
+ * @property {Text} before
+ * @property {Text} after
+ * @property {Row[] | null} rows null if comparing the texts takes too long
+ */
+
+/**
+ * @param {string} subject
+ * @param {{from?: string, to?: string, fromSubject?: string}} query
+ * @param {AbortSignal} signal
+ * @returns {Promise<Loaded>}
+ */
+export async function load(subject, { from, to, fromSubject }, signal) {
+  const compared = registry.compare(subject, { from, to, fromSubject, deleted: true }, { signal })
+    .then((comparison) => ({ comparison, refusal: null }), (refusal) => ({ comparison: null, refusal }));
+  const older = fromSubject || subject;
+  /** @type {Promise<[Version, Version]>} */
+  const texts = from && to
+    ? Promise.all([readVersion(older, from, signal), readVersion(subject, to, signal)])
+    : compared.then(async ({ comparison, refusal }) => {
+      const sides = comparison
+        ? [comparison.from.version, comparison.to.version]
+        : await sidesOf(subject, from, to, refusal, signal);
+      return await Promise.all([
+        readVersion(older, sides[0], signal),
+        readVersion(subject, sides[1], signal),
+      ]);
+    });
+  // A text that is not there tells more than the comparison that cannot be made without it.
+  const [{ comparison, refusal }, [left, right]] = await Promise.all([compared, texts]);
+  if (signal.aborted) throw signal.reason;
+  const [leftType, rightType] = [left.schemaType ?? "AVRO", right.schemaType ?? "AVRO"];
+  const rows = await compareTexts(
+    { text: left.schema, type: leftType },
+    { text: right.schema, type: rightType },
+    signal,
+  );
+  const verbose = comparison || !isMissing(refusal) ? null : await verboseCheck(left, right, signal);
+  return {
+    comparison,
+    refusal,
+    verbose,
+    from: { ...left, subject: older },
+    to: { ...right, subject },
+    before: textOf(left.schema, leftType),
+    after: textOf(right.schema, rightType),
+    rows,
+  };
+}
+
+/** Whether the registry has no comparisons at all: another one than ours. @param {any} refusal */
+function isMissing(refusal) {
+  return refusal?.status === 405 || (refusal?.status === 404 && ![40401, 40402].includes(refusal.code));
+}
+
+/** @param {Version} older @param {Version} newer @param {AbortSignal} signal */
+async function verboseCheck(older, newer, signal) {
+  const { schema, schemaType, references } = newer;
+  const address = path`/compatibility/subjects/${older.subject}/versions/${older.version}`;
+  try {
+    return (await call("POST", address, { body: { schema, schemaType, references }, query: { verbose: true }, signal }))
+      .data;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} subject @param {number | string} version @param {AbortSignal} signal */
+function readVersion(subject, version, signal) {
+  return registry.version(subject, version, { signal, deleted: true });
+}
+
+/**
+ * The versions to show when the registry could not tell: the newest and the one before.
+ * @param {string} subject
+ * @param {string | undefined} from
+ * @param {string | undefined} to
+ * @param {any} refusal
+ * @param {AbortSignal} signal
+ * @returns {Promise<[number | string, number | string]>}
+ */
+async function sidesOf(subject, from, to, refusal, signal) {
+  /** @type {number[]} */
+  const versions = await registry.versions(subject, { signal, deleted: true });
+  const newer = to ?? versions.at(-1);
+  const before = versions.filter((version) => version < Number(newer)).at(-1) ?? newer;
+  if (newer === undefined) throw refusal;
+  return [from ?? /** @type {number} */ (before), newer];
+}

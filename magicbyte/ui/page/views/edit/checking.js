@@ -1,0 +1,114 @@
+/**
+ * The live check: one request a pause, against every version in both directions.
+ *
+ * @import { Explanation } from "./places/findings.js"
+ * @import { Draft } from "./draft/drafts.js"
+ * @import { Position } from "./places/edits.js"
+ * @typedef {{version: number, backward: boolean, forward: boolean}} Verdict
+ * @typedef {{sent: string, explanations: Explanation[], versions: Verdict[], cut: boolean, at: number}} Checked
+ * @typedef {{sent: string, message: string, position: Position | null}} Invalid
+ * @typedef {{
+ *   checking: boolean, checked: Checked | null, invalid: Invalid | null,
+ *   failure: import("../../api/client.js").ApiError | null, again: () => void,
+ * }} Check  `checked` stays while a later text is invalid or being checked
+ */
+import { ApiError } from "../../api/client.js";
+import { check, outlineOf } from "../../api/registry.js";
+import { comebacks } from "../../state.js";
+import { useEffect, useRef, useState } from "../../vendor/ui.js";
+import { bodyOf } from "./draft/drafts.js";
+
+/** How long one pauses before a text is checked, in ms. */
+const PAUSE = 250;
+const INVALID = 42201;
+
+/**
+ * Checks a draft, again after each change and when the registry is back.
+ * @param {string} subject  empty for a subject that has no name yet
+ * @param {Draft} draft
+ * @returns {Check}
+ */
+export function useCheck(subject, draft) {
+  const [state, setState] = useState(
+    /** @type {Omit<Check, "again">} */ ({
+      checking: true,
+      checked: null,
+      invalid: null,
+      failure: null,
+    }),
+  );
+  const [round, setRound] = useState(0);
+  const first = useRef(true);
+  const { text, type, references, metadata, ruleSet } = draft;
+  useEffect(() => {
+    const abort = new AbortController();
+    const patch = (/** @type {Partial<Check>} */ part) => {
+      if (!abort.signal.aborted) setState((state) => ({ ...state, checking: false, failure: null, ...part }));
+    };
+    setState((state) => ({ ...state, checking: true }));
+    const timer = setTimeout(() => {
+      first.current = false;
+      ask(subject, draft, abort.signal).then(
+        (checked) => patch({ checked, invalid: null }),
+        (error) => patch(isInvalid(error) ? { invalid: invalidOf(text, error) } : { failure: error }),
+      );
+    }, first.current ? 0 : PAUSE);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [subject, text, type, references, metadata, ruleSet, round, comebacks.value]);
+  return { ...state, again: () => setRound((number) => number + 1) };
+}
+
+/**
+ * @param {string} subject
+ * @param {Draft} draft
+ * @param {AbortSignal} signal
+ * @returns {Promise<Checked>}
+ */
+async function ask(subject, draft, signal) {
+  const body = bodyOf(draft);
+  const sent = draft.text;
+  if (subject === "") {
+    await outlineOf(body, { signal });
+    return { sent, explanations: [], versions: [], cut: false, at: Date.now() };
+  }
+  const answer = await check({ subject, ...body }, { level: "FULL_TRANSITIVE", every: true, signal });
+  const { explanations = [], versions = versionsOf(explanations), cut = false } = answer;
+  return { sent, explanations, versions, cut, at: Date.now() };
+}
+
+/**
+ * The verdicts of a registry that does not give them for every version.
+ * @param {Explanation[]} explanations
+ * @returns {Verdict[]}
+ */
+function versionsOf(explanations) {
+  const broken = explanations.filter(({ severity }) => severity === "error");
+  const numbers = [...new Set(explanations.map(({ version }) => version ?? 0))];
+  return numbers.map((version) => ({
+    version,
+    backward: !broken.some((finding) => finding.version === version && finding.direction === "BACKWARD"),
+    forward: !broken.some((finding) => finding.version === version && finding.direction === "FORWARD"),
+  }));
+}
+
+/** @param {unknown} error */
+function isInvalid(error) {
+  return error instanceof SyntaxError ||
+    (error instanceof ApiError && (error.code === INVALID || error.status === 422));
+}
+
+/**
+ * Says what is wrong with a text, and where.
+ * @param {string} sent
+ * @param {Error & {data?: any}} error
+ * @returns {Invalid}
+ */
+export function invalidOf(sent, error) {
+  const message = error.message.replace(/^Invalid schema of type \w+, details: /, "");
+  const place = /\(?\bline (\d+), column (\d+)\)?/.exec(message);
+  const position = error.data?.position ?? (place ? { line: Number(place[1]), column: Number(place[2]) } : null);
+  return { sent, message, position };
+}

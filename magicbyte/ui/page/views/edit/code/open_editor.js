@@ -1,0 +1,195 @@
+/** The text editor: CodeMirror in a shadow root, so that its styles are adopted sheets and obey the page's policy. */
+import {
+  autocompletion,
+  bracketMatching,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  defaultKeymap,
+  drawSelection,
+  EditorState,
+  EditorView,
+  foldKeymap,
+  highlightSelectionMatches,
+  highlightSpecialChars,
+  history,
+  historyKeymap,
+  indentOnInput,
+  json,
+  keymap,
+  lineNumbers,
+  MergeView,
+  Prec,
+  protobuf,
+  search,
+  searchKeymap,
+  StreamLanguage,
+  unifiedMergeView,
+} from "../../../vendor/editor.js";
+import { marks, openMark, showMarks } from "./place_marks.js";
+import { theme } from "./theme.js";
+import { completions } from "./completions.js";
+
+/**
+ * @import { Change } from "../places/edits.js"
+ * @import { Mark } from "./place_marks.js"
+ * @typedef {"AVRO" | "JSON" | "PROTOBUF"} SchemaType
+ * @typedef {{
+ *   text: () => string,
+ *   replace: (text: string) => void,
+ *   change: (changes: Change[]) => void,
+ *   show: (marks: Mark[]) => void,
+ *   open: (key: string | null) => void,
+ *   measure: () => void,
+ *   goTo: (offset: number, options?: {focus?: boolean}) => void,
+ *   focus: () => void,
+ *   close: () => void,
+ * }} Editor
+ * @typedef {{
+ *   root: ShadowRoot, text: string, type: SchemaType, label: string, readOnly: boolean,
+ *   beside: {text: string, label: string} | null,
+ *   onChange: (text: string) => void, onOpen: (key: string) => void, onRegister: () => void,
+ * }} Options  `beside`: a text that is shown to the left, with the differences marked
+ */
+
+/** Where two columns have no room, the differences are shown in one. */
+const NARROW = "(max-width: 800px)";
+
+/** @param {SchemaType} type */
+function languageOf(type) {
+  return type === "PROTOBUF" ? StreamLanguage.define(protobuf) : json();
+}
+
+/**
+ * Opens an editor in a shadow root.
+ * @param {Options} options
+ * @returns {Editor}
+ */
+export function openEditor(options) {
+  const extensions = [
+    ...reading(options.label),
+    languageOf(options.type),
+    completions(options.type),
+    history(),
+    autocompletion({ icons: false }),
+    closeBrackets(),
+    indentOnInput(),
+    Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (options.onRegister(), true) }])),
+    keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap]),
+    replacing,
+    marks(options.onOpen),
+    EditorState.readOnly.of(options.readOnly),
+    EditorView.updateListener.of((/** @type {any} */ update) => {
+      if (update.docChanged) options.onChange(update.state.doc.toString());
+    }),
+  ];
+  const { beside } = options;
+  const { view, close } = beside === null
+    ? alone(options, extensions)
+    : matchMedia(NARROW).matches
+    ? alone(options, [...extensions, unified(beside.text)])
+    : besides(options, beside, extensions);
+  return {
+    text: () => view.state.doc.toString(),
+    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    change: (changes) => view.dispatch({ changes, userEvent: "input.remedy" }),
+    show: (shown) => {
+      const within = (/** @type {number} */ offset) => Math.min(offset, view.state.doc.length);
+      const fitting = shown.map((mark) => ({
+        ...mark,
+        from: within(mark.from),
+        to: within(mark.to),
+        end: within(mark.end),
+      }));
+      view.dispatch({ effects: showMarks.of(fitting) });
+    },
+    open: (key) => view.dispatch({ effects: openMark.of(key) }),
+    measure: () => view.requestMeasure(),
+    goTo: (offset, { focus = false } = {}) => {
+      const at = Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+      if (focus) view.focus();
+    },
+    focus: () => view.focus(),
+    close,
+  };
+}
+
+/**
+ * Replaces a selection by typed text. Chromium would wrap the text in elements with a style, which the policy forbids.
+ */
+const replacing = EditorView.domEventHandlers({
+  /** @type {(event: InputEvent, view: any) => boolean} */
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.data;
+    if (event.inputType !== "insertText" || empty || text === null || view.composing) return false;
+    event.preventDefault();
+    const insert = () =>
+      view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    const isHandled = handlers.some((/** @type {any} */ handler) => handler(view, from, to, text, insert));
+    if (!isHandled) view.dispatch(insert());
+    return true;
+  },
+});
+
+/**
+ * What both an editor and a text to read have.
+ * @param {string} label
+ */
+function reading(label) {
+  return [
+    theme,
+    lineNumbers(),
+    highlightSpecialChars(),
+    drawSelection(),
+    bracketMatching(),
+    highlightSelectionMatches(),
+    search({ top: true }),
+    keymap.of([...searchKeymap, ...foldKeymap, ...defaultKeymap]),
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
+    EditorState.tabSize.of(2),
+  ];
+}
+
+/**
+ * @param {Options} options
+ * @param {any[]} extensions
+ */
+function alone({ root, text }, extensions) {
+  const view = new EditorView({ doc: text, extensions, parent: root, root });
+  return { view, close: () => view.destroy() };
+}
+
+/** @param {string} original */
+function unified(original) {
+  return unifiedMergeView({ original, mergeControls: false, gutter: false });
+}
+
+/**
+ * @param {Options} options
+ * @param {{text: string, label: string}} start
+ * @param {any[]} extensions
+ */
+function besides({ root, text, type }, start, extensions) {
+  const merge = new MergeView({
+    a: {
+      doc: start.text,
+      extensions: [
+        ...reading(start.label),
+        languageOf(type),
+        EditorState.readOnly.of(true),
+        EditorView.editable.of(false),
+      ],
+    },
+    b: { doc: text, extensions },
+    parent: root,
+    root,
+    gutter: false,
+  });
+  merge.dom.style.height = "100%";
+  const [first] = merge.chunks;
+  if (first) merge.b.dispatch({ effects: EditorView.scrollIntoView(first.fromB, { y: "start", yMargin: 60 }) });
+  return { view: merge.b, close: () => merge.destroy() };
+}

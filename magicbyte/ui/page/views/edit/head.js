@@ -1,0 +1,56 @@
+/** The head of the editor: the subject, the verdict, the start, and the view. */
+import { TypeBadge, VerdictBadge } from "../../parts/badges.js";
+import { Segmented } from "../../parts/buttons.js";
+import { Shown } from "../../parts/hostile.js";
+import { Select } from "../../parts/menus.js";
+import { href, path, route, setQuery } from "../../routes.js";
+import { html } from "../../vendor/ui.js";
+import { allowed, rowsOf } from "./places/matrix.js";
+import { latestOf } from "./draft/stored_text.js";
+
+/**
+ * @param {{
+ *   subject: string, versions: number[], level: string, draft: import("./draft/drafts.js").Draft,
+ *   check: import("./checking.js").Check,
+ * }} props
+ */
+export function EditHead({ subject, versions, level, draft, check }) {
+  const { query } = route.value;
+  const next = latestOf(versions) + 1;
+  return html`
+    <header class="head tabless">
+      <ol class="crumb">
+        <li><a href=${href("/subjects")}>Subjects</a></li>
+        ${draft.from !== null &&
+          html`<li><a href=${href(path`/subjects/${subject}`)}><${Shown} text=${subject} /></a></li>`}
+        <li>${draft.from === null ? "new subject" : `version ${next}, proposed`}</li>
+      </ol>
+      <div class="head-row">
+        <div class="head-name">
+          <h1 tabindex="-1"><${Shown} text=${subject || "New schema"} /></h1>
+          <${TypeBadge} type=${draft.type} />
+          <${Verdict} check=${check} versions=${versions} level=${level} />
+        </div>
+        ${draft.from !== null && html`
+          <div class="head-actions">
+            <span class="s dim" aria-hidden="true">Start from</span>
+            <${Select} label="Start from" value=${String(draft.from)}
+              options=${[...versions].reverse().map((version) => [String(version), `version ${version}`])}
+              onChange=${(/** @type {string} */ version) => setQuery({ from: version })} />
+            <${Segmented} label="View" value=${query.view === "beside" ? "beside" : "edit"}
+              options=${[["edit", "Edit"], ["beside", `Beside version ${draft.from}`]]}
+              onChange=${(/** @type {string} */ view) => setQuery({ view: view === "edit" ? null : view })} />
+          </div>
+        `}
+      </div>
+    </header>
+  `;
+}
+
+/** @param {{check: import("./checking.js").Check, versions: number[], level: string}} props */
+function Verdict({ check, versions, level }) {
+  if (check.invalid) return html`<${VerdictBadge} ok=${false} text="not a schema" />`;
+  if (check.checked === null || versions.length === 0) return null;
+  const ok = allowed(rowsOf(check.checked.explanations, versions, level));
+  return html`<${VerdictBadge} ok=${ok} text=${`${ok ? "allowed" : "refused"} under ${level}`} />`;
+}

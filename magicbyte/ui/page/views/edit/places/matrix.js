@@ -1,0 +1,49 @@
+/**
+ * The matrix 'Who breaks': a row a version, a cell a direction, each with the count of places that break.
+ *
+ * @import { Direction } from "./levels.js"
+ * @import { Explanation } from "./findings.js"
+ * @typedef {{version: number, latest: boolean, backward: Cell, forward: Cell}} Row
+ * @typedef {{places: number, asked: boolean}} Cell
+ */
+import { asksFor } from "./levels.js";
+
+/** The rows that the matrix shows at first; the others follow on demand. */
+export const ROWS = 50;
+
+/**
+ * Returns the rows, newest version first. Warnings break nothing by the rules and are not counted.
+ * @param {Explanation[]} explanations
+ * @param {number[]} versions
+ * @param {string} level
+ * @returns {Row[]}
+ */
+export function rowsOf(explanations, versions, level) {
+  const latest = Math.max(0, ...versions);
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { version, direction, severity } of explanations) {
+    if (severity !== "error") continue;
+    const key = `${version} ${direction}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  /** @type {(version: number, direction: Direction) => Cell} */
+  const cell = (version, direction) => ({
+    places: counts.get(`${version} ${direction}`) ?? 0,
+    asked: asksFor(level, version, latest, direction),
+  });
+  return [...versions].sort((one, other) => other - one).map((version) => ({
+    version,
+    latest: version === latest,
+    backward: cell(version, "BACKWARD"),
+    forward: cell(version, "FORWARD"),
+  }));
+}
+
+/**
+ * Returns true when no cell that the level asks for breaks.
+ * @param {Row[]} rows
+ */
+export function allowed(rows) {
+  return rows.every(({ backward, forward }) => [backward, forward].every((cell) => !cell.asked || cell.places === 0));
+}

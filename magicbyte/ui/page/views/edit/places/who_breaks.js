@@ -1,0 +1,81 @@
+/** The card 'Who breaks': a row a version, a cell a direction; the cells that the level asks for are outlined. */
+import { html, useState } from "../../../vendor/ui.js";
+import { LEVELS, meaning } from "./levels.js";
+import { ROWS, rowsOf } from "./matrix.js";
+
+/**
+ * @param {{
+ *   check: import("../checking.js").Check, versions: number[], next: number,
+ *   level: string, onLevel: (level: string) => void,
+ * }} props
+ */
+export function WhoBreaks({ check, versions, next, level, onLevel }) {
+  const [all, setAll] = useState(false);
+  const rows = rowsOf(check.checked?.explanations ?? [], versions, level);
+  const shown = all ? rows : rows.slice(0, ROWS);
+  return html`
+    <section class="card who" aria-labelledby="who-breaks" aria-busy=${check.checking}>
+      <div class="row who-head">
+        <h2 id="who-breaks" class="grow">Who breaks</h2>
+        <label class="row xs dim">
+          if the level were
+          <select class="mono" value=${level} onChange=${(/** @type {any} */ event) => onLevel(event.target.value)}>
+            ${LEVELS.map((name) => html`<option value=${name}>${name}</option>`)}
+          </select>
+        </label>
+      </div>
+      <div class=${`scroll ${check.invalid ? "stale" : ""}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Against</th>
+              <th scope="col">Version ${next} reads its data</th>
+              <th scope="col">It reads version ${next}'s data</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${shown.map((row) =>
+              html`
+                <tr key=${row.version}>
+                  <th scope="row">Version ${row.version} ${row.latest &&
+                    html`<span class="faint xs">latest</span>`}</th>
+                  <td>
+                    <${Cell} cell=${row.backward} ready=${check.checked !== null} />
+                  </td>
+                  <td>
+                    <${Cell} cell=${row.forward} ready=${check.checked !== null} />
+                  </td>
+                </tr>
+              `
+            )}
+          </tbody>
+        </table>
+      </div>
+      ${rows.length > shown.length && html`
+        <p class="who-more">
+          <button class="btn quiet" type="button" onClick=${() => setAll(true)}>Show all ${rows
+            .length} versions</button>
+        </p>
+      `}
+      <p class="xs faint who-foot">
+        ${rows.length === 0
+          ? "The first version: nobody reads or writes this subject yet."
+          : meaning(level, rows.length)}
+        ${check.checked?.cut &&
+          " There are more versions or findings than one check may compare: the oldest are left out."}
+      </p>
+    </section>
+  `;
+}
+
+/** @param {{cell: import("./matrix.js").Cell, ready: boolean}} props */
+function Cell({ cell: { places, asked }, ready }) {
+  const need = asked ? "need" : "";
+  if (!ready) return html`<span class=${`cell faint ${need}`}>...</span>`;
+  const word = places === 0 ? "✓ reads all" : `✕ ${places} ${places === 1 ? "place" : "places"}`;
+  return html`
+    <span class=${`cell ${places === 0 ? "ok" : "bad"} ${need}`}>
+      ${word}${asked && html`<span class="hidden-text">, asked for by the level</span>`}
+    </span>
+  `;
+}

@@ -1,0 +1,51 @@
+/** Joins the versions of a subject with the comparisons of each with the one before. Pure. */
+
+import { joined, shortChange } from "../compare/words.js";
+
+/** @import { Entry } from "../../api/subject_versions.js" */
+/** @import { Comparison } from "../../text/answers.d.ts" */
+/** @typedef {"both" | "half" | "none" | "unknown"} Bond How a version is joined to the one before. */
+/** @typedef {Entry & {step: Comparison | null, before: number | null, bond: Bond, changes: string[], more: number}} Row */
+
+/** This many changes are named in a row. */
+const NAMED = 4;
+
+/**
+ * @param {Entry[]} entries newest first
+ * @param {Comparison[]} steps newest first
+ * @returns {Row[]}
+ */
+export function rowsOf(entries, steps) {
+  const byVersion = new Map(steps.map((step) => [step.to.version, step]));
+  return entries.map((entry) => {
+    const step = byVersion.get(entry.version) ?? null;
+    const changes = step && !step.error ? step.changes.map(shortChange) : [];
+    return {
+      ...entry,
+      step,
+      before: step?.from.version ?? null,
+      bond: bondOf(step),
+      changes: changes.slice(0, NAMED),
+      more: Math.max(0, changes.length - NAMED),
+    };
+  });
+}
+
+/** @param {Comparison | null} step @returns {Bond} */
+export function bondOf(step) {
+  if (!step || step.error) return "unknown";
+  const { backward, forward } = step;
+  if (backward.compatible && forward.compatible) return "both";
+  return backward.compatible || forward.compatible ? "half" : "none";
+}
+
+/** What a bond says. @param {Row} row */
+export function bondWords({ step, before, version }) {
+  if (!step || step.error || before === null) return "not compared";
+  const { backward, forward } = step;
+  const parts = [
+    `version ${version} ${backward.compatible ? "reads" : "cannot read"} version ${before}`,
+    `version ${before} ${forward.compatible ? "reads" : "cannot read"} version ${version}`,
+  ];
+  return joined(parts);
+}

@@ -1,0 +1,45 @@
+/** The versions as a strip of dots, oldest first, joined by how they read each other. */
+
+import { href, path } from "../../routes.js";
+import { html } from "../../vendor/ui.js";
+import { bondWords } from "./rows.js";
+
+/** @import { Row } from "./rows.js" */
+
+/** @param {{rows: Row[], subject: string}} props */
+export function Strip({ rows, subject }) {
+  const oldestFirst = [...rows].reverse();
+  return html`
+    <div class="strip-box">
+      <ol class="dots" aria-label="Versions and how they are joined" tabindex="0">
+          ${oldestFirst.map((row, index) =>
+            html`<${Dot} row=${row} first=${index === 0} subject=${subject} key=${row.version} />`
+          )}
+        </ol>
+      <p class="legend xs dim">
+        <span><i class="bond both"></i>both read each other</span>
+        <span><i class="bond half"></i>one reads the other</span>
+        <span><i class="bond none"></i>neither does</span>
+      </p>
+    </div>
+  `;
+}
+
+/** @param {{row: Row, first: boolean, subject: string}} props */
+function Dot({ row, first, subject }) {
+  const { version, deleted, before, bond } = row;
+  const joinedTo = !first && before !== null;
+  return html`<li>
+    ${
+    !first && (joinedTo
+      ? html`
+        <a class=${`bond ${bond}`} href=${href(path`/subjects/${subject}/compare`, { from: before, to: version })}
+          title=${bondWords(row)}><span class="hidden-text">${bondWords(row)}</span></a>
+      `
+      : html`<span class="bond unknown"></span>`)
+  }
+    <a class=${deleted ? "dot deleted" : "dot"} href=${href(path`/subjects/${subject}/versions/${version}`)}>
+      <span class="hidden-text">Version </span>${version}${deleted && html`<span class="hidden-text">, deleted</span>`}
+    </a>
+  </li>`;
+}

@@ -1,0 +1,164 @@
+/** The table of subjects: only the rows near the window are in the document. */
+import { listingRow, splitSubject } from "../../listing.js";
+import { TypeBadge } from "../../parts/badges.js";
+import { Shown } from "../../parts/hostile.js";
+import { Icon } from "../../parts/icon.js";
+import { Time } from "../../parts/times.js";
+import { href, path } from "../../routes.js";
+import { marked } from "../../search/query.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
+
+const ROW = 38;
+const AROUND = 12;
+
+/** Name in the URL, words, class. @type {[string, string, string][]} */
+const COLUMNS = [
+  ["name", "Subject", ""],
+  ["type", "Type", "c-type"],
+  ["versions", "Versions", "c-versions r"],
+  ["level", "Compatibility", "c-level"],
+  ["changed", "Changed", "c-changed r"],
+];
+
+/**
+ * @param {{listing: import("../../types.d.ts").Overview, rows: number[], words: string[], sort: string, peek: string,
+ *   selected: Set<string>, excerpts: Map<string, string>, onSort: (sort: string) => void,
+ *   onPeek: (subject: string) => void}} props `excerpts`: what a search found, by subject
+ */
+export function SubjectTable({ listing, rows, words, sort, peek, selected, excerpts, onSort, onPeek }) {
+  const body = useRef(/** @type {HTMLElement | null} */ (null));
+  const [first, end] = useWindow(body, rows.length);
+  const at = rows.findIndex((row) => listing.subject[row] === peek);
+  useKeepInSight(body, at);
+  const shown = rows.slice(first, end);
+  return html`
+    <table class="subjects" aria-rowcount=${rows.length + 1}>
+      <caption class="hidden-text">Subjects</caption>
+      <thead>
+        <tr aria-rowindex="1">
+          ${COLUMNS.map(([name, label, more]) =>
+            html`<${Heading} key=${name} name=${name} label=${label} more=${more} sort=${sort} onSort=${onSort} />`
+          )}
+        </tr>
+      </thead>
+      <tbody ref=${body}>
+          ${first > 0 && html`<${Space} key="before" rows=${first} />`}
+          ${shown.map((row, i) =>
+            html`
+              <${Row} key=${listing.subject[row]} facts=${listingRow(listing, row)} index=${first + i + 2}
+                words=${words} on=${listing.subject[row] === peek} selected=${selected.has(listing.subject[row])}
+                excerpt=${excerpts.get(listing.subject[row])} onPeek=${onPeek} />
+            `
+          )}
+          ${end < rows.length && html`<${Space} key="after" rows=${rows.length - end} />`}
+        </tbody>
+    </table>
+  `;
+}
+
+/** @param {{rows: number}} props */
+const Space = ({ rows }) =>
+  html`
+    <tr aria-hidden="true" class="space">
+      <td colspan="5" style=${{ height: rows * ROW + "px" }}></td>
+    </tr>
+  `;
+
+/** @param {{name: string, label: string, more: string, sort: string, onSort: (sort: string) => void}} props */
+function Heading({ name, label, more, sort, onSort }) {
+  const [column, turned] = sort.startsWith("-") ? [sort.slice(1), true] : [sort || "name", false];
+  const here = column === name;
+  // Times and counts are looked at from the top: the newest, the most.
+  const first = name === "changed" || name === "versions" ? "-" + name : name;
+  const other = first === name ? "-" + name : name;
+  const next = here ? ((turned ? "-" : "") + name === first ? other : first) : first;
+  return html`
+    <th scope="col" class=${more} aria-sort=${here ? (turned ? "descending" : "ascending") : undefined}>
+      <button type="button" class="sort" onClick=${() => onSort(next)}>${label}${here &&
+        html`<${Icon} name=${turned ? "down" : "up"} size=${11} />`}</button>
+    </th>
+  `;
+}
+
+/** @param {any} props */
+function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
+  const { context, name } = splitSubject(facts.subject);
+  const press = (/** @type {any} */ event) => event.target.closest("a") || onPeek(facts.subject);
+  const address = href(path`/subjects/${name}/versions/${facts.version || "latest"}`, {}, { context });
+  return html`
+    <tr aria-rowindex=${index} class="${on ? "on" : ""} ${facts.deleted ? "gone" : ""}" onClick=${press}>
+      <td class="name">${selected &&
+        html`<span class="picked"><${Icon} name="check" size=${12} /><span class="hidden-text">selected </span></span>`}<a
+          class="mono" href=${address} data-key=${facts.subject}>${marked(name, words).map((part, i) =>
+            part.hit
+              ? html`<mark key=${i}><${Shown} text=${part.text} /></mark>`
+              : html`<${Shown} key=${i} text=${part.text} />`
+          )}</a>${facts.deleted && html`
+            <span class="badge bad">deleted</span>
+          `}${excerpt && html`
+            <span class="mono faint xs"><${Shown} text=${excerpt} /></span>
+          `}</td>
+      <td class="c-type">${facts.type && html`<${TypeBadge} type=${facts.type} />`}</td>
+      <td class="c-versions r num">${facts.deleted ? facts.deletedVersions : facts.versions}</td>
+      <td class="c-level">${facts.level &&
+        html`<span class="mono level ${facts.ownLevel ? "" : "faint"}">${facts.level}</span>${
+          facts.ownLevel && html`
+            <span class="faint xs">its own</span>
+          `
+        }`}</td>
+      <td class="c-changed r faint">${facts.ts && html`<${Time} ms=${facts.ts} />`}</td>
+    </tr>
+  `;
+}
+
+/**
+ * The rows near the window.
+ * @param {import("../../vendor/ui.js").Ref<HTMLElement | null>} body
+ * @param {number} count
+ * @returns {[number, number]}
+ */
+function useWindow(body, count) {
+  const [first, setFirst] = useState(0);
+  const [height, setHeight] = useState(globalThis.innerHeight ?? 800);
+  useEffect(() => {
+    let frame = 0;
+    const measure = () => {
+      frame = 0;
+      const top = body.current?.getBoundingClientRect().top ?? 0;
+      // Steps of some rows, so that most frames change nothing.
+      setFirst(Math.max(0, Math.floor(-top / ROW / 6) * 6 - AROUND));
+      setHeight(innerHeight);
+    };
+    const later = () => {
+      frame ||= requestAnimationFrame(measure);
+    };
+    addEventListener("scroll", later, { passive: true });
+    addEventListener("resize", later);
+    later();
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener("scroll", later);
+      removeEventListener("resize", later);
+    };
+  }, [count]);
+  const size = Math.ceil(height / ROW) + 2 * AROUND + 6;
+  const start = Math.min(first, Math.max(0, count - size));
+  return [start, Math.min(count, start + size)];
+}
+
+/**
+ * Scrolls just far enough that the row is in sight.
+ * @param {import("../../vendor/ui.js").Ref<HTMLElement | null>} body
+ * @param {number} at
+ */
+function useKeepInSight(body, at) {
+  const before = useRef(at);
+  useLayoutEffect(() => {
+    if (at < 0 || at === before.current) return;
+    before.current = at;
+    const top = (body.current?.getBoundingClientRect().top ?? 0) + at * ROW;
+    const [low, high] = [110, innerHeight - ROW - 12];
+    if (top < low) scrollBy(0, top - low);
+    else if (top > high) scrollBy(0, top - high);
+  }, [at]);
+}

@@ -1,0 +1,106 @@
+/** Three columns, refers to, this and referred to by, as nested lists of links with lines behind them. */
+
+import { TypeBadge } from "../../parts/badges.js";
+import { Shown } from "../../parts/hostile.js";
+import { href, path } from "../../routes.js";
+import { html, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
+
+/** @import { Branch, Node } from "./tree.js" */
+
+/** @param {{start: Node, references: Branch[], referrers: Branch[]}} props */
+export function GraphColumns({ start, references, referrers }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const lines = useLines(box, [start, references, referrers]);
+  return html`
+    <div class="graph" ref=${box}>
+      <svg class="graph-lines" aria-hidden="true">${lines.map((line, index) =>
+        html`<path d=${line} key=${index} />`
+      )}</svg>
+      <section aria-labelledby="refers-to">
+          <h2 id="refers-to">Refers to</h2>
+          ${references.length > 0
+            ? html`<${Branches} branches=${references} side="left" />`
+            : html`<p class="faint s">nothing</p>`}
+        </section>
+      <section aria-labelledby="this-version">
+        <h2 id="this-version">This version</h2>
+        <div class="graph-node this" data-node="start">
+          <${NodeWords} node=${start} />
+        </div>
+      </section>
+      <section aria-labelledby="referred-to-by">
+          <h2 id="referred-to-by">Referred to by</h2>
+          ${referrers.length > 0
+            ? html`<${Branches} branches=${referrers} side="right" />`
+            : html`<p class="faint s">nothing</p>`}
+        </section>
+    </div>
+  `;
+}
+
+/** @param {{branches: Branch[], side: "left" | "right" | ""}} props `side`: of the start, for the first level */
+function Branches({ branches, side }) {
+  return html`<ul class=${side ? "" : "nested"}>
+    ${
+    branches.map(({ node, name, again, children }, index) =>
+      html`<li key=${index}>
+        <a class=${node.deleted ? "graph-node deleted" : "graph-node"} data-node=${side}
+          href=${href(path`/subjects/${node.subject}/versions/${node.version}/references`)}>
+          <${NodeWords} node=${node} />
+          ${name && name !== node.subject && html`<span class="xs faint anywhere">as <${Shown} text=${name} /></span>`}
+          ${again && html`<span class="xs faint">shown above</span>`}
+        </a>
+        ${children.length > 0 && html`<${Branches} branches=${children} side="" />`}
+      </li>`
+    )
+  }
+  </ul>`;
+}
+
+/** @param {{node: Node}} props */
+function NodeWords({ node }) {
+  return html`<span class="row wrap">
+    <b class="mono anywhere"><${Shown} text=${node.subject} /></b>
+    <span class="num s">v${node.version}</span>
+    <${TypeBadge} type=${node.schemaType} />
+    ${node.deleted && html`<span class="badge bad">deleted</span>`}
+  </span>`;
+}
+
+/**
+ * The curves from the start to the first level on both sides; none when the columns stand one below the other.
+ * @param {{current: HTMLElement | null}} box
+ * @param {any[]} inputs
+ * @returns {string[]}
+ */
+function useLines(box, inputs) {
+  const [lines, setLines] = useState(/** @type {string[]} */ ([]));
+  useLayoutEffect(() => {
+    const graph = box.current;
+    if (!graph) return;
+    const measure = () => setLines(curves(graph));
+    const observer = new ResizeObserver(measure);
+    observer.observe(graph);
+    measure();
+    return () => observer.disconnect();
+  }, inputs);
+  return lines;
+}
+
+/** @param {HTMLElement} graph */
+function curves(graph) {
+  const frame = graph.getBoundingClientRect();
+  const start = graph.querySelector('[data-node="start"]')?.getBoundingClientRect();
+  if (!start) return [];
+  const nodes = [...graph.querySelectorAll('[data-node="left"], [data-node="right"]')];
+  return nodes.flatMap((node) => {
+    const at = node.getBoundingClientRect();
+    const left = /** @type {HTMLElement} */ (node).dataset.node === "left";
+    const [x1, x2] = left ? [start.left, at.right] : [start.right, at.left];
+    if (left ? x2 > x1 : x2 < x1) return [];
+    const [fromX, fromY] = [x1 - frame.left, start.top + start.height / 2 - frame.top];
+    const [toX, toY] = [x2 - frame.left, at.top + at.height / 2 - frame.top];
+    const middle = (fromX + toX) / 2;
+    return [`M${fromX} ${fromY}C${middle} ${fromY} ${middle} ${toY} ${toX} ${toY}`];
+  });
+}

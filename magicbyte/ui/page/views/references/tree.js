@@ -1,0 +1,45 @@
+/** The graph of references as two trees around its start: circles and second ways end. Pure. */
+
+/**
+ * @typedef {{subject: string, version: number, id: number, schemaType: string, deleted: boolean, distance: number}} Node
+ * @typedef {{nodes: Node[], edges: {from: number, to: number, name: string}[], cut: boolean}} Graph
+ * @typedef {{node: Node, name: string, again: boolean, children: Branch[]}} Branch `name` is the name in the text;
+ *   `again`: the node is shown elsewhere in the tree
+ */
+
+/**
+ * @param {Graph} graph
+ * @param {"references" | "referrers"} direction
+ * @returns {Branch[]}
+ */
+export function treeOf(graph, direction) {
+  const down = direction === "references";
+  /** @type {Map<number, {to: number, name: string}[]>} */
+  const ways = new Map();
+  for (const { from, to, name } of graph.edges) {
+    const [start, end] = down ? [from, to] : [to, from];
+    ways.set(start, [...(ways.get(start) ?? []), { to: end, name }]);
+  }
+  const seen = new Set([0]);
+  /** @param {number} index @returns {Branch[]} */
+  const branches = (index) => {
+    const next = (ways.get(index) ?? []).map(({ to, name }) => {
+      const again = seen.has(to);
+      seen.add(to);
+      return { to, name, again };
+    });
+    return next.map(({ to, name, again }) => ({
+      node: graph.nodes[to],
+      name,
+      again,
+      children: again ? [] : branches(to),
+    }));
+  };
+  return branches(0);
+}
+
+/** The versions that refer to the start directly: while they are there, it cannot be deleted. @param {Graph} graph */
+export function holdersOf(graph) {
+  const indexes = new Set(graph.edges.filter((edge) => edge.to === 0 && edge.from !== 0).map((edge) => edge.from));
+  return [...indexes].map((index) => graph.nodes[index]);
+}

@@ -1,0 +1,89 @@
+/** The last 100 changes: from the feed's history, then as they come. */
+import { recentChanges } from "../../api/events.js";
+import { lacking } from "../../api/features.js";
+import { splitSubject } from "../../listing.js";
+import { Card } from "../../parts/cards.js";
+import { Shown } from "../../parts/hostile.js";
+import { Loaded } from "../../parts/states.js";
+import { Time } from "../../parts/times.js";
+import { useRequest } from "../../parts/use_request.js";
+import { href, path } from "../../routes.js";
+import { changes, me } from "../../state.js";
+import { html } from "../../vendor/ui.js";
+
+const MOST = 100;
+/** How far back the history is read: some entries are no changes. */
+const BACK = 400;
+
+export function Changes() {
+  const ready = me.value !== null;
+  const offset = me.peek()?.offset;
+  const lacks = lacking.value.includes("events");
+  const asked = useRequest(
+    ready && offset !== undefined && !lacks
+      ? (signal) => recentChanges(Math.max(-1, offset - BACK), MOST, signal)
+      : null,
+    [ready, lacks],
+  );
+  if (lacks || (ready && offset === undefined)) return null;
+  return html`
+    <${Card} bare title="Last changes" aside=${html`<span class="faint s">as they come</span>`}>
+      <${Loaded} request=${asked} rows=${8} height=${37}>${(/** @type {any[]} */ history) => {
+        const newest = history[0]?.offset ?? -1;
+        const rows = [
+          ...changes.value.filter((change) => change.offset > newest && change.type !== "reset"),
+          ...history,
+        ].slice(0, MOST);
+        if (rows.length === 0) return html`<p class="body dim s">Nothing has changed yet.</p>`;
+        return html`
+          <table class="changes">
+            <caption class="hidden-text">Last changes</caption>
+            <thead>
+              <tr>
+                <th scope="col" class="r">Offset</th>
+                <th scope="col">When</th>
+                <th scope="col">What</th>
+                <th scope="col">Subject</th>
+              </tr>
+            </thead>
+            <tbody>${rows.map((change) => html`<${Change} key=${change.offset} change=${change} />`)}</tbody>
+          </table>
+        `;
+      }}</${Loaded}>
+      </${Card}>
+  `;
+}
+
+/** @type {Record<string, (change: any) => string>} */
+const WORDS = {
+  "schema.registered": ({ version, id }) => `version ${version} registered, id ${id}`,
+  "schema.deleted": ({ version }) => `version ${version} deleted`,
+  "schema.removed": ({ version }) => `version ${version} purged`,
+  "subject.deleted": ({ version }) => version > 1 ? `deleted, versions up to ${version}` : "deleted",
+  "config.updated": ({ config }) =>
+    config?.compatibilityLevel ? `level ${config.compatibilityLevel}` : "settings changed",
+  "config.removed": () => "settings of its own removed",
+  "mode.updated": ({ mode }) => `mode ${mode}`,
+  "mode.removed": () => "mode of its own removed",
+};
+
+/** @param {{change: any}} props */
+function Change({ change }) {
+  const { subject, offset, ts, type, version } = change;
+  const { context, name } = splitSubject(subject ?? "");
+  const address = type === "schema.registered" ? path`/subjects/${name}/versions/${version}` : path`/subjects/${name}`;
+  return html`
+    <tr>
+      <td class="r num faint">${offset}</td>
+      <td class="faint">
+        <${Time} ms=${ts} />
+      </td>
+      <td>${WORDS[type]?.(change) ?? type}</td>
+      <td class="mono anywhere">${subject
+        ? html`<a class="cell-link" href=${href(address, {}, { context })}><${Shown} text=${
+          context ? `${name} in ${context}` : name
+        } /></a>`
+        : html`<span class="faint">the registry</span>`}</td>
+    </tr>
+  `;
+}

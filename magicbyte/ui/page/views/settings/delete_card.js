@@ -1,0 +1,116 @@
+/** Deleting: softly with Undo, back by Undelete, and for good after a dialog. */
+import * as registry from "../../api/registry.js";
+import { Button } from "../../parts/buttons.js";
+import { Card } from "../../parts/cards.js";
+import { toast } from "../../parts/toasts.js";
+import { go, href, path } from "../../routes.js";
+import { html } from "../../vendor/ui.js";
+import { askPurge } from "./purge.js";
+import { sent } from "./send.js";
+import { writeReason } from "./write_reason.js";
+
+/** @param {{subject: string, mode: string, live: number[], deleted: number[], onChanged: () => void}} props */
+export function DeleteCard({ subject, mode, live, deleted, onChanged }) {
+  const reason = writeReason("delete", subject, mode);
+  const all = [...live, ...deleted].sort((one, other) => other - one);
+  const restore = (/** @type {number[]} */ versions) =>
+    sent(async () => {
+      for (const version of versions) await registry.undelete(subject, version);
+    }, () => {
+      toast(`${versions.length === 1 ? `Version ${versions[0]} is` : `${versions.length} versions are`} live again.`);
+      onChanged();
+    });
+  const remove = (/** @type {number | null} */ version) =>
+    sent(
+      async () =>
+        version === null ? await registry.deleteSubject(subject) : [await registry.deleteVersion(subject, version)],
+      (versions) => {
+        const words = version === null ? `${subject} is deleted.` : `Version ${version} is deleted.`;
+        toast(words, { action: { label: "Undo", onClick: () => restore(versions.map(Number)) } });
+        onChanged();
+      },
+    );
+  const purge = async (/** @type {number | null} */ version) => {
+    const versions = version === null ? all : [version];
+    if (!await askPurge(subject, version, versions, live)) return;
+    sent(() => purged(subject, version, live), () => {
+      toast(version === null ? `${subject} is gone for good.` : `Version ${version} is gone for good.`);
+      if (versions.length === all.length) go("/subjects");
+      else onChanged();
+    });
+  };
+  return html`
+    <${Card} title="Versions and deletion" aria-label="Versions and deletion" bare>
+      <ul class="versions">
+        ${all.map((version) =>
+          html`
+            <${VersionRow} key=${version} subject=${subject} mode=${mode} version=${version} isDeleted=${deleted
+              .includes(version)}
+              onDelete=${() => remove(version)} onRestore=${() => restore([version])} onPurge=${() => purge(version)} />
+          `
+        )}
+      </ul>
+      <div class="delete-foot">
+        <p class="s dim grow">
+          Deleted versions keep their ids: consumers still read old data. Purged ones are gone, and so is the way to read it.
+        </p>
+        ${live.length > 0 &&
+          html`<${Button} reason=${reason} onClick=${() => remove(null)}>Delete the subject</${Button}>`}
+        ${live.length === 0 && deleted.length > 0 && html`
+          <${Button} reason=${writeReason("undelete", subject, mode)} onClick=${() =>
+            restore(deleted)}>Undelete the subject</${Button}>
+        `}
+        <${Button} kind="danger" reason=${writeReason("purge", subject, mode)} onClick=${() =>
+          purge(null)}>Purge the subject</${Button}>
+      </div>
+    </${Card}>
+  `;
+}
+
+/**
+ * @param {{subject: string, mode: string, version: number, isDeleted: boolean, onDelete: () => void, onRestore: () => void,
+ *   onPurge: () => void}} props
+ */
+function VersionRow({ subject, mode, version, isDeleted, onDelete, onRestore, onPurge }) {
+  const link = href(path`/subjects/${subject}/versions/${version}`);
+  return html`
+    <li class=${isDeleted ? "row gone" : "row"}>
+      <span class="grow">
+        <a class="link" href=${link}>${isDeleted
+          ? html`<s>Version ${version}</s>`
+          : `Version ${version}`}</a>${isDeleted && html`${" "}<span class="badge bad">deleted</span>`}
+      </span>
+      ${isDeleted
+        ? html`
+          <${Button} kind="small" label=${`Undelete version ${version}`} reason=${writeReason(
+            "undelete",
+            subject,
+            mode,
+          )}
+            onClick=${onRestore}>Undelete</${Button}>
+          <${Button} kind="small danger" label=${`Purge version ${version}`} reason=${writeReason(
+            "purge",
+            subject,
+            mode,
+          )}
+            onClick=${onPurge}>Purge</${Button}>
+        `
+        : html`
+          <${Button} kind="small" label=${`Delete version ${version}`} reason=${writeReason("delete", subject, mode)}
+            onClick=${onDelete}>Delete</${Button}>
+        `}
+    </li>
+  `;
+}
+
+/**
+ * Deletes for good; what is live is deleted softly first.
+ * @param {string} subject
+ * @param {number | null} version
+ * @param {number[]} live
+ */
+async function purged(subject, version, live) {
+  if (version !== null) return await registry.deleteVersion(subject, version, { permanent: true });
+  if (live.length > 0) await registry.deleteSubject(subject);
+  return await registry.deleteSubject(subject, { permanent: true });
+}

@@ -1,0 +1,31 @@
+/** Where settings come from, in words. */
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  subject: "set on this subject",
+  context: "from the context",
+  global: "from the registry",
+  server: "the server's default",
+};
+
+/**
+ * @param {string | undefined} origin  as the API has it
+ * @param {string} subject  empty for the registry's own settings
+ */
+export function originWords(origin, subject) {
+  if (subject === "" && origin === "global") return "set on the registry";
+  return WORDS[origin ?? ""] ?? "";
+}
+
+/**
+ * The origin of a field other than the level: the API tells it for the level alone. A value that the registry has, too,
+ * counts as the registry's.
+ * @param {unknown} value
+ * @param {unknown} general  the registry's value
+ * @param {string} subject
+ */
+export function fieldOrigin(value, general, subject) {
+  if (value === undefined || value === null) return "not set";
+  if (subject === "") return "set on the registry";
+  return JSON.stringify(value) === JSON.stringify(general ?? null) ? "from the registry" : "set on this subject";
+}

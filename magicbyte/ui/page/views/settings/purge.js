@@ -1,0 +1,52 @@
+/** The dialog before a purge: the name typed, the versions counted, the referrers named. */
+import { idVersions, referencedBy } from "../../api/registry.js";
+import { askDialog } from "../../parts/dialogs.js";
+import { Shown } from "../../parts/hostile.js";
+import { html } from "../../vendor/ui.js";
+
+/** So many of the newest versions are asked for their referrers. */
+const MOST = 50;
+
+/**
+ * @param {string} subject
+ * @param {number | null} version  null for the whole subject
+ * @param {number[]} versions  those that would be purged
+ * @param {number[]} live
+ * @returns {Promise<boolean>}
+ */
+export async function askPurge(subject, version, versions, live) {
+  const referrers = await referrersOf(subject, versions.filter((number) => live.includes(number)).slice(0, MOST));
+  const others = referrers.filter((referrer) => referrer.subject !== subject || version !== null);
+  const count = version === null
+    ? `${versions.length} ${versions.length === 1 ? "version" : "versions"}, ${live.length} of them live`
+    : `version ${version}`;
+  return await askDialog({
+    title: version === null ? `Purge ${subject}?` : `Purge version ${version} of ${subject}?`,
+    body: html`
+      <p>This removes ${count}, for good. Data that was written with them can no longer be read by their ids.</p>
+      ${others.length > 0 && html`
+        <p>The registry will refuse it as long as these refer to it:</p>
+        <ul class="referrers">
+          ${others.map((referrer) =>
+            html`<li><b><${Shown} text=${referrer.subject} /></b> version ${referrer.version}</li>`
+          )}
+        </ul>
+      `}
+      ${others.length === 0 && html`<p>No other schema refers to it.</p>`}
+    `,
+    confirm: "Purge",
+    mustType: subject,
+    danger: true,
+  });
+}
+
+/**
+ * @param {string} subject
+ * @param {number[]} versions
+ * @returns {Promise<{subject: string, version: number}[]>}
+ */
+async function referrersOf(subject, versions) {
+  const ids = new Set((await Promise.all(versions.map((version) => referencedBy(subject, version)))).flat());
+  const users = (await Promise.all([...ids].slice(0, MOST).map((id) => idVersions(id)))).flat();
+  return users.map(({ subject, version }) => ({ subject, version }));
+}

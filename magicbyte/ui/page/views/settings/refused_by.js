@@ -1,0 +1,58 @@
+/** What a level would have refused, had it been in effect from the first version on. */
+import { check, version as readVersion } from "../../api/registry.js";
+import { asksFor } from "../edit/places/levels.js";
+
+/** So many of the newest versions are judged. */
+export const MOST = 20;
+
+/**
+ * @typedef {{version: number, backward: number[], forward: number[]}} Refused
+ *   `backward`: the versions before it whose data it does not read; `forward`: those that do not read its data
+ */
+
+/**
+ * @param {string} subject
+ * @param {string} level
+ * @param {number[]} versions
+ * @param {AbortSignal} signal
+ * @returns {Promise<{refused: Refused[]}>}  newest first
+ */
+export async function refusedBy(subject, level, versions, signal) {
+  const newest = [...versions].sort((one, other) => other - one).slice(0, MOST);
+  const refused = [];
+  for (const number of newest) {
+    const earlier = versions.filter((version) => version < number);
+    if (earlier.length === 0 || level === "NONE") continue;
+    const { schema, schemaType, references } = await readVersion(subject, number, { signal });
+    const answer = await check({ subject, schema, schemaType, references }, {
+      level,
+      every: true,
+      explain: false,
+      signal,
+    });
+    const verdict = judged(number, earlier, level, answer.versions);
+    if (verdict !== null) refused.push(verdict);
+  }
+  return { refused };
+}
+
+/**
+ * The versions before one that a level has it compared with and that break; null if none does.
+ * @param {number} number
+ * @param {number[]} earlier
+ * @param {string} level
+ * @param {{version: number, backward: boolean, forward: boolean}[]} verdicts
+ * @returns {Refused | null}
+ */
+export function judged(number, earlier, level, verdicts) {
+  const before = Math.max(...earlier);
+  const broken = (/** @type {"BACKWARD" | "FORWARD"} */ direction) =>
+    verdicts
+      .filter(({ version }) => version < number && asksFor(level, version, before, direction))
+      .filter(({ backward, forward }) => !(direction === "BACKWARD" ? backward : forward))
+      .map(({ version }) => version)
+      .sort((one, other) => one - other);
+  const backward = broken("BACKWARD");
+  const forward = broken("FORWARD");
+  return backward.length || forward.length ? { version: number, backward, forward } : null;
+}

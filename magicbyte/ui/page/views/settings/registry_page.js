@@ -1,0 +1,32 @@
+/** The settings of the registry, which hold wherever a subject or a context has none: `/config`. */
+import * as registry from "../../api/registry.js";
+import { Crumb } from "../../parts/subject_head.js";
+import { Loaded } from "../../parts/states.js";
+import { useRequest } from "../../parts/use_request.js";
+import { href } from "../../routes.js";
+import { html } from "../../vendor/ui.js";
+import { SettingCards } from "./setting_cards.js";
+
+export default function ConfigPage() {
+  const request = useRequest(load, []);
+  return html`
+    <header class="head tabless">
+      <${Crumb} items=${[["Registry", href("/registry")], ["settings"]]} />
+      <h1 tabindex="-1">Settings of the registry</h1>
+    </header>
+    <div class="page narrow settings">
+      <${Loaded} request=${request} rows=${10}>
+        ${(/** @type {Awaited<ReturnType<typeof load>>} */ data) =>
+          html`
+            <${SettingCards} subject="" ...${data} live=${[]} onChanged=${request.reload} />
+          `}
+      </${Loaded}>
+    </div>
+  `;
+}
+
+/** @param {AbortSignal} signal */
+async function load(signal) {
+  const [config, mode] = await Promise.all([registry.config("", { signal }), registry.mode("", { signal })]);
+  return { config, general: config, mode };
+}

@@ -1,0 +1,22 @@
+/** Sends a change and says in words when it is refused. */
+import { ApiError } from "../../api/client.js";
+import { toast } from "../../parts/toasts.js";
+import { path } from "../../routes.js";
+
+/**
+ * @param {() => Promise<any>} request
+ * @param {(answer: any) => void} done
+ */
+export async function sent(request, done) {
+  try {
+    done(await request());
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    toast(`Not changed: ${error.message}`);
+  }
+}
+
+/** @param {string} subject  empty for the registry's settings */
+export function settingsPath(subject) {
+  return subject === "" ? "" : path`/${subject}`;
+}

@@ -1,0 +1,58 @@
+/** The head of a topic's pages: name, how much it holds, tabs. */
+import { clusterId } from "../../api/rest.js";
+import { Shown } from "../../parts/hostile.js";
+import { Crumb } from "../../parts/subject_head.js";
+import { href, path } from "../../routes.js";
+import { config } from "../../state.js";
+import { html, signal, useEffect } from "../../vendor/ui.js";
+
+/** @typedef {import("../../api/rest.js").Partition} Partition */
+
+/** Whether the proxy tells of groups: not known to be false until it is asked. */
+const tellsOfGroups = signal(true);
+
+/** @param {number} number @param {string} one @param {string} [many] */
+export const count = (number, one, many = one + "s") => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+/** @param {Partition[]} partitions */
+export const recordsIn = (partitions) => partitions.reduce((sum, { first, end }) => sum + Math.max(0, end - first), 0);
+
+/**
+ * @param {{topic: string, tab: "topic" | "messages" | "produce" | "groups", partitions?: Partition[], actions?: any}} props
+ */
+export function TopicHead({ topic, tab, partitions, actions }) {
+  const hasGroups = tellsOfGroups.value;
+  useEffect(() => {
+    if (!config.peek().restAvailable) return;
+    clusterId().then((id) => tellsOfGroups.value = id !== null, () => {});
+  }, []);
+  const at = path`/topics/${topic}`;
+  const tabs = [
+    ["topic", "Topic", href(at)],
+    ["messages", "Messages", href(at + "/messages")],
+    ["produce", "Produce", href(at + "/produce")],
+    ...(hasGroups ? [["groups", "Groups", href(at + "/groups")]] : []),
+  ];
+  return html`
+    <header class="head">
+      <${Crumb} items=${[["Topics", href("/topics")], [topic]]} />
+      <div class="head-row">
+        <div class="head-name">
+          <h1 tabindex="-1">
+            <${Shown} text=${topic} />
+          </h1>
+          <span class="dim s num topic-size">${partitions ? sizeOf(partitions) : " "}</span>
+        </div>
+        <div class="head-actions">${actions}</div>
+      </div>
+      <nav class="tabs" aria-label="Of this topic">
+          ${tabs.map(([key, words, address]) =>
+            html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}</a>`
+          )}
+        </nav>
+    </header>
+  `;
+}
+
+/** @param {Partition[]} partitions */
+const sizeOf = (partitions) => `${count(recordsIn(partitions), "record")} in ${count(partitions.length, "partition")}`;

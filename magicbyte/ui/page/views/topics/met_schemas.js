@@ -1,0 +1,130 @@
+/** The schemas that a topic's newest records were written with, and what is surprising about them. */
+import * as rest from "../../api/rest.js";
+import { bytesOf, decode } from "../../api/serdes.js";
+import { Card } from "../../parts/cards.js";
+import { Shown } from "../../parts/hostile.js";
+import { Skeleton } from "../../parts/states.js";
+import { href, path } from "../../routes.js";
+import { cells } from "../../text/bytes.js";
+import { html } from "../../vendor/ui.js";
+import { useBroker } from "./broker.js";
+import { count } from "./head.js";
+import { PARTS } from "./subjects.js";
+
+/**
+ * @typedef {{part: "key" | "value", id: string, records: number, sample: string | null,
+ *   holder: import("../../api/serdes.js").Decoded | null}} Met
+ */
+
+const RECORDS = 100;
+/** The most partitions that are read. */
+const PARTITIONS = 12;
+/** What is met besides ids. */
+const PLAIN = "no schema id";
+
+/** @param {{topic: string, partitions: rest.Partition[], subjects?: Map<string, any>}} props */
+export function MetSchemas({ topic, partitions, subjects }) {
+  const request = useBroker((signal) => met(topic, partitions, signal), [topic, partitions.map(({ end }) => end)]);
+  const { data } = request;
+  if (!data) {
+    return html`
+      <${Card} title="In the newest records">
+        <${Skeleton} rows=${2} height=${28} />
+        </${Card}>
+    `;
+  }
+  if (data.records === 0) {
+    return html`
+      <${Card} title="In the newest records">
+        <p class="dim s">The topic has no records.</p>
+        </${Card}>
+    `;
+  }
+  const title = `In the last ${count(data.records, "record")}`;
+  return html`
+    <${Card} title=${title} bare>
+      <ul class="met">${data.met.map((/** @type {Met} */ row) =>
+        html`<${MetRow} key=${row.part + row.id} topic=${topic} row=${row} subjects=${subjects} />`
+      )}</ul>
+      </${Card}>
+  `;
+}
+
+/** @param {{topic: string, row: Met, subjects?: Map<string, any>}} props */
+function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
+  const subject = `${topic}-${part}`;
+  const held = holder?.subject ? { subject: holder.subject, version: Number(holder.version) } : null;
+  const isOther = held !== null && held.subject !== subject;
+  const latest = subjects?.get(subject)?.version;
+  return html`
+    <li>
+      <span class="met-part dim s">${part}</span>
+      <span class="mono s anywhere">${id === PLAIN
+        ? html`<span class="dim">${PLAIN}</span>`
+        : html`<a class="link num" href=${href(path`/schemas/ids/${id}`)}>id ${id}</a>`}</span>
+      <span class="mono s anywhere grow">${held &&
+        html`<a href=${
+          href(path`/subjects/${held.subject}/versions/${held.version}`)
+        }><${Shown} text=${held.subject} /> v${held.version}</a>`}
+          ${holder?.reason === "unknown" && html`
+            <span class="badge bad">✕ unknown to the registry</span>
+          `}
+          ${isOther && html`
+            <span class="badge warn">of another subject</span>
+          `}
+          ${held && !isOther && held.version === latest && html`
+            <span class="badge line">latest</span>
+          `}</span>
+      <span class="num s dim">${count(records, "record")}</span>
+    </li>
+  `;
+}
+
+/**
+ * @param {string} topic
+ * @param {rest.Partition[]} partitions
+ * @param {AbortSignal} signal
+ */
+async function met(topic, partitions, signal) {
+  const filled = partitions.filter(({ first, end }) => end > first)
+    .sort((a, b) => b.end - b.first - (a.end - a.first)).slice(0, PARTITIONS);
+  const each = Math.ceil(RECORDS / Math.max(1, filled.length));
+  const pages = await Promise.all(
+    filled.map(({ partition, first, end }) =>
+      rest.read(topic, partition, { offset: Math.max(first, end - each) }, { limit: each, signal })
+    ),
+  );
+  const records = pages.flatMap((page) => page.records);
+  /** @type {Map<string, Met>} */
+  const rows = new Map();
+  for (const record of records) {
+    for (const part of PARTS) {
+      const id = idOf(record, part);
+      if (id === null) continue;
+      const row = rows.get(part + id) ??
+        { part, id, records: 0, sample: id === PLAIN ? null : record[part], holder: null };
+      row.records += 1;
+      rows.set(part + id, row);
+    }
+  }
+  const all = [...rows.values()].sort((a, b) => a.part < b.part ? -1 : a.part > b.part ? 1 : b.records - a.records);
+  // One message of each id is decoded: that tells who holds the schema, in one request for all keys and one for all values.
+  await Promise.all(PARTS.map(async (part) => {
+    const looked = all.filter((row) => row.part === part && row.sample !== null);
+    const answers = await decode(looked.map(({ sample }) => sample), { topic, isKey: part === "key" }, { signal });
+    looked.forEach((row, i) => row.holder = answers[i]);
+  }));
+  return { records: records.length, met: all };
+}
+
+/**
+ * The id that a key or value begins with; null if there is none to look for.
+ * @param {rest.RecordBytes} record
+ * @param {"key" | "value"} part
+ */
+function idOf(record, part) {
+  const bytes = bytesOf(record[part]);
+  if (record[part] === null || record.headers.some(({ name }) => name === `__${part}_schema_id`)) return null;
+  const id = cells(bytes).find(({ kind }) => kind === "id");
+  return id && /^\d+$/.test(id.words) ? id.words : PLAIN;
+}

@@ -1,0 +1,42 @@
+/** The subjects of topics by TopicNameStrategy: `{topic}-key` and `{topic}-value`, in the current context. */
+import { listingRow, splitSubject } from "../../listing.js";
+import { needListing } from "../../listing_state.js";
+import { context, overview } from "../../state.js";
+import { useEffect, useMemo } from "../../vendor/ui.js";
+
+/** @typedef {import("../../types.d.ts").Facts} Facts */
+
+/** The parts of a record. @type {("key" | "value")[]} */
+export const PARTS = ["key", "value"];
+
+/**
+ * The live subjects of the current context by name, from the listing; undefined while it is not read.
+ * @returns {Map<string, Facts> | undefined}
+ */
+export function useSubjects() {
+  const listing = overview.value;
+  useEffect(() => {
+    needListing();
+  }, []);
+  return useMemo(() => {
+    if (!listing) return undefined;
+    /** @type {Map<string, Facts>} */
+    const subjects = new Map();
+    listing.subject.forEach((qualified, at) => {
+      const { context: of, name } = splitSubject(qualified);
+      const row = of === context.value && !listing.deleted[at] ? listingRow(listing, at) : null;
+      if (row) subjects.set(name, row);
+    });
+    return subjects;
+  }, [listing, context.value]);
+}
+
+/**
+ * The topic and part that a subject is named for; null if it follows another strategy.
+ * @param {string} subject
+ * @returns {{topic: string, part: "key" | "value"} | null}
+ */
+export function topicOf(subject) {
+  const match = subject.match(/^(.+)-(key|value)$/s);
+  return match && { topic: match[1], part: /** @type {"key" | "value"} */ (match[2]) };
+}

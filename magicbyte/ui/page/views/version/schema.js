@@ -1,0 +1,100 @@
+/** The text of a version, pretty or as stored, and the facts beside it. */
+
+import { Segmented } from "../../parts/buttons.js";
+import { Card } from "../../parts/cards.js";
+import { CopyButton } from "../../parts/copying.js";
+import { Icon } from "../../parts/icon.js";
+import { goTo, href, path, route, setQuery } from "../../routes.js";
+import { Lines } from "../../text/positions.js";
+import { asStored, pretty } from "../../text/pretty.js";
+import { html, useEffect, useMemo } from "../../vendor/ui.js";
+import { CodeLines, hashOf, rangeOf } from "../code/code_lines.js";
+import { VersionFacts } from "./facts.js";
+
+/** @import { SchemaType } from "../../text/pretty.js" */
+
+/** @type {Record<string, string>} */
+const SUFFIXES = { AVRO: "avsc", JSON: "schema.json", PROTOBUF: "proto" };
+
+/** @param {{data: any, subject: string, query: Record<string, string>}} props */
+export function VersionSchema({ data, subject, query }) {
+  const type = /** @type {SchemaType} */ (data.schemaType ?? "AVRO");
+  const stored = useMemo(() => asStored(data.schema, type), [data.schema, type]);
+  const laidOut = useMemo(() => pretty(stored), [stored]);
+  const asIs = query.text === "stored";
+  const layout = asIs ? stored : laidOut;
+  const lines = useMemo(() => new Lines(layout.text), [layout]);
+  const selected = rangeOf(route.value.hash);
+  const links = useMemo(() => linksOf(data.references ?? []), [data.references]);
+  useEffect(() => {
+    if (selected) document.getElementById(`L${selected[0]}`)?.scrollIntoView({ block: "center" });
+  }, [layout]);
+  /** @param {[number, number]} range */
+  const select = (range) => {
+    const { path: page, query: shown } = route.peek();
+    goTo(href(page, shown, { hash: hashOf(range) }), { replace: true, quiet: true });
+  };
+  const name = `${subject.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")}-v${data.version}.${SUFFIXES[type] ?? "txt"}`;
+  return html`
+    <div class="version-columns">
+      <${Card} bare class="card schema-card" title=${html`<${Heading} lines=${lines} selected=${selected} />`}
+        aside=${html`
+          ${stored !== laidOut && html`
+            <${Segmented} label="Layout" value=${asIs ? "stored" : "pretty"}
+              options=${[["pretty", "Pretty"], ["stored", "As stored"]]}
+              onChange=${(/** @type {string} */ text) => setQuery({ text: text === "stored" ? text : null })} />
+          `}
+          <${CopyButton} kind="small" text=${() => selectedText(layout.text, lines, selected)}>
+            ${selected ? "Copy lines" : "Copy"}
+          </${CopyButton}>
+          <${Download} text=${layout.text} name=${name} />
+        `}>
+        <${CodeLines} layout=${layout} lines=${lines} selected=${selected} select=${select} links=${links}
+          label=${`Text of version ${data.version}`} />
+        </${Card}>
+        <${VersionFacts} data=${data} subject=${subject} />
+        </div>
+  `;
+}
+
+/** @param {{lines: Lines, selected: [number, number] | null}} props */
+function Heading({ lines, selected }) {
+  const count = lines.lineText(lines.count) === "" && lines.count > 1 ? lines.count - 1 : lines.count;
+  const words = `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
+  if (!selected) return words;
+  const [first, last] = selected;
+  return html`${words} <span class="faint">${
+    first === last ? `line ${first}` : `lines ${first} to ${last}`
+  } selected</span>`;
+}
+
+/** @param {string} text @param {Lines} lines @param {[number, number] | null} selected */
+function selectedText(text, lines, selected) {
+  if (!selected) return text;
+  const first = Math.min(Math.max(selected[0], 1), lines.count);
+  return text.slice(lines.starts[first - 1], lines.lineEnd(Math.min(selected[1], lines.count)));
+}
+
+/** Saves the text as a file. @param {{text: string, name: string}} props */
+function Download({ text, name }) {
+  const save = () => {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(address);
+  };
+  return html`<button type="button" class="btn small" onClick=${save}><${Icon} name="download" />Download</button>`;
+}
+
+/**
+ * The addresses of referenced versions by the name that the text uses.
+ * @param {{name: string, subject: string, version: number}[]} references
+ */
+function linksOf(references) {
+  return new Map(references.map(({ name, subject, version }) => [
+    name,
+    href(path`/subjects/${subject}/versions/${version}`),
+  ]));
+}

@@ -1,0 +1,51 @@
+/** Since which version the entries of an outline are there, read off the consecutive comparisons. Pure. */
+
+/** @import { Comparison } from "../../text/answers.d.ts" */
+
+/**
+ * The version of each path, as words: `v2`, or `v1 or before` if the comparisons do not go back to the first version.
+ * @param {string[]} paths
+ * @param {Comparison[]} comparisons newest first, each version with the one before
+ * @param {number} version the version that has the paths
+ * @returns {Map<string, string>}
+ */
+export function sinceOf(paths, comparisons, version) {
+  /** Today's path of each path at the time that the loop has reached. @type {Map<string, string>} */
+  let then = new Map(paths.map((path) => [path, path]));
+  /** @type {Map<string, string>} */
+  const since = new Map();
+  let oldest = version;
+  let broken = false;
+  for (const comparison of comparisons) {
+    if (comparison.error) {
+      broken = true;
+      break;
+    }
+    const added = new Set(
+      comparison.changes.filter((change) => change.kind === "added").map((change) => change.new?.path),
+    );
+    const renamed = new Map(
+      comparison.changes.filter((change) => change.old && change.new && change.old.path !== change.new.path)
+        .map((change) => [change.new?.path, /** @type {string} */ (change.old?.path)]),
+    );
+    /** @type {Map<string, string>} */
+    const before = new Map();
+    for (const [path, today] of then) {
+      if (isAdded(path, added)) since.set(today, `v${comparison.to.version}`);
+      else before.set(renamed.get(path) ?? path, today);
+    }
+    then = before;
+    oldest = comparison.from.version ?? oldest;
+  }
+  for (const today of then.values()) since.set(today, broken || oldest > 1 ? `v${oldest} or before` : `v${oldest}`);
+  return since;
+}
+
+/** Whether a path, or an entry around it, was added. @param {string} path @param {Set<string | undefined>} added */
+function isAdded(path, added) {
+  if (added.has(path)) return true;
+  for (const whole of added) {
+    if (whole && (path.startsWith(whole + ".") || path.startsWith(whole + "/"))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,129 @@
+"""Passes requests of the page on to one fixed server, such as the REST proxy, and relays its answers in parts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+import httpx
+from starlette.responses import Response, StreamingResponse
+
+from magicbyte.http.routing.request import Request
+from magicbyte.ui import errors
+
+log = logging.getLogger("magicbyte.ui")
+
+#: The longest wait for a connection, for the beginning of an answer, and for its next part, in seconds.
+_SECONDS = 30.0
+_MOST_CONNECTIONS = 32
+#: Headers of requests and answers that are passed on. Cookies, addresses and headers of the connection are not.
+_PASSED_ON = (
+    *("accept", "accept-encoding", "accept-language", "authorization", "content-length", "content-type"),
+    *("if-match", "if-none-match", "last-event-id", "x-request-id", "x-magicbyte-offset"),
+)
+_RELAYED = frozenset(
+    (
+        *("allow", "content-encoding", "content-length", "content-type", "etag", "last-modified", "link"),
+        *("magicbyte-complete", "x-magicbyte-offset", "retry-after", "vary", "www-authenticate"),
+    )
+)
+#: An answer of this type goes on as long as the client wants, with pauses of any length.
+_EVENTS = "text/event-stream"
+
+#: Returns the headers with credentials for requests that have none.
+Credentials = Callable[[], Awaitable[Mapping[str, str]]]
+
+
+async def _none() -> Mapping[str, str]:
+    return {}
+
+
+class Upstream:
+    """One server behind the page; connections are opened when they are first needed."""
+
+    def __init__(
+        self, name: str, url: str, tls: Callable[[], ssl.SSLContext], credentials: Credentials = _none
+    ) -> None:
+        """Describe the server.
+
+        Args:
+            name: What errors call it, such as `REST proxy`.
+            url: Its URL, without a slash at the end.
+            tls: Makes the context of connections to an https:// URL.
+            credentials: Returns the credentials for requests whose sender has none.
+        """
+        self.url = url
+        self._name = name
+        self._tls = tls
+        self._credentials = credentials
+        self._client: httpx.AsyncClient | None = None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def pass_on(self, request: Request, path: str) -> Response:
+        """Answer a request with the server's answer.
+
+        Args:
+            request: The request; its body is passed on as it arrives.
+            path: The encoded path at the server.
+
+        Raises:
+            ApiError: 502 if the server cannot be reached, 504 if its answer does not begin in time.
+        """
+        headers = {name: ", ".join(request.headers.getlist(name)) for name in _PASSED_ON if name in request.headers}
+        if "authorization" not in headers:
+            headers |= await self._credentials()
+        client = self._client = self._client or self._open()
+        url, query = httpx.URL(self.url), request.scope["query_string"]
+        target = url.raw_path.rstrip(b"/") + path.encode("latin-1") + (b"?" + query if query else b"")
+        has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
+        sent = client.build_request(
+            request.method,
+            url.copy_with(raw_path=target),
+            headers=headers,
+            content=request.stream() if has_body else None,
+        )
+        try:
+            async with asyncio.timeout(_SECONDS):
+                answer = await client.send(sent, stream=True)
+        except (TimeoutError, httpx.TimeoutException):
+            raise errors.TOO_SLOW(server=self._name, seconds=f"{_SECONDS:.0f}") from None
+        except httpx.HTTPError as error:
+            log.warning("the %s at %s cannot be reached: %r", self._name, self.url, error)
+            raise errors.UNREACHABLE(server=self._name) from None
+        relayed = StreamingResponse(self._parts(answer), answer.status_code)
+        relayed.raw_headers = [
+            (lower, value) for name, value in answer.headers.raw if (lower := name.lower()).decode() in _RELAYED
+        ]
+        return relayed
+
+    def _open(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            trust_env=False,
+            verify=self._tls() if self.url.startswith("https://") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            timeout=httpx.Timeout(_SECONDS, read=None),
+            limits=httpx.Limits(max_connections=_MOST_CONNECTIONS, keepalive_expiry=_SECONDS),
+            headers={"user-agent": "magicbyte-ui", "accept": "*/*", "accept-encoding": "identity"},
+        )
+
+    async def _parts(self, answer: httpx.Response) -> AsyncIterator[bytes]:
+        has_end = not answer.headers.get("content-type", "").startswith(_EVENTS)
+        parts = answer.aiter_raw()
+        try:
+            while True:
+                async with asyncio.timeout(_SECONDS if has_end else None):
+                    part = await anext(parts, b"")
+                if not part:
+                    return
+                yield part
+        except (TimeoutError, httpx.HTTPError) as error:
+            # The connection is closed, so the client sees that the answer is not complete.
+            log.warning("the answer of the %s broke off: %r", self._name, error)
+            raise
+        finally:
+            await answer.aclose()

@@ -1,0 +1,146 @@
+"""`magicbyte ui`: the page in front of any registry that speaks Confluent's API."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.responses import Response
+
+from magicbyte.http.asgi import Scope, header
+from magicbyte.http.connection.hosts import is_loopback
+from magicbyte.http.routing.access import OPEN
+from magicbyte.http.routing.application import Api, Application, plain_response
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import BodyLimit, Row, Streams
+from magicbyte.http.server import serve as serve_http
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.logs import set_up_logs
+from magicbyte.ui.app import Page, json_errors, require_writable
+from magicbyte.ui.paths import FOLDER, FRONT, only_asks, path_of_registry
+from magicbyte.ui.rest import Upstream
+from magicbyte.ui.settings import UiSettings
+from serdes.client.clients import AsyncRegistryClient, RegistryClient, Retry, Tls
+from serdes.client.config import client_options
+from serdes.client.requester import split_urls
+
+#: As large as the registry's own limits allow by default: an import, and any other body.
+_LIMITS = {BodyLimit.USUAL: 8 << 20, BodyLimit.BULK: 1 << 30}
+_METHODS = ("GET", "POST", "PUT", "DELETE")
+
+
+def create_app(settings: UiSettings, registry: Registry) -> Application:
+    """Build the application.
+
+    Args:
+        settings: The page's settings.
+        registry: The registry that the page shows; it is closed with the application.
+    """
+    page = Page(settings, registry_base="registry/", open_client=registry.client)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await page.close()
+            await registry.close()
+
+    async def pass_on(request: Request) -> Response:
+        path = path_of_registry(request)
+        if request.method != "POST" or not only_asks(path):
+            require_writable(request, settings)
+        return await registry.upstream.pass_on(request, path)
+
+    # Imports and /events may take any time.
+    row = partial(
+        Row,
+        access=OPEN,
+        handler=pass_on,
+        media_types=json_errors,
+        body_limit=BodyLimit.BULK,
+        has_deadline=False,
+        streams=Streams.ANSWER,
+    )
+    passed = [row(method, f"{FOLDER}registry/{{path:path}}", f"{method.lower()}AtRegistry") for method in _METHODS]
+    api = Api(
+        name="ui",
+        contract="ui.yaml",
+        rows=(*page.rows(), *passed, Row("GET", "/", "root", OPEN, _root, json_errors)),
+        error_response=lambda _request, error: plain_response(error),
+        body_limits=_LIMITS,
+        unrouted_media_types=json_errors,
+        headers=settings.default_headers,
+    )
+    return Application(api, lifespan)
+
+
+class Registry:
+    """The registry in front of which the page is."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """Prepare connections.
+
+        Args:
+            options: The arguments of RegistryClient, from the client's settings.
+        """
+        self._options = options
+        self._tokens = AsyncRegistryClient(**options)
+        # Credentials in the URL count too.
+        self._auth = options["auth"] or split_urls(options["urls"])[1]
+        tls: Tls = options["tls"]
+        self.upstream = Upstream("schema registry", self._tokens.urls[0], tls.context, self._credentials)
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether the settings have credentials, which requests without any get."""
+        tls: Tls = self._options["tls"]
+        return self._auth is not None or tls.certificate is not None or tls.identity is not None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.upstream.close()
+        await self._tokens.close()
+
+    def client(self, scope: Scope) -> RegistryClient:
+        """A client with the credentials of a request; with those of the settings if the request has none."""
+        authorization = header(scope, b"authorization")
+        options = {**self._options, "retry": Retry(0)}
+        if authorization is not None:
+            options |= {"auth": None, "headers": {"Authorization": authorization}}
+        return RegistryClient(**options)
+
+    async def _credentials(self) -> Mapping[str, str]:
+        if self._auth is None:
+            return {}
+        headers: Mapping[str, str] = await self._tokens.drive(self._auth.headers(renew=False))
+        return headers
+
+
+async def _root(_request: Request) -> Response:
+    return Response(status_code=303, headers={"Location": FRONT})
+
+
+def serve(settings: UiSettings, client: Mapping[str, str], *, on_start: Callable[[], None]) -> int:
+    """Run the server until it is stopped; returns the exit code.
+
+    Args:
+        settings: The settings.
+        client: The settings of the registry's client, with its URL.
+        on_start: Called when the server accepts requests.
+
+    Raises:
+        ConfigError: A setting of the registry's client is wrong.
+        Failure: The port is not available, or others would get the credentials of the settings.
+    """
+    set_up_logs("info")
+    registry = Registry(client_options(client))
+    if registry.has_credentials and not is_loopback(settings.listener.host):
+        raise Failure(
+            f"everybody who reaches {settings.listener.url} would have the credentials of the settings: listen on"
+            " 127.0.0.1, or leave them out, so that each browser sends its own"
+        )
+    return serve_http(create_app(settings, registry), [settings.listener], settings, on_start=on_start)

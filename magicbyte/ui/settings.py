@@ -1,0 +1,18 @@
+"""The settings of `magicbyte ui`, which serves the page in front of any registry."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from magicbyte.http.page_settings import PageSettings
+from magicbyte.http.server import Listener, parse_listener
+
+
+class UiSettings(PageSettings):
+    """The page's settings, and its listener."""
+
+    listener: Annotated[Listener, BeforeValidator(parse_listener)] = Field(
+        Listener("http", "127.0.0.1", 8080), alias="listeners"
+    )

@@ -1,0 +1,85 @@
+"""Avro JSON for people: decimals with their digits, dates and times in ISO-8601, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from serdes.codec import EncodeError, compile_codec
+from serdes.codec.readable import WrittenFloat, readable_decoder, readable_encoder
+
+
+def logical(kind: str, logical_type: str, /, **members: Any) -> dict[str, Any]:
+    return {"type": kind, "logicalType": logical_type, **members}
+
+
+DECIMAL = logical("bytes", "decimal", precision=30, scale=4)
+
+
+def encode(schema: Any, text: str) -> bytes:
+    value = json.loads(text, parse_float=WrittenFloat)
+    return readable_encoder(compile_codec(json.dumps(schema)), plain_unions=True, defaults=False)(value)
+
+
+def decode(schema: Any, message: bytes, *, plain_unions: bool = True) -> str:
+    return readable_decoder(compile_codec(json.dumps(schema)), plain_unions=plain_unions)(message, 0).decode()
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        (DECIMAL, '"-12345678901234567890123456.7890"'),
+        (DECIMAL, '"0.0000"'),
+        (logical("bytes", "decimal", precision=4), '"1234"'),
+        (logical("fixed", "decimal", precision=5, scale=5, name="F", size=3), '"-0.00001"'),
+        (logical("int", "date"), '"2024-02-29"'),
+        (logical("int", "time-millis"), '"23:59:59.999"'),
+        (logical("long", "time-micros"), '"00:00:00.000001"'),
+        (logical("long", "timestamp-millis"), '"1969-12-31T23:59:59.999Z"'),
+        (logical("long", "timestamp-micros"), '"2013-01-01T05:00:00.000001Z"'),
+        (logical("long", "local-timestamp-millis"), '"2013-01-01T05:00:00.001"'),
+        (logical("long", "timestamp-millis"), "9223372036854775807"),
+        (logical("string", "uuid"), '"f81d4fae-7dec-11d0-a765-00a0c91e6bf6"'),
+        (["null", DECIMAL], "null"),
+        (["null", "int", DECIMAL], '"1.0000"'),
+    ],
+)
+def test_a_value_survives(schema: Any, text: str) -> None:
+    assert decode(schema, encode(schema, text)) == text
+
+
+def test_numbers_and_tags() -> None:
+    assert decode(DECIMAL, encode(DECIMAL, "123456789012345678901.25")) == '"123456789012345678901.2500"'
+    assert decode(DECIMAL, encode(DECIMAL, "7")) == '"7.0000"'
+    instant = logical("long", "timestamp-millis")
+    assert decode(instant, encode(instant, '"2013-01-01T06:00:00+01:00"')) == '"2013-01-01T05:00:00.000Z"'
+    assert decode(["null", DECIMAL], encode(["null", DECIMAL], '"1.5"'), plain_unions=False) == '{"bytes":"1.5000"}'
+
+
+def test_a_decimal_beyond_its_precision_keeps_its_digits() -> None:
+    assert decode(logical("bytes", "decimal", precision=2), b"\x06\x01\xe2\x40") == '"123456"'
+    digits = decode(logical("bytes", "decimal", precision=9, scale=1), b"\x80\x20" + b"\x7f" * 2048)
+    assert len(digits) == 4935
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "detail"),
+    [
+        (DECIMAL, '"x"', 'a decimal is written with its digits, such as "12.50"'),
+        (DECIMAL, '"1.23456"', "5 decimals exceed the scale 4"),
+        (DECIMAL, '"NaN"', "it is no finite number"),
+        (DECIMAL, "true", ""),
+        (logical("int", "date"), '"2024-02-30"', "it is no date in ISO-8601: day is out of range for month"),
+        (logical("long", "timestamp-millis"), '"2013-01-01T05:00:00"',
+         "timestamp-millis is written with a zone, such as Z"),
+        (logical("long", "timestamp-millis"), '"2013-01-01T05:00:00.0001Z"', "it is more precise than a millisecond"),
+        (logical("long", "local-timestamp-micros"), '"2013-01-01T05:00:00Z"',
+         "local-timestamp-micros is written without a zone, such as Z"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_such_value(schema: Any, text: str, detail: str) -> None:
+    with pytest.raises(EncodeError) as caught:
+        encode(schema, text)
+    assert caught.value.detail == detail

@@ -1,0 +1,89 @@
+"""Evolution: all versions of a subject, what each changed, and who reads whom."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.kit.filling import register
+
+if TYPE_CHECKING:
+    from magicbyte.platform.server_process import ServerProcess
+    from tests.ui.conftest import OpenPage
+    from tests.ui.kit.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_row_a_version_with_its_changes(page: Page, watch: Watch) -> None:
+    page.goto("subjects/flights-value")
+    rows = page.get_by_role("list", name="Versions, the newest first").locator("> li")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_contain_text("Version 3")
+    expect(rows.nth(0)).to_contain_text("latest")
+    expect(rows.nth(0)).to_contain_text("distance int → long")
+    expect(rows.nth(0)).to_contain_text("+ wheels_up = null")
+    expect(rows.nth(0).locator(".badge.ok")).to_have_text("reads v2")
+    expect(rows.nth(0).locator(".badge.bad")).to_have_text("v2 reads it")
+    expect(rows.nth(1)).to_contain_text('+ source = "first"')
+    expect(rows.nth(1).locator(".badge.ok")).to_have_text(["reads v1", "v1 reads it"])
+    expect(rows.nth(2)).to_contain_text("the first version")
+    dots = page.get_by_role("list", name="Versions and how they are joined")
+    expect(dots.locator("a.bond")).to_have_count(2)
+    expect(dots.locator("a.bond").nth(0)).to_have_class("bond both")
+    expect(dots.locator("a.bond").nth(1)).to_have_class("bond half")
+    expect(dots.locator("a.bond").nth(1)).to_have_text("version 3 reads version 2, and version 2 cannot read version 3")
+    data = [request for request in watch.requests if re.search(r" /(subjects/|schemas|overview)", request)]
+    assert len(data) == 3, data
+
+    rows.nth(0).get_by_role("link", name="Compare").click()
+    expect(page).to_have_url(re.compile(r"/compare\?from=2&to=3$"))
+    page.go_back()
+    expect(rows).to_have_count(3)
+
+
+def test_versions_that_none_reads_are_not_joined(open_page: OpenPage, scratch: ServerProcess) -> None:
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        client.put("/config/kinds-value", json={"compatibility": "NONE"}).raise_for_status()
+        register(client, "kinds-value", '{"type":"record","name":"K","fields":[{"name":"x","type":"int"}]}')
+        register(client, "kinds-value", '{"type":"record","name":"K","fields":[{"name":"x","type":"string"}]}')
+    page = open_page(scratch.url, theme="dark")
+    page.goto("subjects/kinds-value")
+    expect(page.locator("a.bond")).to_have_class("bond none")
+    expect(page.locator(".version-row").first).to_contain_text("x int → string")
+    expect(page.locator(".version-row .badge.bad")).to_have_count(2)
+
+
+def test_deleted_versions_are_struck_and_come_back(open_page: OpenPage, scratch: ServerProcess) -> None:
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        client.delete("/subjects/flights-value/versions/2").raise_for_status()
+    page = open_page(scratch.url)
+    page.goto("subjects/flights-value")
+    deleted = page.locator(".version-row.deleted")
+    expect(deleted).to_contain_text("Version 2")
+    expect(deleted.locator("a.struck")).to_have_css("text-decoration-line", "line-through")
+    expect(page.locator("a.bond")).to_have_text("version 3 reads version 1, and version 1 cannot read version 3")
+    deleted.get_by_role("button", name="Undelete").click()
+    expect(page.locator(".version-row.deleted")).to_have_count(0)
+    expect(page.locator("a.bond")).to_have_count(2)
+
+
+def test_a_deleted_subject_and_one_that_never_was(open_page: OpenPage, scratch: ServerProcess, watch: Watch) -> None:
+    watch.expect(404, "/compare")
+    page = open_page(scratch.url)
+    page.goto("subjects/gone-value")
+    expect(page.locator(".version-row.deleted")).to_contain_text("Version 1")
+    page.goto("subjects/never-value")
+    expect(page.get_by_role("heading", name="No version")).to_be_visible()
+    expect(page.get_by_role("link", name="Propose the first version")).to_be_visible()
+
+
+def test_a_phone_shows_all_of_it(open_page: OpenPage) -> None:
+    page = open_page(width=320)
+    page.goto("subjects/flights-value")
+    expect(page.get_by_text("distance int → long")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 320

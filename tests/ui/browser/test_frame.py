@@ -1,0 +1,210 @@
+"""The frame of all pages: bar, search, theme, focus, sign-in, a registry that is gone, what one may not do."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from magicbyte.platform.server_process import ServerProcess
+from magicbyte.testing import running_registry
+from tests.ui.conftest import OpenPage
+from tests.ui.kit.filling import register
+from tests.ui.kit.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+FAILED = "net::ERR_"
+
+
+def test_the_search_of_every_page(page: Page) -> None:
+    page.goto("registry")
+    page.get_by_role("button", name="Search subjects, fields and ids").click()
+    page.get_by_role("combobox", name="Search").fill("flight")
+    options = page.get_by_role("listbox").get_by_role("option")
+    expect(options.first).to_have_text(re.compile("flights-key"))
+    expect(page.get_by_role("group", name="Subjects")).to_contain_text("flights-value")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/subjects/flights-value/versions/3$"))
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("group", name="Visited")).to_contain_text("flights-value")
+    page.get_by_role("combobox", name="Search").fill("3")
+    expect(page.get_by_role("group", name="Id")).to_contain_text("id 3")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/schemas/ids/3$"))
+
+
+def test_a_theme_is_chosen_and_kept(open_page: OpenPage) -> None:
+    page = open_page(theme="light")
+    page.goto("registry")
+    html = page.locator("html")
+    expect(html).to_have_attribute("data-theme", "light")
+    page.get_by_role("button", name="Theme, time and keys").click()
+    page.get_by_role("button", name="Dark").click()
+    expect(html).to_have_attribute("data-theme", "dark")
+    page.reload()
+    expect(html).to_have_attribute("data-theme", "dark")
+    page.emulate_media(color_scheme="dark")
+    page.get_by_role("button", name="Theme, time and keys").click()
+    page.get_by_role("button", name="System").click()
+    page.emulate_media(color_scheme="light")
+    expect(html).to_have_attribute("data-theme", "light")
+
+
+def test_the_focus_goes_to_the_heading_and_back_to_where_it_was(page: Page) -> None:
+    page.goto("subjects")
+    link = page.locator("tbody a", has_text="orders-value")
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_title(re.compile("^orders-value"))
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    page.go_back()
+    expect(link).to_be_focused()
+
+
+def test_the_bar_tells_of_the_node_and_follows_the_log(scratch: ServerProcess, open_page: OpenPage) -> None:
+    page = open_page(scratch.url)
+    page.goto("registry")
+    live = page.locator(".live")
+    expect(live).to_contain_text("leader, offset")
+    before = live.inner_text()
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        register(client, "moved-value", '"string"')
+    expect(live).not_to_have_text(before)
+    expect(page.locator("table.changes tbody tr").first).to_contain_text("moved-value")
+
+
+def test_a_registry_that_is_gone_leaves_the_page_and_comes_back(open_page: OpenPage, watch: Watch) -> None:
+    with running_registry("memory:") as server:
+        with httpx.Client(base_url=server.url, trust_env=False) as client:
+            register(client, "kept-value", '"string"')
+        page = open_page(server.url)
+        page.goto("subjects")
+        expect(page.locator("tbody a")).to_have_text("kept-value")
+        watch.allow_text(FAILED)
+        page.context.set_offline(offline=True)
+        page.get_by_role("searchbox").fill("kept")
+        strip = page.locator(".strip")
+        expect(strip).to_contain_text("The registry cannot be reached.")
+        expect(page.locator("tbody a")).to_have_text("kept-value")
+        page.context.set_offline(offline=False)
+        strip.get_by_role("button", name="Ask now").click()
+        expect(strip).to_have_count(0)
+        with httpx.Client(base_url=server.url, trust_env=False) as client:
+            register(client, "kept-key", '"string"')
+        expect(page.locator("tbody a", has_text="kept-key")).to_be_visible()
+        page.close()
+
+
+def test_a_bearer_token_stays_in_the_memory_of_the_tab(open_page: OpenPage, watch: Watch) -> None:
+    """The registry's answers without a token are those of a registry with sign-in."""
+    secret = "secret-of-the-test"
+    sent = []
+
+    def guard(route: Route) -> None:
+        sent.append(route.request.headers.get("authorization"))
+        if sent[-1] == f"Bearer {secret}":
+            return route.continue_()
+        body = {"error_code": 401, "message": "Unauthorized"}
+        return route.fulfill(status=401, headers={"WWW-Authenticate": "Bearer"}, json=body)
+
+    watch.expect(401)
+    page = open_page()
+    for path in ("**/overview?**", "**/contexts", "**/events", "**/search?**"):
+        page.route(path, guard)
+    page.goto("subjects")
+    dialog = page.get_by_role("dialog", name="Sign in")
+    dialog.get_by_label("Token").fill(f"Bearer {secret}")
+    dialog.get_by_role("button", name="Sign in").click()
+    expect(page.locator("tbody a", has_text="flights-value")).to_be_visible()
+    assert f"Bearer {secret}" in sent
+    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert secret not in stored
+    assert secret not in page.url
+    assert not any(secret in request for request in watch.requests)
+
+
+def test_what_one_may_not_do_is_off_with_the_reason(open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(403)
+    page = open_page()
+    refusal = {"error_code": 403, "message": "User:alice may not DELETE subject customers-value"}
+    page.route("**/subjects/customers-value", lambda route: route.fulfill(status=403, json=refusal))
+    page.goto("subjects?peek=customers-value")
+    expect(page.locator("tbody tr.on")).to_be_visible()
+    page.keyboard.press("x")
+    selected = page.get_by_role("region", name="Selected subjects")
+    selected.get_by_role("button", name="Delete").click()
+    expect(page.locator(".toast").first).to_contain_text("User:alice may not DELETE")
+    page.keyboard.press("x")
+    delete = selected.get_by_role("button", name="Delete")
+    expect(delete).to_have_attribute("aria-disabled", "true")
+    expect(selected.get_by_role("tooltip")).to_have_text("User:alice may not DELETE subject customers-value")
+
+
+def test_a_read_only_page_says_so(open_page: OpenPage) -> None:
+    with running_registry(
+        "memory:", properties={"magicbyte.ui.read.only": "true", "magicbyte.ui.name": "production"}
+    ) as server:
+        with httpx.Client(base_url=server.url, trust_env=False) as client:
+            register(client, "kept-value", '"string"')
+        page = open_page(server.url)
+        page.goto("subjects")
+        expect(page.locator(".bar")).to_contain_text("production")
+        expect(page.locator(".bar")).to_contain_text("read-only")
+        new = page.get_by_role("button", name="New schema")
+        expect(new).to_have_attribute("aria-disabled", "true")
+        expect(page.locator(".reason")).to_have_text("This page is read-only: magicbyte.ui.read.only is set.")
+        page.close()
+
+
+def test_a_page_behind_a_slow_network_shows_rows_of_their_height(open_page: OpenPage) -> None:
+    page = open_page()
+    held: list[Route] = []
+    page.route("**/overview?**", lambda route: held.append(route))  # noqa: PLW0108  it must take attributes
+    page.goto("subjects", wait_until="commit")
+    expect(page.locator(".skeleton")).to_be_visible()
+    expect(page.get_by_text("Still asking.")).to_be_visible()
+    for route in held:
+        route.continue_()
+    expect(page.locator("tbody a", has_text="flights-value")).to_be_visible()
+
+
+def test_a_path_of_no_page(page: Page) -> None:
+    page.goto("nowhere/at/all")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+    page.get_by_role("main").get_by_role("link", name="Subjects").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Subjects")
+
+
+def test_keys_are_in_a_table(page: Page) -> None:
+    page.goto("subjects")
+    expect(page.locator("tbody tr").first).to_be_visible()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("Open the row")
+    expect(keys).to_contain_text("Go to topics")
+    page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
+    page.keyboard.press("g")
+    page.keyboard.press("d")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Decode")
+
+
+def test_an_export_is_tried_and_imported(scratch: ServerProcess, open_page: OpenPage) -> None:
+    page = open_page(scratch.url)
+    page.goto("registry")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export everything").click()
+    with running_registry("memory:") as empty:
+        other = open_page(empty.url)
+        other.goto("registry")
+        other.get_by_label("Import a file").set_input_files(download.value.path())
+        expect(other.get_by_text("Tried, nothing written")).to_be_visible()
+        assert httpx.get(f"{empty.url}/subjects", trust_env=False).json() == []
+        other.get_by_role("button", name=re.compile(r"^Import \d+$")).click()
+        expect(other.locator(".toast")).to_contain_text("imported from")
+        assert "flights-value" in httpx.get(f"{empty.url}/subjects", trust_env=False).json()
+        other.close()

@@ -1,0 +1,280 @@
+"""The page's files as the registry sends them: their forms, their headers, and index.html for every URL of the page."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+import pytest
+
+from magicbyte.platform.server_process import ServerProcess
+from magicbyte.ui.files import FOLDER, Files
+from magicbyte.ui.preloads import Preloads
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'"
+)
+NAVIGATION = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "Sec-Fetch-Site": "none",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Dest": "document",
+}
+
+
+@pytest.fixture(scope="module")
+def http(registry: ServerProcess) -> Any:
+    with httpx.Client(base_url=registry.url, trust_env=False) as client:
+        yield client
+
+
+def own_headers(answer: httpx.Response) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in answer.headers.items()
+        if name not in ("content-length", "date", "etag", "x-request-id")
+    }
+
+
+def test_the_headers_of_a_file(http: httpx.Client) -> None:
+    answer = http.get("/ui/vendor/ui.js", headers={"Accept-Encoding": "gzip"})
+    assert own_headers(answer) == {
+        "cache-control": "no-cache",
+        "content-encoding": "gzip",
+        "content-security-policy": POLICY,
+        "content-type": "text/javascript; charset=utf-8",
+        "cross-origin-opener-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "vary": "Accept-Encoding",
+        "x-content-type-options": "nosniff",
+    }
+    assert answer.content == (FOLDER / "vendor/ui.js").read_bytes()
+
+
+def test_a_client_without_gzip_gets_the_bytes(http: httpx.Client) -> None:
+    with http.stream("GET", "/ui/vendor/ui.js", headers={"Accept-Encoding": "identity"}) as answer:
+        body = b"".join(answer.iter_raw())
+    assert "content-encoding" not in answer.headers
+    assert body == (FOLDER / "vendor/ui.js").read_bytes()
+    with http.stream("GET", "/ui/vendor/ui.js", headers={"Accept-Encoding": "br, gzip;q=0"}) as answer:
+        assert b"".join(answer.iter_raw()) == body
+
+
+def test_fonts_are_compressed_once(http: httpx.Client) -> None:
+    (font, *_) = sorted((FOLDER / "fonts").glob("*.woff2"))
+    answer = http.get(f"/ui/fonts/{font.name}", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-type"] == "font/woff2"
+    assert "content-encoding" not in answer.headers
+
+
+def test_a_known_file_is_not_sent_again(http: httpx.Client) -> None:
+    first = http.get("/ui/vendor/ui.js")
+    again = http.get("/ui/vendor/ui.js", headers={"If-None-Match": f'"other", {first.headers["etag"]}'})
+    assert (again.status_code, again.content) == (304, b"")
+    assert own_headers(again) == {
+        "cache-control": "no-cache",
+        "content-security-policy": POLICY,
+        "cross-origin-opener-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "vary": "Accept-Encoding",
+        "x-content-type-options": "nosniff",
+    }
+    assert again.headers["etag"] == first.headers["etag"]
+    assert http.get("/ui/vendor/ui.js", headers={"If-None-Match": 'W/"other"'}).status_code == 200
+
+
+def test_head_has_the_headers_alone(http: httpx.Client) -> None:
+    get, head = http.get("/ui/"), http.head("/ui/")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["etag"] == get.headers["etag"]
+
+
+class Links(HTMLParser):
+    """The addresses that a page loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value for name, value in attrs if name in ("href", "src") and value]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/ui/",
+        "/ui/subjects",
+        "/ui/subjects/",
+        "/ui/subjects/flights-value/versions/3?view=fields",
+        "/ui/subjects/a%2Fb%20%252F%3F%23%C3%A9/compare",
+        "/ui/contexts/.eu/subjects/orders-value",
+        "/ui/subjects/style.css",
+        "/ui/subjects/app.js/versions/1",
+        "/ui/decode",
+        "/ui/registry",
+        "/ui/no/such/page",
+    ],
+)
+def test_every_url_of_the_page_leads_to_the_same_files(http: httpx.Client, path: str) -> None:
+    answer = http.get(path, headers=NAVIGATION)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert answer.headers["content-security-policy"] == POLICY
+    parser = Links()
+    parser.feed(answer.text)
+    assert parser.links
+    # As a browser resolves them behind any prefix.
+    loaded = {urlsplit(urljoin(f"https://example.com/sr{path}", link)).path for link in parser.links}
+    assert {link for link in loaded if not link.startswith("/sr/ui/")} == set()
+    for link in loaded:
+        assert http.get(link.removeprefix("/sr")).status_code == 200, link
+    assert "/sr/ui/app.js" in loaded
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/ui/gone.js",
+        "/ui/views/gone.js",
+        "/ui/vendor/",
+        "/ui/styles/gone",
+        "/ui/../ui/../pyproject.toml",
+        "/ui/views/..%2F..%2Fapp.py",
+        "/ui/views/%2e%2e/%2e%2e/app.py",
+        "/ui/vendor/..\\app.py",
+    ],
+)
+def test_no_file_outside_of_the_page_is_sent(http: httpx.Client, path: str) -> None:
+    answer = http.send(httpx.Request("GET", httpx.URL(str(http.base_url)).copy_with(raw_path=path.encode())))
+    assert answer.status_code == 404 or answer.text == http.get("/ui/no").text
+    assert "def " not in answer.text
+
+
+def test_types_are_not_sent(http: httpx.Client) -> None:
+    assert (FOLDER / "types.d.ts").exists()
+    assert http.get("/ui/types.d.ts").headers["content-type"] != "text/javascript; charset=utf-8"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_files_are_only_read(http: httpx.Client, method: str) -> None:
+    answer = http.request(method, "/ui/app.js")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_a_browser_at_the_root_is_sent_to_the_page(http: httpx.Client) -> None:
+    sent = http.get("/", headers=NAVIGATION)
+    assert (sent.status_code, sent.headers["location"]) == (303, "ui/")
+    # A browser on another machine, over plain http.
+    plain = http.get("/", headers={"Accept": "text/html,*/*;q=0.8", "Upgrade-Insecure-Requests": "1"})
+    assert plain.status_code == 303
+    assert http.get("/ui", headers=NAVIGATION).headers["location"] == "ui/"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Accept": "*/*"},
+        {"Accept": "application/vnd.schemaregistry.v1+json"},
+        # Java's own HTTP client, and a script of a page.
+        {"Accept": "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"},
+        {"Accept": "*/*", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Site": "same-origin"},
+    ],
+)
+def test_all_others_at_the_root_get_the_empty_object(http: httpx.Client, headers: dict[str, str]) -> None:
+    answer = http.get("/", headers=headers)
+    assert (answer.status_code, answer.json()) == (200, {})
+
+
+def test_no_context_has_a_page(http: httpx.Client) -> None:
+    assert http.get("/contexts/.eu/ui/", headers=NAVIGATION).status_code == 404
+
+
+def test_changed_files_are_read_again_in_a_checkout_only(tmp_path: Path) -> None:
+    def page_in(root: Path) -> Path:
+        folder = root / "magicbyte" / "ui" / "page"
+        folder.mkdir(parents=True)
+        (folder / "index.html").write_text('<link href="app.js">')
+        (folder / "app.js").write_text("1")
+        return folder
+
+    checkout, installed = page_in(tmp_path / "checkout"), page_in(tmp_path / "installed")
+    (tmp_path / "checkout" / "pyproject.toml").touch()
+    for folder, text in ((checkout, b"22"), (installed, b"1")):
+        files = Files(folder)
+        (folder / "app.js").write_text("22")
+        (folder / "new.js").write_text("3")
+        changed, new = files.find("app.js"), files.find("new.js")
+        assert changed is not None
+        assert changed.body == text
+        assert (new is not None) == (folder is checkout)
+
+
+def test_the_page_at_a_depth_is_made_once() -> None:
+    files = Files()
+    assert files.page("subjects/a") is files.page("subjects/b")
+    page = files.page("a/b/c")
+    assert b'src="../../app.js"' in page.body
+    assert page.compressed is not None
+    assert gzip.decompress(page.compressed) == page.body
+
+
+#: What would make text into markup or style, which the policy refuses.
+_FORBIDDEN = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|new Function|\beval\(|dangerouslySetInnerHTML"
+)
+
+
+def test_no_module_makes_markup_of_text() -> None:
+    modules = [path for path in FOLDER.rglob("*.js") if "vendor" not in path.parts]
+    assert modules
+    assert {str(path.relative_to(FOLDER)) for path in modules if _FORBIDDEN.search(path.read_text())} == set()
+
+
+def test_a_page_names_all_that_it_loads_at_first() -> None:
+    files = Files()
+    listing = files.page("subjects").body.decode()
+    compare = files.page("contexts/.eu/subjects/a%2Fb/compare").body.decode()
+    for text, root in ((listing, ""), (compare, "../../../../")):
+        assert f'<link rel="modulepreload" href="{root}vendor/ui.js">' in text
+        assert f'<link rel="modulepreload" href="{root}app.js">' in text
+    assert '<link rel="modulepreload" href="views/list.js">' in listing
+    assert '<link rel="preload" href="styles/list.css" as="style">' in listing
+    assert '<link rel="modulepreload" href="../../../../views/compare.js">' in compare
+    assert "vendor/editor.js" not in listing + compare
+    assert "views/compare.js" not in listing
+
+
+def test_the_first_style_sheets_are_one_file(http: httpx.Client) -> None:
+    page = http.get("/ui/").text
+    assert re.findall(r'rel="stylesheet" href="([^"]+)"', page) == ["styles/all.css"]
+    names = re.findall(r'rel="stylesheet" href="([^"]+)"', (FOLDER / "index.html").read_text())
+    assert len(names) > 1
+    assert http.get("/ui/styles/all.css").text == "".join((FOLDER / name).read_text() for name in names)
+
+
+def test_preloads_follow_static_imports_alone() -> None:
+    modules = {
+        "app.js": 'import { a } from "./api/a.js";\nexport * from "./b.js";\nconst x = () => import("./later.js");\n',
+        "api/a.js": 'import "../b.js";\nimport {\n  c,\n} from "./c.js";\n',
+        "b.js": "const text = 'import \"./no.js\";';\n",
+        "api/c.js": 'import { a } from "./a.js";\n',
+        "later.js": "",
+        "no.js": "",
+        "views/x.js": 'import("../later.js");\n',
+    }
+    table = 'rows = [{ path: "/x/{y}", view: () => import("./views/x.js"), styles: ["x", "z"], title: 1 }]'
+    preloads = Preloads(modules, table)
+    general = [f'<link rel="modulepreload" href="{name}">' for name in ("app.js", "api/a.js", "b.js", "api/c.js")]
+    assert list(preloads.links("x")) == general
+    of_view = [f'<link rel="preload" href="styles/{name}.css" as="style">' for name in "xz"]
+    general.insert(1, '<link rel="modulepreload" href="views/x.js">')
+    assert list(preloads.links("x/1")) == of_view + general
+    assert list(preloads.links("contexts/.eu/x/1/")) == of_view + general
