@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.testing import running_rest_proxy, temporary_broker
 
 _AT_ONCE = 500
+_MOST_SECONDS = 300
 
 
 def fill(bootstrap: str, count: int) -> None:
@@ -27,6 +28,12 @@ def fill(bootstrap: str, count: int) -> None:
         new = [NewTopic(name, 1, 1) for name in names[start : start + _AT_ONCE]]
         for future in admin.create_topics(new, operation_timeout=120, request_timeout=120).values():
             future.result(180)
+    # The controller has made them; the broker learns of them a little later.
+    deadline = time.monotonic() + _MOST_SECONDS
+    while len(admin.list_topics(timeout=60).topics) < count:
+        if time.monotonic() > deadline:
+            raise SystemExit(f"the broker does not know of {count} topics after {_MOST_SECONDS} s")
+        time.sleep(0.5)
 
 
 def main() -> int:
