@@ -70,12 +70,25 @@ export function patched(listing, changes) {
   const stale = new Set();
   let whole = false;
   for (const change of changes) {
-    if (change.type === "reset") whole = true;
-    else if (change.subject === null || change.subject === undefined) whole = true;
-    else if (/^:[^:]*:$/.test(change.subject)) whole = true; // the settings of a context
+    if (concernsAll(change)) whole = true;
     else stale.add(change.subject);
   }
   return { listing: { ...listing, offset }, stale: [...stale], whole };
+}
+
+/** Whether any row may have changed: after a reset, or by settings of the registry or of a context. @param {Record<string, any>} change */
+const concernsAll = (change) =>
+  change.type === "reset" || change.subject === null || change.subject === undefined ||
+  /^:[^:]*:$/.test(change.subject);
+
+/**
+ * The offset of the newest change that may concern a subject's row; -1 if there is none.
+ * @param {string} subject
+ * @param {Record<string, any>[]} changes newest first
+ * @returns {number}
+ */
+export function newestFor(subject, changes) {
+  return changes.find((change) => change.subject === subject || concernsAll(change))?.offset ?? -1;
 }
 
 /**

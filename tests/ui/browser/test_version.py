@@ -184,6 +184,31 @@ def test_a_deleted_version_is_shown_and_comes_back(open_page: OpenPage, scratch:
     assert httpx.get(f"{scratch.url}/subjects/flights-value/versions", trust_env=False).json() == [1, 2, 3]
 
 
+def test_a_new_version_arrives_as_a_line(open_page: OpenPage, scratch: ServerProcess) -> None:
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        client.put("/config/arriving-value", json={"compatibility": "NONE"}).raise_for_status()
+        for text in ('"int"', '"long"', '"float"'):
+            register(client, "arriving-value", text)
+        page = open_page(scratch.url)
+        page.goto("subjects/arriving-value/versions/2")
+        expect(page.locator("#L1")).to_contain_text('"long"')
+        expect(page.get_by_role("link", name="Propose version 4")).to_be_visible()
+        # The feed starts at this offset.
+        expect(page.locator(".live .words")).to_have_text(re.compile("offset"))
+        line = page.get_by_role("status").filter(has_text="has come")
+        expect(line).to_have_count(0)
+        register(client, "arriving-value", '"double"')
+    expect(line).to_have_text("Version 4 has come. Compare with it or open it.")
+    expect(page.locator("#L1")).to_contain_text('"long"')
+    expect(page).to_have_url(re.compile(r"/ui/subjects/arriving-value/versions/2$"))
+    compare = line.get_by_role("link", name="Compare with it")
+    expect(compare).to_have_attribute("href", re.compile(r"/ui/subjects/arriving-value/compare\?from=2&to=4$"))
+    line.get_by_role("link", name="open it").click()
+    expect(page).to_have_url(re.compile(r"/ui/subjects/arriving-value/versions/4$"))
+    expect(page.locator("#L1")).to_contain_text('"double"')
+    expect(line).to_have_count(0)
+
+
 def test_what_is_not_there_has_ways_on(page: Page, watch: Watch) -> None:
     watch.expect(404)
     page.goto("subjects/flights-value/versions/9")

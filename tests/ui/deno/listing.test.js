@@ -1,5 +1,12 @@
 import { readEvents } from "../../../magicbyte/ui/page/api/events.js";
-import { listingOfNames, listingRow, patched, splitSubject, withRow } from "../../../magicbyte/ui/page/listing.js";
+import {
+  listingOfNames,
+  listingRow,
+  newestFor,
+  patched,
+  splitSubject,
+  withRow,
+} from "../../../magicbyte/ui/page/listing.js";
 import { linesOf } from "../../../magicbyte/ui/page/views/list/exporting.js";
 import { fieldRows } from "../../../magicbyte/ui/page/views/list/field_rows.js";
 import { equal } from "./generated.js";
@@ -28,6 +35,19 @@ Deno.test("changes name the rows to read again", () => {
   equal(patched(listing, [registered]), { listing: { ...listing, offset: 7 }, stale: ["a"], whole: false });
   equal(patched(listing, [{ type: "config.updated", subject: null, offset: 8 }]).whole, true);
   equal(patched(listing, [{ type: "reset", offset: 9 }]).whole, true);
+});
+
+Deno.test("the newest change that concerns a subject's row", () => {
+  const changes = [
+    { type: "schema.registered", subject: "b", offset: 9 },
+    { type: "schema.registered", subject: "a", offset: 8 },
+    { type: "config.updated", subject: null, offset: 7 },
+    { type: "config.updated", subject: ":.eu:", offset: 6 },
+  ];
+  equal(newestFor("a", changes), 8);
+  equal(newestFor("c", changes), 7);
+  equal(newestFor("c", changes.slice(3)), 6);
+  equal(newestFor("c", changes.slice(0, 2)), -1);
 });
 
 Deno.test("events are read from pieces of a stream", () => {

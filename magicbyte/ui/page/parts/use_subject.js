@@ -1,26 +1,38 @@
 /** What the listing knows of one subject, without reading the whole listing. */
 import * as registry from "../api/registry.js";
 import { hasOverview } from "../api/features.js";
-import { listingRow } from "../listing.js";
-import { overview, qualified } from "../state.js";
+import { listingRow, newestFor } from "../listing.js";
+import { changes, overview, qualified } from "../state.js";
+import { effect, useEffect } from "../vendor/ui.js";
 import { useRequest } from "./use_request.js";
 
 /** @typedef {import("../types.d.ts").Facts} Facts */
 
 /**
- * The subject's row of the listing; undefined while it is not read, null if there is none.
+ * The subject's row of the listing, kept up to date; undefined while it is not read, null if there is none.
  * @param {string} subject
  * @returns {Facts | null | undefined}
  */
 export function useSubject(subject) {
   const listing = overview.value;
   const name = qualified(subject);
-  const asked = useRequest(listing || !subject ? null : () => rowOf(name), [name, Boolean(listing)]);
+  const listed = Boolean(listing);
+  const asked = useRequest(listed || !subject ? null : () => rowOf(name), [name, listed]);
+  useEffect(() => {
+    if (listed || !subject) return;
+    let seen = newestFor(name, changes.peek());
+    return effect(() => {
+      const newest = newestFor(name, changes.value);
+      if (newest <= seen) return;
+      seen = newest;
+      asked.reload();
+    });
+  }, [name, listed]);
   if (listing) return listingRow(listing, listing.subject.indexOf(name));
   return asked.data;
 }
 
-/** The running requests by name: the head and the view of a page ask for the same row. @type {Map<string, Promise<Facts | null>>} */
+/** The running requests by name and newest change: the head and the view of a page ask for the same row. @type {Map<string, Promise<Facts | null>>} */
 const running = new Map();
 
 /**
@@ -28,8 +40,10 @@ const running = new Map();
  * @returns {Promise<Facts | null>}
  */
 function rowOf(name) {
-  const shared = running.get(name) ?? readRow(name).finally(() => running.delete(name));
-  running.set(name, shared);
+  // A request from before a change may answer without it.
+  const key = `${newestFor(name, changes.peek())} ${name}`;
+  const shared = running.get(key) ?? readRow(name).finally(() => running.delete(key));
+  running.set(key, shared);
   return shared;
 }
 
