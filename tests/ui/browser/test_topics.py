@@ -234,6 +234,7 @@ def test_follow(page: Page, kafka_page: Kafka) -> None:
     expect(page.locator(".record")).to_have_count(2)
     kafka_page.produce("followed", b"three")
     expect(page.locator(".record").last).to_contain_text('"three"')
+    expect(page.locator(".topic-size")).to_have_text("3 records in 1 partition")
 
 
 def test_groups_and_lag(page: Page, kafka_page: Kafka) -> None:

@@ -26,17 +26,22 @@ const KEPT = 500;
 /** @param {import("../types.d.ts").ViewProps} props */
 export default function MessagesPage({ params: { topic }, query }) {
   const bounds = useBroker((signal) => rest.partitions(topic, { signal }), [topic, query.follow ?? ""]);
+  const [followed, setFollowed] = useState({ partition: -1, end: 0 });
+  // Records that came while following are counted too.
+  const partitions = bounds.data?.map((/** @type {rest.Partition} */ row) =>
+    row.partition === followed.partition ? { ...row, end: Math.max(row.end, followed.end) } : row
+  );
   const actions = html`<${LinkButton} kind="primary" href=${href(path`/topics/${topic}/produce`)} reason=${
     may("produce").reason
   }>Produce</${LinkButton}>`;
   return html`
-    <${TopicHead} topic=${topic} tab="messages" partitions=${bounds.data} actions=${config.value.restAvailable &&
+    <${TopicHead} topic=${topic} tab="messages" partitions=${partitions} actions=${config.value.restAvailable &&
       actions} />
     <${BrokerStrip} request=${bounds} />
     <div class="page messages">
           ${config.value.restAvailable
             ? html`<${FromBroker} request=${bounds} rows=${12}>${(/** @type {rest.Partition[]} */ partitions) =>
-              html`<${Partition} topic=${topic} partitions=${partitions} query=${query} />`}</${FromBroker}>`
+              html`<${Partition} topic=${topic} partitions=${partitions} query=${query} onEnd=${setFollowed} />`}</${FromBroker}>`
             : html`<${NoProxy} topic=${topic} />`}
         </div>
   `;
@@ -57,15 +62,20 @@ function startOf(bounds, { offset = "", at = "" }) {
   return { offset: Math.max(bounds.first, bounds.end - PAGE) };
 }
 
-/** @param {{topic: string, partitions: rest.Partition[], query: Record<string, string>}} props */
-function Partition({ topic, partitions, query }) {
+/** @typedef {(reached: {partition: number, end: number}) => void} OnEnd a partition's end, as records come */
+
+/** @param {{topic: string, partitions: rest.Partition[], query: Record<string, string>, onEnd: OnEnd}} props */
+function Partition({ topic, partitions, query, onEnd }) {
   const wanted = /^\d+$/.test(query.partition ?? "") ? Number(query.partition) : fullest(partitions);
   const bounds = partitions.find(({ partition }) => partition === wanted);
   if (!bounds) {
     return html`<${Empty} title=${`There is no partition ${wanted}`} actions=${html`<${Button} onClick=${() =>
       setQuery({ partition: null, offset: null })}>Show another partition</${Button}>`} />`;
   }
-  return html`<${Records} key=${wanted} topic=${topic} partitions=${partitions} bounds=${bounds} query=${query} />`;
+  return html`
+    <${Records} key=${wanted} topic=${topic} partitions=${partitions} bounds=${bounds} query=${query}
+      onEnd=${onEnd} />
+  `;
 }
 
 /** @param {rest.Partition[]} partitions */
@@ -73,8 +83,8 @@ const fullest = (partitions) =>
   partitions.reduce((best, row) => row.end - row.first > best.end - best.first ? row : best, partitions[0])
     ?.partition ?? 0;
 
-/** @param {{topic: string, partitions: rest.Partition[], bounds: rest.Partition, query: Record<string, string>}} props */
-function Records({ topic, partitions, bounds, query }) {
+/** @param {{topic: string, partitions: rest.Partition[], bounds: rest.Partition, query: Record<string, string>, onEnd: OnEnd}} props */
+function Records({ topic, partitions, bounds, query, onEnd }) {
   const { partition } = bounds;
   const start = startOf(bounds, query);
   const follows = query.follow === "true";
@@ -130,7 +140,7 @@ function Records({ topic, partitions, bounds, query }) {
     follows
       ? html`
         <${Followed} key=${String(stored)} stored=${stored} topic=${topic} partition=${partition} page=${read}
-          query=${query} />
+          query=${query} onEnd=${onEnd} />
       `
       : html`
         <${RecordList} topic=${topic} records=${read.records} query=${query} />
@@ -240,8 +250,8 @@ function Foot({ page, bounds, query, onNewer }) {
   }</p>`;
 }
 
-/** Records as they come, the newest at the end. @param {{topic: string, partition: number, page: Page, stored: boolean, query: Record<string, string>}} props */
-function Followed({ topic, partition, page, stored, query }) {
+/** Records as they come, the newest at the end. @param {{topic: string, partition: number, page: Page, stored: boolean, query: Record<string, string>, onEnd: OnEnd}} props */
+function Followed({ topic, partition, page, stored, query, onEnd }) {
   const [records, setRecords] = useState(page.records);
   const [state, setState] = useState("waiting");
   const foot = useRef(/** @type {any} */ (null));
@@ -253,6 +263,7 @@ function Followed({ topic, partition, page, stored, query }) {
       if (!fresh.length) return;
       announce(`${fresh.length} new ${fresh.length === 1 ? "record" : "records"}`);
       setRecords((before) => [...before, ...fresh].slice(-KEPT));
+      onEnd({ partition, end: fresh[fresh.length - 1].offset + 1 });
     }, () => setState("lost"));
     return () => controller.abort();
   }, []);
