@@ -13,15 +13,10 @@ from playwright.sync_api import Page, expect
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from tests.ui.conftest import OpenPage
-from tests.ui.kit.filling import FILLED, ODD_SUBJECT, register
+from tests.ui.kit.filling import FILLED, MANY, ODD_SUBJECT, fill_many, register
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
-
-MANY = 20_000
-DOMAINS = ("billing", "catalog", "identity", "loyalty", "media", "orders", "payments", "pricing", "risk", "shipping")
-THINGS = ("refund", "parcel", "invoice", "basket", "session", "price", "coupon", "device", "review", "stock")
-EVENTS = ("settled", "opened", "closed", "changed", "failed", "moved", "rated", "shown", "asked", "left")
 
 
 def names(page: Page) -> list[str]:
@@ -219,27 +214,8 @@ def test_an_empty_registry_shows_three_ways_and_then_rows(open_page: OpenPage) -
 @pytest.fixture(scope="module")
 def many() -> Iterator[ServerProcess]:
     """A registry with 20,000 subjects."""
-    schema = '{{"type": "record", "name": "R{}", "fields": [{{"name": "{}_id", "type": "string"}}]}}'
-    lines = []
-    for number in range(MANY):
-        domain, thing, event = DOMAINS[number % 10], THINGS[number // 10 % 10], EVENTS[number // 100 % 10]
-        text = schema.format(number % 500, thing)
-        subject = f"{domain}.{thing}.{event}.v{number // 1000}-value"
-        lines.append(
-            json.dumps(
-                {"subject": subject, "version": 1, "id": number % 500 * 10 + number // 10 % 10 + 1, "schema": text}
-            )
-        )
     with running_registry("memory:") as server:
-        answer = httpx.post(
-            f"{server.url}/import?lines=true",
-            content="\n".join(lines),
-            headers={"Content-Type": "application/x-ndjson"},
-            timeout=300,
-            trust_env=False,
-        )
-        assert answer.status_code == 200, answer.text
-        assert answer.json()["imported"] == {"schema": MANY}, answer.text[:500]
+        fill_many(server.url)
         yield server
 
 

@@ -18,6 +18,12 @@ FILLED = (
     *("orders-value", "payments-value"),
 )
 
+#: How many subjects `fill_many` imports, and the words of their names: `orders.basket.opened.v3-value`.
+MANY = 20_000
+_DOMAINS = ("billing", "catalog", "identity", "loyalty", "media", "orders", "payments", "pricing", "risk", "shipping")
+_THINGS = ("refund", "parcel", "invoice", "basket", "session", "price", "coupon", "device", "review", "stock")
+_EVENTS = ("settled", "opened", "closed", "changed", "failed", "moved", "rated", "shown", "asked", "left")
+
 ADDRESS = """syntax = "proto3";
 package acme.common;
 
@@ -99,6 +105,27 @@ def fill(url: str) -> None:
         client.delete("/subjects/gone-value").raise_for_status()
         register(client, ":.eu:orders-value", flight(1))
         client.put("/config/payments-value", json={"compatibility": "FULL"}).raise_for_status()
+
+
+def fill_many(url: str) -> None:
+    """Import `MANY` subjects of one version each, with the ids 1 to 5000."""
+    schema = '{{"type": "record", "name": "R{}", "fields": [{{"name": "{}_id", "type": "string"}}]}}'
+    lines = []
+    for number in range(MANY):
+        domain, thing, event = _DOMAINS[number % 10], _THINGS[number // 10 % 10], _EVENTS[number // 100 % 10]
+        subject = f"{domain}.{thing}.{event}.v{number // 1000}-value"
+        schema_id = number % 500 * 10 + number // 10 % 10 + 1
+        text = schema.format(number % 500, thing)
+        lines.append(json.dumps({"subject": subject, "version": 1, "id": schema_id, "schema": text}))
+    answer = httpx.post(
+        f"{url}/import?lines=true",
+        content="\n".join(lines),
+        headers={"Content-Type": "application/x-ndjson"},
+        timeout=300,
+        trust_env=False,
+    )
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["imported"] == {"schema": MANY}, answer.text[:500]
 
 
 def register(
