@@ -63,7 +63,7 @@ class Page:
             registry_base: The registry's address relative to `/ui/`.
             open_client: Makes the client through which a request's messages are decoded and encoded.
         """
-        self._files = Files()
+        self._files = Files(registry_base=registry_base)
         self._settings = settings
         self._rest: Upstream | None = None
         if settings.rest_url:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from magicbyte.ui.join_modules import join_modules
 from magicbyte.ui.preloads import Preloads
 
 #: The files of the page.
@@ -31,6 +32,8 @@ _SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+)">\s*')
 _ALL_SHEETS = "styles/all.css"
 _END_OF_HEAD = "</head>"
 _TABLE = "route_table.js"
+#: The modules that are sent as one file with all that they import: the frame and the first view.
+_FIRST_MODULES = ("app.js", "views/list.js")
 #: The depth of the deepest URLs whose links are right; none of the page's is as deep.
 _MOST_DEPTHS = 16
 
@@ -55,7 +58,14 @@ class File:
 class Files:
     """The files of a folder, which are read once; in a checkout they are read again after a change."""
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, folder: Path = FOLDER, *, registry_base: str = "../") -> None:
+        """Read the files.
+
+        Args:
+            folder: The folder of the page.
+            registry_base: The registry's address relative to `/ui/`.
+        """
+        self._registry_base = registry_base
         self._folder = folder
         self._is_checkout = (folder.parents[2] / "pyproject.toml").exists()
         self._stamps: dict[Path, int] = {}
@@ -67,8 +77,6 @@ class Files:
 
     def find(self, path: str) -> File | None:
         """Return the file with a path below `/ui/`; None if there is none."""
-        if self._is_checkout:
-            self._read()
         return self._files.get(path)
 
     def is_file_path(self, path: str) -> bool:
@@ -77,16 +85,20 @@ class Files:
         return first in self._folders if slash else Path(path).suffix in _MEDIA_TYPES
 
     def page(self, path: str) -> File:
-        """Return index.html for a path below `/ui/`, with links that lead from that path to the files."""
+        """Return index.html for a path below `/ui/`, with links that lead from that path to the files.
+
+        In a checkout this looks for changes: a reload begins with index.html.
+        """
         if self._is_checkout:
             self._read()
         root = "../" * min(path.count("/"), _MOST_DEPTHS)
         links = self._preloads.links(path)
         page = self._pages.get((root, links))
         if page is None:
-            text = _SHEETS.sub("", self._files[_INDEX].body.decode())
-            added = f'<link rel="stylesheet" href="{_ALL_SHEETS}">' + "".join(links)
-            text = text.replace(_END_OF_HEAD, added + _END_OF_HEAD)
+            text = self._files[_INDEX].body.decode()
+            text = _SHEETS.sub(f'<link rel="stylesheet" href="{_ALL_SHEETS}">', text, count=1)
+            text = _SHEETS.sub(lambda match: match[0] if match[1] == _ALL_SHEETS else "", text)
+            text = text.replace(_END_OF_HEAD, "".join(links) + _END_OF_HEAD)
             page = self._pages[root, links] = _file(".html", _LINK.sub(rf'\1="{root}', text).encode())
         return page
 
@@ -95,16 +107,18 @@ class Files:
         stamps = {path: path.stat().st_mtime_ns for path in paths}
         if stamps == self._stamps:
             return
+        bodies = {path.relative_to(self._folder).as_posix(): path.read_bytes() for path in paths}
+        bodies[_ALL_SHEETS] = b"".join(bodies[sheet] for sheet in _SHEETS.findall(bodies[_INDEX].decode()))
+        sources = {name: body.decode() for name, body in bodies.items() if name.endswith(".js")}
+        sent, joined = join_modules(sources, _FIRST_MODULES)
+        bodies |= {name: text.encode() for name, text in sent.items()}
         files = {}
-        for path, stamp in stamps.items():
-            name = path.relative_to(self._folder).as_posix()
-            unchanged = self._files.get(name) if self._stamps.get(path) == stamp else None
-            files[name] = unchanged or _file(path.suffix, path.read_bytes())
-        sheets = _SHEETS.findall(files[_INDEX].body.decode())
-        files[_ALL_SHEETS] = _file(".css", b"".join(files[sheet].body for sheet in sheets))
+        for name, body in bodies.items():
+            before = self._files.get(name)
+            files[name] = before if before is not None and before.body == body else _file(Path(name).suffix, body)
         self._files, self._stamps, self._pages = files, stamps, {}
-        modules = {name: file.body.decode() for name, file in files.items() if name.endswith(".js")}
-        self._preloads = Preloads(modules, modules.get(_TABLE, ""))
+        beside = {name: text for name, text in sent.items() if name not in joined}
+        self._preloads = Preloads(beside, sources.get(_TABLE, ""), self._registry_base)
         self._folders = frozenset(name.partition("/")[0] for name in files if "/" in name)
 
 

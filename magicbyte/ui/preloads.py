@@ -1,4 +1,4 @@
-"""The modules and style sheets that a URL of the page needs, so that a browser loads all of them at once."""
+"""The modules, style sheets and data that a URL of the page needs, so that a browser loads all of them at once."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ _NAME = re.compile(r'"([^"]+)"')
 #: A context in front of a page's path.
 _IN_CONTEXT = re.compile(r"contexts/[^/]+(/|$)")
 _ROOT_MODULE = "app.js"
+#: The view that shows all subjects, and what it asks the registry at once. Any difference to the request that
+#: page/api/registry.js sends would make the browser send both.
+_LISTING_VIEW = "views/list.js"
+_LISTING = "overview?deleted=true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,15 @@ class _Row:
 class Preloads:
     """Finds what to load for a path, by the imports of the modules and by the table of pages."""
 
-    def __init__(self, modules: Mapping[str, str], table: str) -> None:
+    def __init__(self, modules: Mapping[str, str], table: str, registry_base: str = "../") -> None:
         """Read the imports.
 
         Args:
-            modules: The texts of all modules, by their paths.
+            modules: The texts of all modules that a browser loads as files of their own, by their paths.
             table: The text of the table of pages.
+            registry_base: The registry's address relative to `/ui/`.
         """
+        self._listing = f'<link rel="preload" href="{registry_base}{_LISTING}" as="fetch" crossorigin>'
         self._imports = {
             path: [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for name in _IMPORT.findall(text)]
             for path, text in modules.items()
@@ -69,6 +75,7 @@ class Preloads:
         return (
             *(f'<link rel="preload" href="{style}" as="style">' for style in styles),
             *(f'<link rel="modulepreload" href="{module}">' for module in modules),
+            *([self._listing] if row is not None and row.module == _LISTING_VIEW else []),
         )
 
     def _row(self, path: str) -> _Row | None:

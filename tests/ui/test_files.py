@@ -14,6 +14,7 @@ import pytest
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.ui.files import FOLDER, Files
+from magicbyte.ui.join_modules import join_modules
 from magicbyte.ui.preloads import Preloads
 
 POLICY = (
@@ -132,7 +133,9 @@ def test_every_url_of_the_page_leads_to_the_same_files(http: httpx.Client, path:
     assert parser.links
     # As a browser resolves them behind any prefix.
     loaded = {urlsplit(urljoin(f"https://example.com/sr{path}", link)).path for link in parser.links}
-    assert {link for link in loaded if not link.startswith("/sr/ui/")} == set()
+    assert {link for link in loaded if not link.startswith("/sr/ui/")} == (
+        {"/sr/overview"} if path in ("/ui/", "/ui/subjects", "/ui/subjects/") else set()
+    )
     for link in loaded:
         assert http.get(link.removeprefix("/sr")).status_code == 200, link
     assert "/sr/ui/app.js" in loaded
@@ -202,16 +205,18 @@ def test_changed_files_are_read_again_in_a_checkout_only(tmp_path: Path) -> None
         folder = root / "magicbyte" / "ui" / "page"
         folder.mkdir(parents=True)
         (folder / "index.html").write_text('<link href="app.js">')
-        (folder / "app.js").write_text("1")
+        (folder / "app.js").write_text("")
+        (folder / "part.js").write_text("1")
         return folder
 
     checkout, installed = page_in(tmp_path / "checkout"), page_in(tmp_path / "installed")
     (tmp_path / "checkout" / "pyproject.toml").touch()
     for folder, text in ((checkout, b"22"), (installed, b"1")):
         files = Files(folder)
-        (folder / "app.js").write_text("22")
+        (folder / "part.js").write_text("22")
         (folder / "new.js").write_text("3")
-        changed, new = files.find("app.js"), files.find("new.js")
+        files.page("")
+        changed, new = files.find("part.js"), files.find("new.js")
         assert changed is not None
         assert changed.body == text
         assert (new is not None) == (folder is checkout)
@@ -245,7 +250,10 @@ def test_a_page_names_all_that_it_loads_at_first() -> None:
     for text, root in ((listing, ""), (compare, "../../../../")):
         assert f'<link rel="modulepreload" href="{root}vendor/ui.js">' in text
         assert f'<link rel="modulepreload" href="{root}app.js">' in text
-    assert '<link rel="modulepreload" href="views/list.js">' in listing
+    # The list and the frame are in app.js.
+    assert re.findall('rel="modulepreload" href="([^"]+)"', listing) == ["app.js", "vendor/ui.js"]
+    assert listing.count("overview?deleted=true") == 1
+    assert "overview" not in compare
     assert '<link rel="preload" href="styles/list.css" as="style">' in listing
     assert '<link rel="modulepreload" href="../../../../views/compare.js">' in compare
     assert "vendor/editor.js" not in listing + compare
@@ -258,6 +266,74 @@ def test_the_first_style_sheets_are_one_file(http: httpx.Client) -> None:
     names = re.findall(r'rel="stylesheet" href="([^"]+)"', (FOLDER / "index.html").read_text())
     assert len(names) > 1
     assert http.get("/ui/styles/all.css").text == "".join((FOLDER / name).read_text() for name in names)
+
+
+def test_modules_are_joined_with_their_names() -> None:
+    modules = {
+        "app.js": (
+            'import { html as h } from "./vendor/ui.js";\nimport { b } from "./no.js";\n'
+            'import * as all from "./api/a.js";\nimport View from "./views/first.js";\n'
+            "h(b, all, View);\n"
+        ),
+        "api/a.js": 'export const a = import.meta.url;\nexport const later = () => import("../views/other.js");\n',
+        "no.js": "export async function b() {}\n",
+        "views/first.js": (
+            'import {\n  a as alias,\n} from "../api/a.js";\nexport default function View() {\n  alias;\n}\n'
+        ),
+        "views/other.js": (
+            'import { a } from "../api/a.js";\nimport { html } from "../vendor/ui.js";\nexport const other = html(a);\n'
+        ),
+        "vendor/ui.js": "export{a as html};",
+    }
+    sent, joined = join_modules(modules, ("app.js", "views/first.js"))
+    assert joined == {"api/a.js", "no.js", "views/first.js"}
+    assert sent == {
+        "app.js": """\
+import * as $library0 from "./vendor/ui.js";
+// no.js
+export const $0 = (() => {
+async function b() {}
+return { b: b };
+})();
+// api/a.js
+export const $1 = (() => {
+const a = new URL("./api/a.js", import.meta.url).href;
+const later = () => import("./views/other.js");
+return { a: a, later: later };
+})();
+// views/first.js
+export const $2 = (() => {
+const {
+  a: alias,
+} = $1;
+function View() {
+  alias;
+}
+return { default: View };
+})();
+// app.js
+export const $3 = (() => {
+const { html: h } = $library0;
+const { b } = $0;
+const all = $1;
+const View = $2.default;
+h(b, all, View);
+})();
+""",
+        "api/a.js": 'import { $1 as part } from "../app.js";\nexport const { a, later } = part;\n',
+        "no.js": 'import { $0 as part } from "./app.js";\nexport const { b } = part;\n',
+        "views/first.js": 'import { $2 as part } from "../app.js";\nexport default part.default;\n',
+        "views/other.js": (
+            'import { $1 } from "../app.js";\nconst { a } = $1;\nimport { html } from "../vendor/ui.js";\n'
+            "export const other = html(a);\n"
+        ),
+        "vendor/ui.js": "export{a as html};",
+    }
+
+
+def test_an_export_that_cannot_be_joined_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^app\.js: 'export let count = 1;' cannot be joined"):
+        join_modules({"app.js": "export let count = 1;\n"}, ("app.js",))
 
 
 def test_preloads_follow_static_imports_alone() -> None:

@@ -54,7 +54,8 @@ export function listingOfNames(names, live = names) {
  * @returns {{context: string, name: string}} the context is empty for the default one
  */
 export function splitSubject(subject) {
-  const parts = subject.match(/^:(\.[^:]*):(.*)$/s);
+  // Almost all subjects are in the default context, and the list calls this for all of them.
+  const parts = subject.startsWith(":.") ? subject.match(/^:(\.[^:]*):(.*)$/s) : null;
   if (!parts) return { context: "", name: subject };
   return { context: parts[1] === "." ? "" : parts[1], name: parts[2] };
 }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry
+from magicbyte.ui.files import FOLDER
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.filling import FILLED, ODD_SUBJECT, flight, register
 from tests.ui.kit.prefixing import PASSWORD, USER, prefixing
@@ -32,10 +33,56 @@ def test_the_first_visit(page: Page, watch: Watch) -> None:
         listed(page, subject)
     assert watch.count("GET /overview") == 1
     assert watch.count("GET /subjects") == 0
-    # All modules are named by index.html, so none waits for another.
-    index = httpx.get(page.url).text
-    modules = {path for path in watch.requests if path.endswith(".js")}
-    assert {path.rpartition("/")[2] for path in modules if f"{path.removeprefix('GET /ui/')}" not in index} == set()
+    # The frame and the list are one module and a library, and index.html names both.
+    assert sorted(path for path in watch.requests if path.endswith(".js")) == [
+        "GET /ui/app.js",
+        "GET /ui/start.js",
+        "GET /ui/vendor/ui.js",
+    ]
+
+
+#: The exports of every module as it is sent, beside those of its source, which the test serves below `/source/`.
+_COMPARE_EXPORTS = """async (names) => {
+  const text = (value) => {
+    if (typeof value === "function") return String(value);
+    if (value?.peek) return "a signal"; // those of the page have got values
+    try {
+      return (JSON.stringify(value) ?? String(value)).replaceAll("/source/", "/ui/");
+    } catch { // an object with circles
+      return Object.keys(value).join();
+    }
+  };
+  const exportsOf = async (address) =>
+    Object.entries(await import(address)).map(([name, value]) => [name, text(value)]);
+  const different = [];
+  for (const name of names) {
+    const [sent, source] = [await exportsOf(`/ui/${name}`), await exportsOf(`/source/${name}`)];
+    if (JSON.stringify(sent) !== JSON.stringify(source)) different.push([name, sent, source]);
+  }
+  return different;
+}"""
+
+
+def test_every_module_exports_what_its_source_does(page: Page) -> None:
+    def source(route: Route) -> None:
+        name = route.request.url.partition("/source/")[2]
+        route.fulfill(body=(FOLDER / name).read_text(), content_type="text/javascript")
+
+    page.route("**/source/**", source)
+    page.goto("subjects")
+    listed(page, "flights-value")
+    # app.js starts the page; the editor's worker has no exports.
+    names = [path.relative_to(FOLDER).as_posix() for path in sorted(FOLDER.rglob("*.js"))]
+    names = [name for name in names if name not in ("app.js", "start.js", "text/diff_worker.js")]
+    assert len(names) > 100
+    assert page.evaluate(_COMPARE_EXPORTS, names) == []
+
+
+def test_a_joined_module_exists_once(page: Page) -> None:
+    page.goto("subjects")
+    listed(page, "flights-value")
+    listing = "async () => (await import('/ui/state.js')).overview.value.subject"
+    assert "flights-value" in page.evaluate(listing)
 
 
 def test_the_second_visit_loads_no_file_again(page: Page) -> None:
@@ -61,11 +108,17 @@ def test_a_subject_with_an_odd_name(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text(ODD_SUBJECT)
 
 
-def test_behind_a_proxy_with_a_prefix_and_a_password(registry: ServerProcess, open_page: OpenPage) -> None:
+def test_behind_a_proxy_with_a_prefix_and_a_password(
+    registry: ServerProcess, open_page: OpenPage, watch: Watch
+) -> None:
     with prefixing(registry.url, asks_for_password=True) as url:
         page = open_page(url, http_credentials={"username": USER, "password": PASSWORD})
         page.goto(f"{url}/")
         expect(page).to_have_url(f"{url}/ui/")
+        listed(page, "flights-value")
+        assert [request for request in watch.requests if "/overview" in request] == [
+            f"GET {urlsplit(url).path}/overview?deleted=true"
+        ]
         page.get_by_role("link", name="flights-value", exact=True).click()
         expect(page).to_have_url(f"{url}/ui/subjects/flights-value/versions/3")
         expect(page.get_by_role("heading", level=1)).to_contain_text("flights-value")
@@ -99,6 +152,7 @@ def test_the_browser_asks_for_the_password(guarded: ServerProcess, open_page: Op
     page = open_page(guarded.url, http_credentials={"username": "alice", "password": "wonderland"})
     page.goto(f"{guarded.url}/ui/subjects")
     listed(page, "flights-value")
+    assert watch.count("GET /overview") == 1
     page.get_by_role("link", name="flights-value", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("flights-value")
     assert "wonderland" not in page.evaluate(

@@ -185,14 +185,10 @@ function Listed({ listing, query }) {
 /** What the panel shows while no row is chosen. @param {{listing: import("../types.d.ts").Overview}} props */
 function Brief({ listing }) {
   const names = namesOf(listing);
-  const here = listing.subject.flatMap((_, at) =>
-    names.context[at] === context.value && !listing.deleted[at] ? [at] : []
-  );
-  const versions = here.reduce((sum, at) => sum + (listing.versions[at] ?? 0), 0);
-  const newest = [...here].sort((left, right) => (listing.ts[right] ?? 0) - (listing.ts[left] ?? 0)).slice(0, 8);
+  const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
   return html`
     <h2>${context.value ? `Context ${context.value}` : "This registry"}</h2>
-    <p class="dim s num">${here.length.toLocaleString("en")} subjects, ${versions.toLocaleString("en")} versions</p>
+    <p class="dim s num">${count.toLocaleString("en")} subjects, ${versions.toLocaleString("en")} versions</p>
     <section class="peek-part"><h3>Changed last</h3>
           ${newest.map((at) => {
             const facts = listingRow(listing, at);
@@ -206,6 +202,32 @@ function Brief({ listing }) {
     <p
       class="xs faint hint"><kbd>j</kbd> <kbd>k</kbd> or a click on a row shows its fields here. <kbd>?</kbd> shows all keys.</p>
   `;
+}
+
+const MOST_NEWEST = 8;
+
+/**
+ * The live subjects of a context: how many, their versions, and the rows that changed last.
+ * @param {import("../types.d.ts").Overview} listing
+ * @param {string} inContext
+ */
+function summary(listing, inContext) {
+  const names = namesOf(listing);
+  /** @type {number[]} */
+  const newest = [];
+  let [count, versions] = [0, 0];
+  for (let at = 0; at < listing.subject.length; at++) {
+    if (names.context[at] !== inContext || listing.deleted[at]) continue;
+    count++;
+    versions += listing.versions[at] ?? 0;
+    // A sort of all rows would take longer than the first paint.
+    const time = listing.ts[at] ?? 0;
+    let place = newest.length;
+    while (place > 0 && time > (listing.ts[newest[place - 1]] ?? 0)) place--;
+    if (place < MOST_NEWEST) newest.splice(place, 0, at);
+    if (newest.length > MOST_NEWEST) newest.pop();
+  }
+  return { count, versions, newest };
 }
 
 /**
