@@ -58,17 +58,25 @@ export function address(path, { base = "registry", query, context: inContext = t
  * @throws {ApiError} if the answer's status is 400 or more, or there is none
  */
 export async function call(method, path, options = {}) {
-  const response = await send(method, path, options);
-  if (response.status === 401 && (response.headers.get("www-authenticate") ?? "").startsWith("Bearer")) {
-    asking ??= signIn.ask(token.peek() ? "The token was refused." : "").finally(() => asking = null);
-    token.value = await asking;
-    if (token.value) {
+  let sent = token.peek();
+  let response = await send(method, path, options);
+  while (asksForToken(response)) {
+    // Another request may have got the token while this one was on its way.
+    if (token.peek() === sent) {
+      asking ??= signIn.ask(sent ? "The token was refused." : "").finally(() => asking = null);
+      token.value = await asking;
+      if (!token.value) break;
       forgetRefusals();
-      return finish(method, path, options, await send(method, path, options));
     }
+    sent = token.peek();
+    response = await send(method, path, options);
   }
   return finish(method, path, options, response);
 }
+
+/** @param {Response} response */
+const asksForToken = (response) =>
+  response.status === 401 && (response.headers.get("www-authenticate") ?? "").startsWith("Bearer");
 
 /**
  * @param {string} method

@@ -133,16 +133,19 @@ export const compareText = (subject, proposal, query, { signal } = {}) =>
  * Checks a text against a subject's versions, with the explanations.
  * @param {Proposal & {subject: string}} proposal
  * @param {Options & {level?: string, every?: boolean, version?: number | string, normalize?: boolean,
- *   explain?: boolean}} [options]
+ *   explain?: boolean, verbose?: boolean}} [options]
  */
-export const check = ({ subject, ...proposal }, { level, every, version, normalize, explain = true, signal } = {}) =>
+export const check = (
+  { subject, ...proposal },
+  { level, every, version, normalize, explain = true, verbose, signal } = {},
+) =>
   write(
     "POST",
     version === undefined
       ? path`/compatibility/subjects/${subject}/versions`
       : path`/compatibility/subjects/${subject}/versions/${version}`,
     proposal,
-    { signal, query: { explain, level, every, normalize } },
+    { signal, query: { explain, level, every, normalize, verbose } },
   );
 
 /**

@@ -21,6 +21,13 @@ export const VerdictCard = ({ ok, title, reason }) =>
     </section>
   `;
 
+/** The verdict of a registry that judges by its level alone. @param {{compatible: boolean, messages?: string[]}} props */
+export const PlainVerdict = ({ compatible, messages = [] }) =>
+  html`
+    <${VerdictCard} ok=${compatible} reason=${messages.join(" ")}
+      title=${`The registry's level ${compatible ? "allows" : "refuses"} this step`} />
+  `;
+
 /**
  * What a rule says about a line: who breaks, what happens, the remedy, buttons.
  * @param {{tone?: "bad" | "ok" | "warn" | "info" | "", who?: any, rule?: any, children?: any, remedy?: any, actions?: any}} props

@@ -80,6 +80,14 @@ export function Failure({ error, again, children }) {
 export const Empty = ({ title, children, actions }) =>
   html`<div class="state"><h2>${title}</h2>${children}${actions && html`<div class="row">${actions}</div>`}</div>`;
 
+/** A view that another registry than ours does not have. */
+export const NotServed = () =>
+  html`
+    <${Empty} title="This registry does not have this view">
+      <p>The view needs a route that only Magicbyte's registry has. Texts, differences and verdicts are shown.</p>
+      </${Empty}>
+  `;
+
 /**
  * What a request brought: the last data stays while it runs again or fails.
  * @param {{request: import("./use_request.js").Asked<any>, rows?: number, height?: number, children: (data: any) => any}} props

@@ -1,4 +1,5 @@
 /** The head of a subject's pages: where one is, the name, badges, and tabs. */
+import { hasOverview } from "../api/features.js";
 import { href, path } from "../routes.js";
 import { config } from "../state.js";
 import { html } from "../vendor/ui.js";
@@ -58,6 +59,9 @@ export const Crumb = ({ items }) =>
     </nav>
   `;
 
+/** Tabs that need an outline or a graph, which only our registry has. */
+const OF_OURS = new Set(["fields", "references"]);
+
 /** @param {{subject: string, number: number | string, tab?: string, counts: Record<string, any>}} props */
 function Tabs({ subject, number, tab, counts }) {
   const at = path`/subjects/${subject}/versions/${number}`;
@@ -74,9 +78,10 @@ function Tabs({ subject, number, tab, counts }) {
   if (topic && config.value.restAvailable) {
     tabs.splice(5, 0, ["messages", "Messages", href(path`/topics/${topic}/messages`)]);
   }
+  const served = hasOverview() ? tabs : tabs.filter(([key]) => !OF_OURS.has(key));
   return html`<nav class="tabs" aria-label="Of this subject">
     ${
-    tabs.map(([key, words, address]) =>
+    served.map(([key, words, address]) =>
       html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}${
         counts[key] !== undefined && counts[key] !== null ? html`<span class="n num">${counts[key]}</span>` : null
       }</a>`

@@ -1,6 +1,6 @@
 /** What the listing knows of one subject, without reading the whole listing. */
 import * as registry from "../api/registry.js";
-import { hasOverview } from "../api/features.js";
+import { hasOverview, isMissingRoute, lacks } from "../api/features.js";
 import { listingRow, newestFor } from "../listing.js";
 import { changes, overview, qualified } from "../state.js";
 import { effect, useEffect } from "../vendor/ui.js";
@@ -54,6 +54,12 @@ function rowOf(name) {
 async function readRow(name) {
   if (!hasOverview()) return null;
   // The subject itself is the first one with its name as the prefix.
-  const listing = await registry.overview({ prefix: name, limit: 1 });
-  return listingRow(listing, listing.subject.indexOf(name));
+  try {
+    const listing = await registry.overview({ prefix: name, limit: 1 });
+    return listingRow(listing, listing.subject.indexOf(name));
+  } catch (error) {
+    if (!isMissingRoute(error)) throw error;
+    lacks("overview");
+    return null;
+  }
 }

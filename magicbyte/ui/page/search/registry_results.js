@@ -1,4 +1,5 @@
 /** What the registry finds in fields and texts, a moment after the names. */
+import { hasOverview } from "../api/features.js";
 import { splitSubject } from "../listing.js";
 import { useRequest } from "../parts/use_request.js";
 import { href, path } from "../routes.js";
@@ -16,7 +17,7 @@ export function useRegistryResults(typed) {
   const read = readQuery(typed);
   const asks = asksRegistry(read);
   const words = read.words.join(" ");
-  const worth = asks || (words.length > 1 && !/^\d+$/.test(words));
+  const worth = hasOverview() && (asks || (words.length > 1 && !/^\d+$/.test(words)));
   const { data, loading } = useRequest(
     worth
       ? async (signal) => {

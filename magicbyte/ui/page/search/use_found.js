@@ -1,4 +1,5 @@
 /** What the registry finds for a search of the list: rows of `in=fields` and `in=texts`, and the chips' counts. */
+import { hasOverview } from "../api/features.js";
 import { useRequest } from "../parts/use_request.js";
 import { countHits, needsRegistry, searchRegistry } from "./registry_search.js";
 
@@ -24,7 +25,7 @@ export function useFound(read, place, deleted) {
     [asks, place, deleted, JSON.stringify(read)],
   );
   const counted = useRequest(
-    words && !asks
+    words && !asks && hasOverview()
       ? async (signal) => {
         await pause(signal);
         return await countHits(read, { signal, deleted });

@@ -1,6 +1,7 @@
 /** Evolution: all versions of a subject, what each changed, and who reads whom. */
 
 import * as registry from "../api/registry.js";
+import { isMissingRoute } from "../api/features.js";
 import { allVersions } from "../api/subject_versions.js";
 import { LinkButton } from "../parts/buttons.js";
 import { CurlButton } from "../parts/copying.js";
@@ -13,6 +14,7 @@ import { may } from "../state.js";
 import { html, useMemo } from "../vendor/ui.js";
 import { useSubjectKeys } from "./subject/subject_keys.js";
 import { useChanges } from "./subject/use_changes.js";
+import { NearestSubjects } from "./subject/nearest_subjects.js";
 import { useUndelete } from "./subject/undelete.js";
 import { rowsOf } from "./evolution/rows.js";
 import { Strip } from "./evolution/strip.js";
@@ -58,28 +60,37 @@ export default function EvolutionPage({ params }) {
 
 /** @param {{entries: any[], steps: any, subject: string, undelete: any}} props */
 function Versions({ entries, steps, subject, undelete }) {
-  const rows = useMemo(() => rowsOf(entries, steps.data ?? []), [entries, steps.data]);
+  const compared = !isMissingRoute(steps.error);
+  const rows = useMemo(() => rowsOf(entries, compared ? steps.data ?? [] : null), [entries, steps.data, compared]);
   if (rows.length === 0) {
     return html`
       <${Empty} title="No version" actions=${html`
         <${LinkButton} kind="primary"
           href=${href(path`/subjects/${subject}/edit`)} reason=${may("register", subject)
             .reason}>Propose the first version</${LinkButton}>
-              <${LinkButton} href=${href("/subjects", { q: subject })}>Search for ${subject}</${LinkButton}>
+              <${NearestSubjects} subject=${subject} />
+              <${LinkButton} kind="quiet" href=${href("/subjects", {
+                q: subject,
+              })}>Search for ${subject}</${LinkButton}>
       `}>
         <p>The registry has no version of <span class="mono anywhere">${subject}</span>, nor a soft-deleted one.</p>
         </${Empty}>
     `;
   }
-  return html`<${Strip} rows=${rows} subject=${subject} />
+  return html`${compared && html`<${Strip} rows=${rows} subject=${subject} />`}
     <ol class="card versions" aria-label="Versions, the newest first">
       ${
     rows.map((row) =>
-      html`<${VersionRow} row=${row} subject=${subject} undelete=${undelete} waiting=${
-        steps.loading && !steps.data
-      } key=${row.version} />`
+      html`
+        <${VersionRow} row=${row} subject=${subject} undelete=${undelete} compared=${compared} waiting=${steps
+          .loading && !steps.data}
+          key=${row.version} />
+      `
     )
   }
     </ol>
-    ${steps.error && html`<p class="dim s" role="status">The changes are not shown: ${steps.error.message}</p>`}`;
+    ${
+    steps.error && compared &&
+    html`<p class="dim s" role="status">The changes are not shown: ${steps.error.message}</p>`
+  }`;
 }

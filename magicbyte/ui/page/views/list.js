@@ -1,11 +1,13 @@
 /** The list of subjects: one listing call, search for each key, a panel for the chosen row. */
+import { hasOverview } from "../api/features.js";
 import { listingRow } from "../listing.js";
 import { listingError, needListing, readListing } from "../listing_state.js";
 import { useKeys } from "../keyboard.js";
 import { Chip, LinkButton } from "../parts/buttons.js";
 import { Shown } from "../parts/hostile.js";
 import { Icon } from "../parts/icon.js";
-import { Failure, Loading } from "../parts/states.js";
+import { Failure, Loading, NotServed } from "../parts/states.js";
+import { isMissingRoute } from "../api/features.js";
 import { goTo, href, setQuery } from "../routes.js";
 import { matching, namesOf, sorted } from "../search/matching.js";
 import { readQuery } from "../search/query.js";
@@ -114,7 +116,7 @@ function Listed({ listing, query }) {
             ? `${rows.length.toLocaleString("en")} of ${total}`
             : total}</span>
           <span class="grow"></span>
-          <${ExportMenu} listing=${listing} rows=${rows} filtered=${Boolean(filtered)} />
+          ${hasOverview() && html`<${ExportMenu} listing=${listing} rows=${rows} filtered=${Boolean(filtered)} />`}
           <${LinkButton} kind="primary" href=${href("/new")} reason=${may("register").reason}>New schema</${LinkButton}>
           </div>
           <div class="box">
@@ -129,32 +131,39 @@ function Listed({ listing, query }) {
             `}
           </div>
           <div class="chips" role="group" aria-label="Filters">
-            ${[["names", "In names"], ["fields", "In fields"], ["texts", "In texts"]].map(([name, label]) =>
-              html`
-                <${Chip} key=${name}
-                  pressed=${place === name} count=${name === "names" ? null : found.totals[name]} onClick=${() =>
-                    setQuery({ in: name === "names" ? null : name })}>${label}</${Chip}>
-              `
-            )}
+            ${hasOverview() &&
+              html`${
+                [["names", "In names"], ["fields", "In fields"], ["texts", "In texts"]].map(([name, label]) =>
+                  html`
+                    <${Chip} key=${name}
+                      pressed=${place === name} count=${name === "names" ? null : found.totals[name]} onClick=${() =>
+                        setQuery({ in: name === "names" ? null : name })}>${label}</${Chip}>
+                  `
+                )
+              }
             <span class="gap"></span>
-            ${[["AVRO", "Avro", counts.AVRO], ["JSON", "JSON Schema", counts.JSON], [
-              "PROTOBUF",
-              "Protobuf",
-              counts.PROTOBUF,
-            ]].map(([name, label, count]) =>
-              html`
-                <${Chip}
-                  key=${name} pressed=${type === name} count=${count} onClick=${() =>
-                    setQuery({ type: type === name ? null : name })}>${label}</${Chip}>
-              `
-            )}
+            ${
+                [["AVRO", "Avro", counts.AVRO], ["JSON", "JSON Schema", counts.JSON], [
+                  "PROTOBUF",
+                  "Protobuf",
+                  counts.PROTOBUF,
+                ]].map(([name, label, count]) =>
+                  html`
+                    <${Chip}
+                      key=${name} pressed=${type === name} count=${count} onClick=${() =>
+                        setQuery({ type: type === name ? null : name })}>${label}</${Chip}>
+                  `
+                )
+              }
             <span class="gap"></span>
-            <${Chip} pressed=${own} count=${counts.own} onClick=${() => setQuery({ own: !own })}>Own level</${Chip}>
+            <${Chip} pressed=${own} count=${counts.own} onClick=${() => setQuery({ own: !own })}>Own level</${Chip}>`}
             <${Chip} pressed=${deleted} count=${counts.deleted} onClick=${() =>
               setQuery({ deleted: !deleted })}>Deleted</${Chip}>
           </div>
           ${found.loading && !found.among
             ? html`<${Loading} rows=${8} />`
+            : isMissingRoute(found.error)
+            ? html`<${NotServed} />`
             : found.error
             ? html`<${Failure} error=${found.error} again=${found.reload} />`
             : rows.length === 0
@@ -188,17 +197,20 @@ function Brief({ listing }) {
   const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
   return html`
     <h2>${context.value ? `Context ${context.value}` : "This registry"}</h2>
-    <p class="dim s num">${count.toLocaleString("en")} subjects, ${versions.toLocaleString("en")} versions</p>
-    <section class="peek-part"><h3>Changed last</h3>
-          ${newest.map((at) => {
-            const facts = listingRow(listing, at);
-            return facts && html`
-              <a class="fld" key=${facts.subject}
-                href=${addressOf(facts)}><span class="mono anywhere"><${Shown} text=${names
-                  .name[at]} /></span><span class="dim num">v${facts.version}</span></a>
-            `;
-          })}
-        </section>
+    <p class="dim s num">${count.toLocaleString("en")} subjects${hasOverview() &&
+      `, ${versions.toLocaleString("en")} versions`}</p>
+    ${hasOverview() && html`<section class="peek-part"><h3>Changed last</h3>
+          ${
+      newest.map((at) => {
+        const facts = listingRow(listing, at);
+        return facts && html`
+          <a class="fld" key=${facts.subject}
+            href=${addressOf(facts)}><span class="mono anywhere"><${Shown} text=${names
+              .name[at]} /></span><span class="dim num">v${facts.version}</span></a>
+        `;
+      })
+    }
+        </section>`}
     <p
       class="xs faint hint"><kbd>j</kbd> <kbd>k</kbd> or a click on a row shows its fields here. <kbd>?</kbd> shows all keys.</p>
   `;

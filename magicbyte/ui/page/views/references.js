@@ -3,7 +3,8 @@
 import * as registry from "../api/registry.js";
 import { CurlButton } from "../parts/copying.js";
 import { Note } from "../parts/cards.js";
-import { Loaded } from "../parts/states.js";
+import { isMissingRoute } from "../api/features.js";
+import { Loaded, NotServed } from "../parts/states.js";
 import { SubjectHead } from "../parts/subject_head.js";
 import { useRequest } from "../parts/use_request.js";
 import { useSubject } from "../parts/use_subject.js";
@@ -29,9 +30,11 @@ export default function ReferencesPage({ params }) {
     <${SubjectHead} subject=${subject} tab="references" version=${version}
       crumbs=${number ? [[`version ${number}`]] : []} actions=${html`<${CurlButton} request=${curled} />`} />
     <div class="page references">
-      <${Loaded} request=${request} rows=${5} height=${48}>
-            ${(/** @type {Graph} */ graph) => html`<${Shown} graph=${graph} />`}
-          </${Loaded}>
+      ${isMissingRoute(request.error) ? html`<${NotServed} />` : html`
+        <${Loaded} request=${request} rows=${5} height=${48}>
+          ${(/** @type {Graph} */ graph) => html`<${Shown} graph=${graph} />`}
+        </${Loaded}>
+      `}
         </div>
   `;
 }

@@ -1,5 +1,6 @@
 /** The registry: its node, what it has, the last changes, export and import. */
 import { call } from "../api/client.js";
+import { hasOverview } from "../api/features.js";
 import * as registry from "../api/registry.js";
 import { splitSubject } from "../listing.js";
 import { listingError, needListing, readListing } from "../listing_state.js";
@@ -30,7 +31,7 @@ export default function Registry() {
       <div class="registry-cards">
         <${Node} />
         <${Counts} />
-        <${Transfer} />
+        ${hasOverview() && html`<${Transfer} />`}
       </div>
       <${Changes} />
     </div>
@@ -80,6 +81,9 @@ function Node() {
   `;
 }
 
+/** The counts that names alone tell. */
+const NAMED = new Set(["Subjects", "Deleted subjects", "Contexts"]);
+
 /** How much there is. */
 function Counts() {
   const listing = overview.value;
@@ -109,7 +113,7 @@ function Counts() {
   return html`
     <${Card} title="Contents">
       <dl class="facts counts">
-        ${counts.map(([name, count, address]) =>
+        ${(hasOverview() ? counts : counts.filter(([name]) => NAMED.has(name))).map(([name, count, address]) =>
           html`
             <dt>${address ? html`<a class="link" href=${address}>${name}</a>` : name}</dt>
             <dd class="num r">${count.toLocaleString("en")}</dd>

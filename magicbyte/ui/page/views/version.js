@@ -16,6 +16,7 @@ import { CopyAs } from "./version/copy_as.js";
 import { fieldCount, Fields } from "./version/fields.js";
 import { VersionSchema } from "./version/schema.js";
 import { useChanges } from "./subject/use_changes.js";
+import { NearestSubjects } from "./subject/nearest_subjects.js";
 import { useUndelete } from "./subject/undelete.js";
 
 /** @import { Outline } from "../text/answers.d.ts" */
@@ -137,6 +138,9 @@ function Missing({ error, again, subject, numbers }) {
         href(path`/subjects/${subject}/versions/${number}`)
       } key=${number}>Version ${number}</${LinkButton}>`
     )
-    : html`<${LinkButton} href=${href("/subjects", { q: words })}>Search for ${words}</${LinkButton}>`;
+    : html`
+      <${NearestSubjects} subject=${subject} />
+      <${LinkButton} kind="quiet" href=${href("/subjects", { q: words })}>Search for ${words}</${LinkButton}>
+    `;
   return html`<${Failure} error=${error} again=${error.status === 404 ? undefined : again}>${ways}</${Failure}>`;
 }

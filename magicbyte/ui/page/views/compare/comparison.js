@@ -1,7 +1,7 @@
 /** A comparison that is there: controls, verdicts, changes and texts. */
 
 import { Segmented } from "../../parts/buttons.js";
-import { Note, VerdictCard } from "../../parts/cards.js";
+import { Note, PlainVerdict, VerdictCard } from "../../parts/cards.js";
 import { useKeys } from "../../keyboard.js";
 import { useMedia } from "../../parts/use_media.js";
 import { goTo, href, route, setQuery } from "../../routes.js";
@@ -90,13 +90,7 @@ function Verdicts({ loaded, level, subject }) {
   if (verbose) {
     return html`
       <div class="verdicts">
-        <${VerdictCard}
-          ok=${verbose.is_compatible}
-          title=${verbose.is_compatible
-            ? "The registry's level allows this step"
-            : "The registry's level refuses this step"}
-          reason=${(verbose.messages ?? []).join(" ")}
-        />
+        <${PlainVerdict} compatible=${verbose.is_compatible} messages=${verbose.messages} />
       </div>
     `;
   }

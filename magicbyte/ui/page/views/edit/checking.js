@@ -5,7 +5,8 @@
  * @import { Draft } from "./draft/drafts.js"
  * @import { Position } from "./places/edits.js"
  * @typedef {{version: number, backward: boolean, forward: boolean}} Verdict
- * @typedef {{sent: string, explanations: Explanation[], versions: Verdict[], cut: boolean, at: number}} Checked
+ * @typedef {{sent: string, explanations: Explanation[], versions: Verdict[], cut: boolean, at: number, plain: Plain | null}} Checked
+ * @typedef {{compatible: boolean, messages: string[]}} Plain  the answer of a registry that judges by its level alone
  * @typedef {{sent: string, message: string, position: Position | null}} Invalid
  * @typedef {{
  *   checking: boolean, checked: Checked | null, invalid: Invalid | null,
@@ -13,10 +14,12 @@
  * }} Check  `checked` stays while a later text is invalid or being checked
  */
 import { ApiError } from "../../api/client.js";
+import { isMissingRoute } from "../../api/features.js";
 import { check, outlineOf } from "../../api/registry.js";
 import { comebacks } from "../../state.js";
 import { useEffect, useRef, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./draft/drafts.js";
+import { allowed, rowsOf } from "./places/matrix.js";
 
 /** How long one pauses before a text is checked, in ms. */
 const PAUSE = 250;
@@ -71,13 +74,39 @@ async function ask(subject, draft, signal) {
   const body = bodyOf(draft);
   const sent = draft.text;
   if (subject === "") {
-    await outlineOf(body, { signal });
-    return { sent, explanations: [], versions: [], cut: false, at: Date.now() };
+    await outlineOf(body, { signal }).catch((error) => {
+      if (!isMissingRoute(error)) throw error;
+    });
+    return { sent, explanations: [], versions: [], cut: false, at: Date.now(), plain: null };
   }
   const answer = await check({ subject, ...body }, { level: "FULL_TRANSITIVE", every: true, signal });
   const { explanations = [], versions = versionsOf(explanations), cut = false } = answer;
-  return { sent, explanations, versions, cut, at: Date.now() };
+  const plain = "explanations" in answer ? null : await plainOf(subject, body, answer.is_compatible, signal);
+  return { sent, explanations, versions, cut, at: Date.now(), plain };
 }
+
+/**
+ * The answer of a registry that explains nothing, with its messages.
+ * @param {string} subject
+ * @param {ReturnType<typeof bodyOf>} body
+ * @param {boolean} compatible
+ * @param {AbortSignal} signal
+ * @returns {Promise<Plain>}
+ */
+async function plainOf(subject, body, compatible, signal) {
+  if (compatible) return { compatible, messages: [] };
+  const { messages = [] } = await check({ subject, ...body }, { explain: false, verbose: true, signal });
+  return { compatible, messages };
+}
+
+/**
+ * Whether a level allows the text that was checked.
+ * @param {Checked} checked
+ * @param {number[]} versions
+ * @param {string} level
+ */
+export const allows = ({ explanations, plain }, versions, level) =>
+  plain ? plain.compatible : allowed(rowsOf(explanations, versions, level));
 
 /**
  * The verdicts of a registry that does not give them for every version.

@@ -5,7 +5,7 @@ import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
 import { href, path, route, setQuery } from "../../routes.js";
 import { html } from "../../vendor/ui.js";
-import { allowed, rowsOf } from "./places/matrix.js";
+import { allows } from "./checking.js";
 import { latestOf } from "./draft/stored_text.js";
 
 /**
@@ -51,6 +51,6 @@ export function EditHead({ subject, versions, level, draft, check }) {
 function Verdict({ check, versions, level }) {
   if (check.invalid) return html`<${VerdictBadge} ok=${false} text="not a schema" />`;
   if (check.checked === null || versions.length === 0) return null;
-  const ok = allowed(rowsOf(check.checked.explanations, versions, level));
+  const ok = allows(check.checked, versions, level);
   return html`<${VerdictBadge} ok=${ok} text=${`${ok ? "allowed" : "refused"} under ${level}`} />`;
 }

@@ -8,7 +8,7 @@ import { may } from "../../state.js";
 import { html, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./draft/drafts.js";
 import { Ago, saveAsFile } from "./foot.js";
-import { allowed, rowsOf } from "./places/matrix.js";
+import { allows } from "./checking.js";
 import { latestOf } from "./draft/stored_text.js";
 
 /**
@@ -113,8 +113,8 @@ function reasonOf({ subject, versions, level, draft, check, equal, undecided }) 
   if (equal !== null) return `Version ${equal} says the same.`;
   if (check.failure) return "The text could not be checked.";
   if (check.checking || check.checked === null) return "The text is being checked.";
-  const rows = rowsOf(check.checked.explanations, versions, level);
-  return allowed(rows) || latestOf(versions) > draft.base ? "" : `${level} does not allow it: see the outlined cells.`;
+  if (allows(check.checked, versions, level) || latestOf(versions) > draft.base) return "";
+  return `${level} does not allow it: see ${check.checked.plain ? "the registry's words" : "the outlined cells"}.`;
 }
 
 /** @param {ApiError} error */

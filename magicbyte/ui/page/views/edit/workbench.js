@@ -1,6 +1,7 @@
 /** The editor's page: the text, who breaks, the places, and the bar below. */
 import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
+import { PlainVerdict } from "../../parts/cards.js";
 import { toast } from "../../parts/toasts.js";
 import { go, path, route, setQuery } from "../../routes.js";
 import { asStored, pretty } from "../../text/pretty.js";
@@ -163,10 +164,14 @@ export function Workbench(props) {
             onRegister=${() => document.getElementById("register")?.click()} />
         </section>
         <div class="side">
-          <${WhoBreaks} check=${check} versions=${all} next=${latest + 1} level=${supposed}
-            onLevel=${(/** @type {string} */ name) => setQuery({ level: name === level ? null : name })} />
-          <${PlaceList} places=${places} invalid=${check.invalid} versions=${all} about=${about} open=${open}
-            onOpen=${openPlace} />
+          ${check.checked?.plain ? html`<${PlainVerdict} ...${check.checked.plain} />` : html`
+            <${WhoBreaks} check=${check} versions=${all} next=${latest + 1} level=${supposed}
+              onLevel=${(/** @type {string} */ name) => setQuery({ level: name === level ? null : name })} />
+          `}
+          ${(!check.checked?.plain || check.invalid) && html`
+            <${PlaceList} places=${places} invalid=${check.invalid} versions=${all} about=${about} open=${open}
+              onOpen=${openPlace} />
+          `}
         </div>
       </div>
       <${Outcome} ...${props} level=${level} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !==

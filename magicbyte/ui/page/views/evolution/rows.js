@@ -12,24 +12,28 @@ const NAMED = 4;
 
 /**
  * @param {Entry[]} entries newest first
- * @param {Comparison[]} steps newest first
+ * @param {Comparison[] | null} steps newest first; null if the registry compares nothing
  * @returns {Row[]}
  */
 export function rowsOf(entries, steps) {
-  const byVersion = new Map(steps.map((step) => [step.to.version, step]));
-  return entries.map((entry) => {
+  const byVersion = new Map((steps ?? []).map((step) => [step.to.version, step]));
+  return entries.map((entry, at) => {
     const step = byVersion.get(entry.version) ?? null;
     const changes = step && !step.error ? step.changes.map(shortChange) : [];
     return {
       ...entry,
       step,
-      before: step?.from.version ?? null,
+      before: steps === null ? liveBefore(entries, at) : step?.from.version ?? null,
       bond: bondOf(step),
       changes: changes.slice(0, NAMED),
       more: Math.max(0, changes.length - NAMED),
     };
   });
 }
+
+/** The live version before a live one. @param {Entry[]} entries @param {number} at */
+const liveBefore = (entries, at) =>
+  entries[at].deleted ? null : entries.slice(at + 1).find((entry) => !entry.deleted)?.version ?? null;
 
 /** @param {Comparison | null} step @returns {Bond} */
 export function bondOf(step) {

@@ -9,8 +9,9 @@ import { html } from "../../vendor/ui.js";
 
 /** @import { Row } from "./rows.js" */
 
-/** @param {{row: Row, subject: string, undelete: any, waiting: boolean}} props */
-export function VersionRow({ row, subject, undelete, waiting }) {
+/** @param {{row: Row, subject: string, undelete: any, compared: boolean, waiting: boolean}} props
+ *  `compared`: the registry tells what changed */
+export function VersionRow({ row, subject, undelete, compared, waiting }) {
   const { version, id, ts, latest, deleted, step, before } = row;
   return html`
     <li class=${deleted ? "version-row deleted" : "version-row"} data-key=${`v${version}`}>
@@ -22,7 +23,7 @@ export function VersionRow({ row, subject, undelete, waiting }) {
           ${deleted && html`<${Badge} tone="bad">deleted</${Badge}>`}
           <span class="xs dim"><${Id} id=${id} href=${href(path`/schemas/ids/${id}`)} /> · <${Time} ms=${ts} /></span>
         </div>
-      <div class="version-changes s mono">${changesOf(row, waiting)}</div>
+      <div class="version-changes s mono">${compared && changesOf(row, waiting)}</div>
       <div class="version-verdicts">
           ${step && !step.error && before !== null && html`
             <${VerdictBadge} ok=${step.backward.compatible} text=${`reads v${before}`} />

@@ -35,10 +35,12 @@ export function Peek({ facts, selected, onSelect, onClose }) {
       <p class="mono dim s anywhere record">${outline.data &&
         html`<${Shown} text=${fullName(outline.data.outline)} />`}</p>
       <div class="row wrap facts-row">
-        <${Badge} tone="line">${counted(
-          facts.deleted ? facts.deletedVersions : facts.versions ?? 0,
-          "version",
-        )}</${Badge}>
+        ${facts.versions !== null && html`<${Badge} tone="line">${
+          counted(
+            facts.deleted ? facts.deletedVersions : facts.versions,
+            "version",
+          )
+        }</${Badge}>`}
           ${facts.level &&
             html`<${LevelBadge} level=${facts.level} origin=${facts.ownLevel ? "subject" : undefined} />`}
           ${facts.references !== null && facts.references > 0 &&

@@ -1,5 +1,6 @@
 /** What can be done with the selected subjects: compare two, export, delete. */
 import * as registry from "../../api/registry.js";
+import { hasOverview } from "../../api/features.js";
 import { listingRow, splitSubject } from "../../listing.js";
 import { Button, LinkButton } from "../../parts/buttons.js";
 import { toast } from "../../parts/toasts.js";
@@ -27,7 +28,7 @@ export function SelectedBar({ listing, selected, onClear }) {
       <${LinkButton} kind="small" href=${compare} reason=${compare
         ? ""
         : "Compare takes two subjects, or one with two versions."}>Compare</${LinkButton}>
-        <${Button} kind="small" onClick=${() => exportSubjects(subjects)}>Export</${Button}>
+        ${hasOverview() && html`<${Button} kind="small" onClick=${() => exportSubjects(subjects)}>Export</${Button}>`}
         <${Button} kind="small danger" reason=${reason} onClick=${remove}>Delete</${Button}>
         <${Button} kind="small quiet" onClick=${onClear}>Clear</${Button}>
       </div>
@@ -47,8 +48,8 @@ function compareAddress(rows) {
   const [from, to] = rows;
   return href(path`/subjects/${nameHere(to.subject)}/compare`, {
     fromSubject: nameHere(from.subject),
-    from: from.version,
-    to: to.version,
+    from: from.version ?? "latest",
+    to: to.version ?? "latest",
   });
 }
 

@@ -1,4 +1,5 @@
 /** The table of subjects: only the rows near the window are in the document. */
+import { hasOverview } from "../../api/features.js";
 import { listingRow, splitSubject } from "../../listing.js";
 import { TypeBadge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
@@ -36,7 +37,7 @@ export function SubjectTable({ listing, rows, words, sort, peek, selected, excer
       <caption class="hidden-text">Subjects</caption>
       <thead>
         <tr aria-rowindex="1">
-          ${COLUMNS.map(([name, label, more]) =>
+          ${(hasOverview() ? COLUMNS : COLUMNS.slice(0, 1)).map(([name, label, more]) =>
             html`<${Heading} key=${name} name=${name} label=${label} more=${more} sort=${sort} onSort=${onSort} />`
           )}
         </tr>
@@ -98,15 +99,17 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
           `}${excerpt && html`
             <span class="mono faint xs"><${Shown} text=${excerpt} /></span>
           `}</td>
-      <td class="c-type">${facts.type && html`<${TypeBadge} type=${facts.type} />`}</td>
-      <td class="c-versions r num">${facts.deleted ? facts.deletedVersions : facts.versions}</td>
-      <td class="c-level">${facts.level &&
-        html`<span class="mono level ${facts.ownLevel ? "" : "faint"}">${facts.level}</span>${
-          facts.ownLevel && html`
-            <span class="faint xs">its own</span>
-          `
-        }`}</td>
-      <td class="c-changed r faint">${facts.ts && html`<${Time} ms=${facts.ts} />`}</td>
+      ${hasOverview() && html`
+        <td class="c-type">${facts.type && html`<${TypeBadge} type=${facts.type} />`}</td>
+        <td class="c-versions r num">${facts.deleted ? facts.deletedVersions : facts.versions}</td>
+        <td class="c-level">${facts.level &&
+          html`<span class="mono level ${facts.ownLevel ? "" : "faint"}">${facts.level}</span>${
+            facts.ownLevel && html`
+              <span class="faint xs">its own</span>
+            `
+          }`}</td>
+        <td class="c-changed r faint">${facts.ts && html`<${Time} ms=${facts.ts} />`}</td>
+      `}
     </tr>
   `;
 }

@@ -2,7 +2,8 @@
 
 import * as registry from "../../api/registry.js";
 import { Badge } from "../../parts/badges.js";
-import { Empty, Loaded } from "../../parts/states.js";
+import { isMissingRoute } from "../../api/features.js";
+import { Empty, Loaded, NotServed } from "../../parts/states.js";
 import { Icon } from "../../parts/icon.js";
 import { Shown } from "../../parts/hostile.js";
 import { useRequest } from "../../parts/use_request.js";
@@ -25,6 +26,7 @@ export function fieldCount(node) {
 
 /** @param {{request: Asked<Outline>, subject: string, version: number}} props */
 export function Fields({ request, subject, version }) {
+  if (isMissingRoute(request.error)) return html`<${NotServed} />`;
   return html`<${Loaded} request=${request} rows=${12} height=${36}>
     ${(/** @type {Outline} */ outline) =>
     html`<${FieldsTable} outline=${outline} subject=${subject} version=${version} />`}

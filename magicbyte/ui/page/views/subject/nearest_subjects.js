@@ -1,0 +1,31 @@
+/** Links to the subjects whose names are nearest to one that is not there. */
+import { splitSubject } from "../../listing.js";
+import { needListing } from "../../listing_state.js";
+import { LinkButton } from "../../parts/buttons.js";
+import { Shown } from "../../parts/hostile.js";
+import { href, path } from "../../routes.js";
+import { nearestNames } from "../../search/nearest.js";
+import { context, overview } from "../../state.js";
+import { html, useEffect, useMemo } from "../../vendor/ui.js";
+
+/** @param {{subject: string}} props */
+export function NearestSubjects({ subject }) {
+  useEffect(() => {
+    needListing();
+  }, []);
+  const listing = overview.value;
+  const names = useMemo(() => {
+    const splits = (listing?.subject ?? []).map(splitSubject);
+    return nearestNames(
+      splits.filter((split) => split.context === context.value).map((split) => split.name),
+      subject,
+    );
+  }, [listing, subject, context.value]);
+  return names.map((name) =>
+    html`
+      <${LinkButton} href=${href(path`/subjects/${name}`)} key=${name}>
+        <${Shown} text=${name} />
+        </${LinkButton}>
+    `
+  );
+}
