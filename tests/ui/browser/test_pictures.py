@@ -107,12 +107,24 @@ def show(page: Page, path: str, ready: str) -> None:
     page.evaluate(STILL)
 
 
+def settled(page: Page) -> bytes:
+    """A picture of the page when it does not change any more."""
+    png = page.screenshot(animations="disabled", caret="hide")
+    for _ in range(10):
+        page.wait_for_timeout(200)
+        again = page.screenshot(animations="disabled", caret="hide")
+        if again == png:
+            break
+        png = again
+    return png
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_page_looks_as_its_picture(still_page: Any, request: pytest.FixtureRequest, name: str) -> None:
     path, theme, ready = PICTURES[name]
     page = still_page(theme)
     show(page, path, ready)
-    png = page.screenshot(animations="disabled", caret="hide")
+    png = settled(page)
     boxes = page.evaluate(BOXES_OF, MEASURED)
     picture = DOCS / f"{name}.png"
     kept: dict[str, Any] = json.loads(BOXES.read_text()) if BOXES.exists() else {"browser": major(page), "boxes": {}}

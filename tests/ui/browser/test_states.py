@@ -174,7 +174,9 @@ def test_a_subject_that_is_not_there_names_the_nearest(open_page: OpenPage, watc
     expect(page.get_by_role("list", name="Versions, the newest first").get_by_role("listitem")).to_have_count(3)
 
 
-def test_a_deleted_subject_offers_undelete(scratch: ServerProcess, open_page: OpenPage) -> None:
+def test_a_deleted_subject_offers_undelete(scratch: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
+    # Its only version is deleted, so the list of live ones is not there.
+    watch.expect(404, "/subjects/gone-value/versions")
     page = open_page(scratch.url)
     page.goto("subjects/gone-value/versions/1")
     expect(page.get_by_role("note")).to_contain_text("Version 1 is soft-deleted")

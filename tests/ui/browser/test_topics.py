@@ -237,7 +237,8 @@ def test_follow(page: Page, kafka_page: Kafka) -> None:
     expect(page.locator(".topic-size")).to_have_text("3 records in 1 partition")
 
 
-def test_groups_and_lag(page: Page, kafka_page: Kafka) -> None:
+def commit_one(kafka_page: Kafka) -> None:
+    """Commit an offset of t2 in the group `billing`."""
     consumer = Consumer(
         {
             "bootstrap.servers": kafka_page.broker.bootstrap_servers,
@@ -251,6 +252,10 @@ def test_groups_and_lag(page: Page, kafka_page: Kafka) -> None:
     assert message is not None
     consumer.commit(message, asynchronous=False)
     consumer.close()
+
+
+def test_groups_and_lag(page: Page, kafka_page: Kafka) -> None:
+    commit_one(kafka_page)
     page.goto("topics/t2/groups")
     row = page.get_by_role("row").filter(has_text="billing")
     expect(row).to_contain_text("3 records")
@@ -333,6 +338,7 @@ def test_without_a_rest_proxy(open_page: OpenPage) -> None:
 def test_the_broker_goes_and_comes_back(page: Page, kafka_page: Kafka, watch: Watch) -> None:
     for status in (500, 502, 503, 504):
         watch.expect(status, "/ui/rest/")
+    commit_one(kafka_page)
     page.goto("topics/t2")
     expect(page.locator(".partition-table")).to_be_visible()
     kafka_page.proxy.kill()

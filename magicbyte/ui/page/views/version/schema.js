@@ -27,7 +27,14 @@ export function VersionSchema({ data, subject, query }) {
   const selected = rangeOf(route.value.hash);
   const links = useMemo(() => linksOf(data.references ?? []), [data.references]);
   useEffect(() => {
-    if (selected) document.getElementById(`L${selected[0]}`)?.scrollIntoView({ block: "center" });
+    if (!selected) return;
+    const show = () => document.getElementById(`L${selected[0]}`)?.scrollIntoView({ block: "center" });
+    show();
+    // Once more when the browser has laid out the lines around it, which may move it.
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(show);
+    });
+    return () => cancelAnimationFrame(frame);
   }, [layout]);
   /** @param {[number, number]} range */
   const select = (range) => {
