@@ -28,13 +28,20 @@ export function VersionSchema({ data, subject, query }) {
   const links = useMemo(() => linksOf(data.references ?? []), [data.references]);
   useEffect(() => {
     if (!selected) return;
-    const show = () => document.getElementById(`L${selected[0]}`)?.scrollIntoView({ block: "center" });
+    // Lines are laid out when they come near, which moves others: look again for a second.
+    const end = performance.now() + 1000;
+    let frame = 0;
+    const show = () => {
+      const line = document.getElementById(`L${selected[0]}`);
+      const at = line?.getBoundingClientRect().top ?? -1;
+      if (at < 0 || at > innerHeight) line?.scrollIntoView({ block: "center" });
+      if (performance.now() < end) frame = requestAnimationFrame(show);
+    };
     show();
-    // Once more when the browser has laid out the lines around it, which may move it.
-    let frame = requestAnimationFrame(() => {
-      frame = requestAnimationFrame(show);
-    });
-    return () => cancelAnimationFrame(frame);
+    const stop = () => cancelAnimationFrame(frame);
+    addEventListener("wheel", stop, { once: true });
+    addEventListener("keydown", stop, { once: true });
+    return stop;
   }, [layout]);
   /** @param {[number, number]} range */
   const select = (range) => {
