@@ -216,6 +216,11 @@ def test_a_token_signs_in(open_page: OpenPage, watch: Watch, tmp_path: Path) -> 
 
         page.locator("tbody a").click()
         expect(page.locator("main")).to_contain_text('"name": "User"')
+        # The level and the mode may not be read, and nothing may be written.
+        page.keyboard.press("e")
+        expect(page.locator(".cm-content")).to_contain_text('"name": "User"')
+        page.locator(".cm-content").press("Control+End")
+        page.keyboard.type("\n")
         kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
         assert token not in kept
         assert not any(token in request for request in watch.requests)

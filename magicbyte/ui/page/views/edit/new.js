@@ -1,4 +1,5 @@
 /** A new subject: `/new?topic=&part=key`. */
+import { unlessForbidden } from "../../api/client.js";
 import * as registry from "../../api/registry.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Select } from "../../parts/menus.js";
@@ -74,11 +75,12 @@ async function load(subject, signal) {
   const names = subject === "" ? [] : await registry.subjects({ signal, prefix: subject });
   const [versions, config, mode] = await Promise.all([
     names.includes(subject) ? registry.versions(subject, { signal }) : [],
-    registry.config(subject, { signal }),
-    registry.mode(subject, { signal }),
+    // Who may write a subject need not be allowed to read its settings: BACKWARD is supposed then.
+    unlessForbidden(registry.config(subject, { signal }), {}),
+    unlessForbidden(registry.mode(subject, { signal }), {}),
   ]);
   const { compatibilityLevel: level = "BACKWARD", origin = "" } = config;
-  return { versions, level, origin, mode: mode.mode, modeOrigin: mode.origin ?? "" };
+  return { versions, level, origin, mode: mode.mode ?? "", modeOrigin: mode.origin ?? "" };
 }
 
 /**

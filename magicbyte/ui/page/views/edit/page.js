@@ -1,4 +1,5 @@
 /** Proposes the next version of a subject: `/subjects/{subject}/edit?from=`. */
+import { unlessForbidden } from "../../api/client.js";
 import * as registry from "../../api/registry.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
@@ -54,8 +55,9 @@ async function load(subject, from, signal) {
   const [versions, start, config, mode] = await Promise.all([
     registry.versions(subject, { signal }),
     registry.version(subject, from, { signal }),
-    registry.config(subject, { signal }),
-    registry.mode(subject, { signal }),
+    // Who may write a subject need not be allowed to read its settings: BACKWARD is supposed then.
+    unlessForbidden(registry.config(subject, { signal }), {}),
+    unlessForbidden(registry.mode(subject, { signal }), {}),
   ]);
   return {
     subject,
@@ -64,7 +66,7 @@ async function load(subject, from, signal) {
     startText: laidOut(start),
     level: config.compatibilityLevel ?? "BACKWARD",
     origin: config.origin ?? "",
-    mode: mode.mode,
+    mode: mode.mode ?? "",
     modeOrigin: mode.origin ?? "",
   };
 }
