@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs" / "page"
 BOXES = Path(__file__).with_name("boxes.json")
 MOST_BYTES = 150_000
-MOST_PIXELS = 1280 * 800 // 1000
+MOST_PIXELS = 1280 * 800 // 500
 MOST_OFF = 2
 PALETTE_ERROR = 24
 
