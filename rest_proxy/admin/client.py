@@ -13,7 +13,7 @@ from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import KAFKA_RETRIABLE, from_broker
 
 if TYPE_CHECKING:
-    from rest_proxy.admin.brokers import Brokers
+    from rest_proxy.admin.connection.brokers import Brokers
 
 Address = tuple[str, int]
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from magicbyte.kit.kafka.client_settings import Config
 from rest_proxy.admin.client import AdminClient
-from rest_proxy.admin.connection_options import bootstrap_addresses, connection_options
+from rest_proxy.admin.connection.options import bootstrap_addresses, connection_options
 
 #: How long an admin request may take, in seconds, with everything that it takes to find the right broker.
 _SECONDS = 10.0
@@ -56,7 +56,7 @@ def _connecting_module() -> ModuleType:
     if hides:
         sys.modules["hypothesis"] = None  # type: ignore[assignment]
     try:
-        return importlib.import_module("rest_proxy.admin.brokers")
+        return importlib.import_module("rest_proxy.admin.connection.brokers")
     finally:
         if hides:
             del sys.modules["hypothesis"]

@@ -17,7 +17,7 @@ from magicbyte.http.response_headers import NAMES_OF_OURS
 from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.identity import IDENTITY, digest_of
 from magicbyte.http.routing.request import Request
-from rest_proxy.consume.peers import Peers
+from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
 from rest_proxy.http.common import segment
 from rest_proxy.http.negotiation import PLAIN
@@ -25,7 +25,7 @@ from rest_proxy.http.negotiation import PLAIN
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
 
-log = logging.getLogger("rest_proxy.consume.peers")
+log = logging.getLogger("rest_proxy.consume.consumers.peers")
 
 #: Marks a request that was passed on, which is not passed on again. A client gains nothing by sending it: this node
 #: refuses a marked request for an instance that it does not hold.

@@ -6,23 +6,9 @@ from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from rest_proxy.http.negotiation import unnegotiated
 from rest_proxy.v3.contract import contract
-from rest_proxy.v3.resources import (
-    acls,
-    brokers,
-    clusters,
-    configs,
-    consume,
-    deleted_records,
-    groups,
-    lags,
-    partitions,
-    produce,
-    reassignments,
-    records,
-    replicas,
-    reset_offsets,
-    topics,
-)
+from rest_proxy.v3.resources import acls, brokers, clusters, configs, partitions, reassignments, replicas, topics
+from rest_proxy.v3.resources.consumer_groups import groups, lags, reset_offsets
+from rest_proxy.v3.resources.records import consume, deleted_records, produce, read
 from rest_proxy.v3.route import UNKNOWN_CLUSTER_OF_GROUPS, Handler, route
 
 _C = "/clusters/{cluster}"
@@ -189,8 +175,8 @@ V3_ROWS = (
         checks_cluster=False,
         is_rate_limited=False,
     ),
-    route("GET", f"{_TOPIC}/records", "readRecords", "records.list", records.of_topic),
-    route("GET", f"{_PARTITION}/records", "readPartitionRecords", "records.list-by-partition", records.of_partition),
+    route("GET", f"{_TOPIC}/records", "readRecords", "records.list", read.of_topic),
+    route("GET", f"{_PARTITION}/records", "readPartitionRecords", "records.list-by-partition", read.of_partition),
     # As Confluent's IDE plug-ins call it, of a local server and of Confluent Cloud.
     route("POST", f"{_TOPIC}/partitions/-/consume", "consumeRecords", "records.consume", consume.consume),
     route(

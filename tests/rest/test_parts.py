@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rest_proxy.consume import instances
-from rest_proxy.consume.buffer import Buffer
-from rest_proxy.consume.instances import Instances
+from rest_proxy.consume.consumers import instances
+from rest_proxy.consume.consumers.buffer import Buffer
+from rest_proxy.consume.consumers.instances import Instances
 
 
 class _Record:

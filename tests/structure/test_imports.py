@@ -37,14 +37,15 @@ FENCES = {
         magicbyte/kit/kafka/client_settings.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/
         registry/cluster/group.py registry/log/kafka.py registry/log/kafka_writer.py registry/cluster/election.py
         registry/log/reader.py registry/log/topic.py
-        rest_proxy/produce/lane.py rest_proxy/produce/sent.py rest_proxy/consume/consumer.py
-        rest_proxy/admin/asker.py rest_proxy/admin/client_check.py rest_proxy/errors.py
+        rest_proxy/produce/lane.py rest_proxy/produce/sent.py rest_proxy/errors.py
+        rest_proxy/consume/consumers/consumer.py rest_proxy/consume/consumers/asker.py
+        rest_proxy/admin/connection/client_check.py
         serdes/console/ spark_avro/pipeline/
     """,
-    "kio": "rest_proxy/admin/protocol.py",
+    "kio": "rest_proxy/admin/connection/protocol.py",
     "aiokafka": """
-        rest_proxy/admin/brokers.py rest_proxy/admin/tokens.py rest_proxy/consume/fetch_connections.py
-        rest_proxy/consume/fetched.py
+        rest_proxy/admin/connection/brokers.py rest_proxy/admin/connection/tokens.py
+        rest_proxy/consume/stateless/fetch_connections.py rest_proxy/consume/stateless/fetched.py
     """,
     "sqlalchemy": "registry/log/sql.py spark_avro/",
     "pyspark": "spark_avro/ magicbyte/cli/",

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.kafka.client_settings import may_be_group
 from rest_proxy.admin.cluster import is_topic_name
-from rest_proxy.consume.buffer import Place, Position
-from rest_proxy.consume.configuration import instance_config, kafka_config
-from rest_proxy.consume.consumer import PolledConsumer
-from rest_proxy.consume.instances import Instance
-from rest_proxy.consume.patterns import to_posix
+from rest_proxy.consume.consumers.buffer import Place, Position
+from rest_proxy.consume.consumers.configuration import instance_config, kafka_config
+from rest_proxy.consume.consumers.consumer import PolledConsumer
+from rest_proxy.consume.consumers.instances import Instance
+from rest_proxy.consume.consumers.patterns import to_posix
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.http import bodies
 from rest_proxy.http.access import require_topics, rights_of

@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
-from rest_proxy.consume.bounds import Bounds, OutOfRange
-from rest_proxy.consume.records import render
+from rest_proxy.consume.rendering.records import render
+from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.errors import (
     ALREADY_SUBSCRIBED,
     BAD_REQUEST,

@@ -11,7 +11,7 @@ import pytest
 
 from magicbyte.platform.broker import free_port
 from magicbyte.testing.servers import running_rest_proxy
-from rest_proxy.consume.peers import Peers
+from rest_proxy.consume.consumers.peers import Peers
 
 V2 = {"content-type": "application/vnd.kafka.v2+json"}
 JSON = {"accept": "application/vnd.kafka.json.v2+json"}

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from compat.schema import SchemaText
-from rest_proxy.consume.patterns import to_posix
+from rest_proxy.consume.consumers.patterns import to_posix
 from rest_proxy.formats.embedded import BINARY, FORMATS, JSON
 from rest_proxy.formats.plain import DataError
 from serdes.text import TextOptions, text_form

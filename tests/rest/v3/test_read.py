@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from rest_proxy.consume.cursor import read_cursor, write_cursor
+from rest_proxy.consume.stateless.cursor import read_cursor, write_cursor
 from tests.rest.conftest import make_topic
 from tests.rest.v3.test_produce import AVRO, JSON, USER
 

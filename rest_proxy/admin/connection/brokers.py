@@ -14,7 +14,7 @@ from aiokafka import errors
 from aiokafka.conn import AIOKafkaConnection, CloseReason, create_conn
 
 from rest_proxy.admin.client import Address, Node
-from rest_proxy.admin.protocol import ApiRequest
+from rest_proxy.admin.connection.protocol import ApiRequest
 from rest_proxy.errors import KAFKA_AUTHENTICATION, KAFKA_RETRIABLE
 
 log = logging.getLogger("rest_proxy.admin")

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from rest_proxy.consume.buffer import Place, Position
+from rest_proxy.consume.consumers.buffer import Place, Position
 from rest_proxy.errors import is_silence, refuses
 
 T = TypeVar("T")

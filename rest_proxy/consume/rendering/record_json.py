@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import orjson
 
-from rest_proxy.consume.fetched import FetchedRecord
-from rest_proxy.consume.typed_data import DataDecoder
+from rest_proxy.consume.rendering.typed_data import DataDecoder
+from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.errors import SERIALIZATION
 from rest_proxy.formats.instants import instant
 from rest_proxy.formats.plain import NULL, DataError, bytes_to_base64

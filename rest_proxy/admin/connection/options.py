@@ -82,7 +82,7 @@ def _sasl_options(config: Config) -> dict[str, Any]:
     if mechanism == "GSSAPI":
         _require_gssapi()
     if mechanism == "OAUTHBEARER":
-        from rest_proxy.admin.tokens import token_provider  # noqa: PLC0415  its HTTP client takes long to import
+        from rest_proxy.admin.connection.tokens import token_provider  # noqa: PLC0415  its HTTP client takes long to import
 
         return {"sasl_mechanism": mechanism, "sasl_oauth_token_provider": token_provider(config)}
     return options

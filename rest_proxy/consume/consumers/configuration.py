@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.kit.kafka import client_settings as kafka
-from rest_proxy.consume.instances import InstanceConfig
+from rest_proxy.consume.consumers.instances import InstanceConfig
 from rest_proxy.errors import INVALID_CONSUMER_BOUNDS, INVALID_CONSUMER_CONFIG, INVALID_ENTITY
 from rest_proxy.formats.embedded import BINARY, FORMATS
 from rest_proxy.formats.plain import Options

@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
-from rest_proxy.admin.brokers import Brokers, Lost, NotSent
 from rest_proxy.admin.client import Address, AdminClient, Place, error_of
+from rest_proxy.admin.connection.brokers import Brokers, Lost, NotSent
 from rest_proxy.admin.offsets import LATEST, list_offsets
-from rest_proxy.consume.bounds import Bounds, OutOfRange
-from rest_proxy.consume.fetch_connections import FetchConnections
-from rest_proxy.consume.fetched import FetchedRecord, Page, unpack
+from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
+from rest_proxy.consume.stateless.fetch_connections import FetchConnections
+from rest_proxy.consume.stateless.fetched import FetchedRecord, Page, unpack
 from rest_proxy.errors import KAFKA_RETRIABLE, PARTITION_NOT_FOUND, from_broker
 
 #: How long a topic's leaders are trusted, and how long a read that misses a leader waits for one, in seconds.

@@ -12,11 +12,11 @@ from starlette.responses import Response
 from magicbyte.http.routing.response import WholeResponse
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.offsets import EARLIEST, LATEST
-from rest_proxy.consume.bounds import Bounds, OutOfRange
-from rest_proxy.consume.cursor import read_cursor, write_cursor
-from rest_proxy.consume.record_json import RecordWriter
-from rest_proxy.consume.run_by_size import run_by_size
-from rest_proxy.consume.typed_data import TYPES, DataDecoder
+from rest_proxy.consume.rendering.record_json import RecordWriter
+from rest_proxy.consume.rendering.run_by_size import run_by_size
+from rest_proxy.consume.rendering.typed_data import TYPES, DataDecoder
+from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
+from rest_proxy.consume.stateless.cursor import read_cursor, write_cursor
 from rest_proxy.errors import BAD_REQUEST, OFFSET_OUT_OF_RANGE, PARTITION_NOT_FOUND
 from rest_proxy.formats.plain import Options
 from rest_proxy.http.common import milliseconds_of
@@ -25,8 +25,8 @@ from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import JSON
 
 if TYPE_CHECKING:
-    from rest_proxy.consume.fetched import Page
-    from rest_proxy.consume.topic_reader import TopicReader
+    from rest_proxy.consume.stateless.fetched import Page
+    from rest_proxy.consume.stateless.topic_reader import TopicReader
 
 _WORDS = {"earliest": EARLIEST, "latest": LATEST}
 _MAX_OFFSET = 2**63 - 1

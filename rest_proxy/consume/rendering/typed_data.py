@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import orjson
 
-from rest_proxy.consume.fetched import FetchedRecord
-from rest_proxy.consume.records import Framed, framed
+from rest_proxy.consume.rendering.records import Framed, framed
+from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import DataError, Options, bytes_to_base64, bytes_to_json
 from rest_proxy.formats.schemas import Read, SchemaId, Schemas

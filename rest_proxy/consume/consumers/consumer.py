@@ -13,12 +13,12 @@ from typing import TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte.kit.kafka import client_settings as kafka
-from rest_proxy.admin.asker import Asker
-from rest_proxy.consume.buffer import Buffer, Place, Position
-from rest_proxy.consume.worker import Worker
+from rest_proxy.consume.consumers.asker import Asker
+from rest_proxy.consume.consumers.buffer import Buffer, Place, Position
+from rest_proxy.consume.consumers.worker import Worker
 from rest_proxy.errors import ILLEGAL_STATE, MUTUALLY_EXCLUSIVE
 
-log = logging.getLogger("rest_proxy.consume.consumer")
+log = logging.getLogger("rest_proxy.consume.consumers.consumer")
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rest_proxy.consume.buffer import Fetched, Place, Position
-from rest_proxy.consume.consumer import PolledConsumer
-from rest_proxy.consume.records import Rendered, render
+from rest_proxy.consume.consumers.buffer import Fetched, Place, Position
+from rest_proxy.consume.consumers.consumer import PolledConsumer
+from rest_proxy.consume.rendering.records import Rendered, render
 from rest_proxy.errors import (
     CONSUMER_EXISTS,
     CONSUMER_NOT_FOUND,
@@ -25,7 +25,7 @@ from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
 from rest_proxy.formats.schemas import Schemas
 
-log = logging.getLogger("rest_proxy.consume.instances")
+log = logging.getLogger("rest_proxy.consume.consumers.instances")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from rest_proxy.consume.run_by_size import run_by_size
+from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.errors import SERIALIZATION
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options

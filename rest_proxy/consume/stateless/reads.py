@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from magicbyte.kit.kafka.client_settings import Config
-from rest_proxy.admin.connection_options import bootstrap_addresses, connection_options
+from rest_proxy.admin.connection.options import bootstrap_addresses, connection_options
 from rest_proxy.errors import NO_SIMPLE_CONSUMER
 
 if TYPE_CHECKING:
-    from rest_proxy.consume.topic_reader import TopicReader
+    from rest_proxy.consume.stateless.topic_reader import TopicReader
 
 #: How long a request other than a fetch may take, in seconds.
 _SECONDS = 10.0
@@ -57,8 +57,8 @@ class Reads:
 
     async def _make(self) -> TopicReader:
         # The libraries take a while to import, and files of keys may be on a slow disk.
-        brokers = await asyncio.to_thread(importlib.import_module, "rest_proxy.admin.brokers")
-        module = await asyncio.to_thread(importlib.import_module, "rest_proxy.consume.topic_reader")
+        brokers = await asyncio.to_thread(importlib.import_module, "rest_proxy.admin.connection.brokers")
+        module = await asyncio.to_thread(importlib.import_module, "rest_proxy.consume.stateless.topic_reader")
         options = await asyncio.to_thread(connection_options, self._config)
         reader: TopicReader = module.TopicReader(brokers.Brokers(bootstrap_addresses(self._config), options, _SECONDS))
         return reader

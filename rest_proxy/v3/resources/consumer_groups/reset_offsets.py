@@ -16,7 +16,7 @@ from rest_proxy.http.common import milliseconds_of
 from rest_proxy.v3 import bodies
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import answer, collection
-from rest_proxy.v3.resources.lags import Lag, in_order, item_of
+from rest_proxy.v3.resources.consumer_groups.lags import Lag, in_order, item_of
 
 #: The members of a body that say which offset; each entry has exactly one.
 _TARGETS = ("offset", "timestamp", "to", "shift_by")

@@ -11,9 +11,9 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from rest_proxy.admin.offsets import EARLIEST, LATEST
-from rest_proxy.consume.bounds import Bounds
-from rest_proxy.consume.run_by_size import run_by_size
-from rest_proxy.consume.typed_data import DataDecoder
+from rest_proxy.consume.rendering.run_by_size import run_by_size
+from rest_proxy.consume.rendering.typed_data import DataDecoder
+from rest_proxy.consume.stateless.bounds import Bounds
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.formats.plain import DataError, Options
 from rest_proxy.http import bodies
@@ -21,8 +21,8 @@ from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import answer
 
 if TYPE_CHECKING:
-    from rest_proxy.consume.fetched import FetchedRecord, Page
-    from rest_proxy.consume.topic_reader import TopicReader
+    from rest_proxy.consume.stateless.fetched import FetchedRecord, Page
+    from rest_proxy.consume.stateless.topic_reader import TopicReader
 
 _MAX_RECORDS = 10_000
 #: The most bytes of a key or value that is shown, if the request names no other limit.

@@ -1,0 +1,1 @@
+"""Connections to the brokers, and the settings that they are made from."""

@@ -1,0 +1,1 @@
+"""Consumer instances: their groups, their buffers, and the threads that poll."""

@@ -1,0 +1,1 @@
+"""Records: producing, reading and deleting them."""
