@@ -26,10 +26,10 @@ from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.logs import set_up_logs
 from registry import errors
+from registry.cluster.commit.out_of_memory import end_process_with_threads
 from registry.cluster.forward import Forwarder
 from registry.cluster.node import Node
 from registry.cluster.open import open_node
-from registry.cluster.out_of_memory import end_process_with_threads
 from registry.cluster.workers import serve_with_workers
 from registry.decide import Terms
 from registry.feed.webhooks import Webhooks

@@ -17,8 +17,8 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.shared_call import SharedCall
 from registry import errors
 from registry.access.visible import VisibleView
-from registry.cluster.committer import Command
-from registry.cluster.handover import Handover
+from registry.cluster.commit.committer import Command
+from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node, Status
 from registry.decide import Decision, Question, Terms, Unanswered
 from registry.feed.kept_bodies import KeptBodies

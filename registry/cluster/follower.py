@@ -6,8 +6,8 @@ import logging
 import threading
 from collections.abc import Callable
 
-from registry.cluster.leader import Leader
-from registry.cluster.leadership import Leadership, Role
+from registry.cluster.lead.leader import Leader
+from registry.cluster.lead.leadership import Leadership, Role
 from registry.cluster.node import request_stop
 from registry.log.kafka import KafkaLog
 from registry.log.port import LogError, LogReplaced

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from magicbyte.kit.kafka.client_settings import KafkaSettingsError, client_config
 from magicbyte.kit.settings import SettingsError
-from registry.cluster.committer import Command
-from registry.cluster.election import Election
+from registry.cluster.commit.committer import Command
+from registry.cluster.commit.outcome import Outcome
 from registry.cluster.follower import SYNC_SECONDS, Follower
-from registry.cluster.group import GroupDescriber
-from registry.cluster.leader import Leader
-from registry.cluster.leadership import Leadership, Role
+from registry.cluster.lead.election import Election
+from registry.cluster.lead.group import GroupDescriber
+from registry.cluster.lead.leader import Leader
+from registry.cluster.lead.leadership import Leadership, Role
 from registry.cluster.node import Status, long_lived_objects
-from registry.cluster.outcome import Outcome
 from registry.log.kafka import KafkaLog
 from registry.log.port import LogError, LogReplaced, NotLeader, Offset
 from registry.log.topic import prepare_topic

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from registry.cluster.committer import Command, Committer
-from registry.cluster.outcome import Outcome
+from registry.cluster.commit.committer import Command, Committer
+from registry.cluster.commit.outcome import Outcome
 from registry.log.port import Log, LogError, Offset
 from registry.state.view import View
 

@@ -13,7 +13,7 @@ import httpx
 import orjson
 
 from magicbyte.kit.secret import hide_user_info
-from registry.cluster.handover import Handover
+from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node
 from registry.decide import Decision
 from registry.feed.changes import Change, TooOld, changes_since

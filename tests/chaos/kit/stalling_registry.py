@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any
 
 from magicbyte.cli.main import main
-from registry.cluster.leadership import Leadership
+from registry.cluster.lead.leadership import Leadership
 from registry.log.kafka import KafkaLog
 from registry.log.kafka_writer import KafkaWriter
 

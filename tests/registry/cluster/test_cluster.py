@@ -25,7 +25,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
-from registry.cluster.takeover import amends
+from registry.cluster.lead.takeover import amends
 from registry.log.kafka import KafkaLog
 from registry.log.port import LogError
 from registry.log.topic import UnfitTopic, prepare_topic

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from magicbyte.kit.errors import ApiError
 from registry import errors
-from registry.cluster.committer import Committer
-from registry.cluster.outcome import Outcome
+from registry.cluster.commit.committer import Committer
+from registry.cluster.commit.outcome import Outcome
 from registry.decide import (
     Decision,
     Registration,

@@ -11,7 +11,7 @@ import textwrap
 ASKING = """
     import socket, sys, threading, time
     from magicbyte.platform.broker import free_port
-    from registry.cluster.group import GroupDescriber
+    from registry.cluster.lead.group import GroupDescriber
 
     broker, port = int(sys.argv[1]), free_port()
     describer = GroupDescriber({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 2}, "nodes")

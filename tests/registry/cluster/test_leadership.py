@@ -16,7 +16,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing import running_registry
-from registry.cluster.leadership import Leadership, Role
+from registry.cluster.lead.leadership import Leadership, Role
 from registry.log.kafka import KafkaLog
 from registry.log.port import BEGINNING, LogReplaced, NotLeader, Record, WriteConflict
 from registry.log.topic import prepare_topic

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
-from registry.cluster import out_of_memory
-from registry.cluster.committer import Committer
-from registry.cluster.takeover import amends
+from registry.cluster.commit import out_of_memory
+from registry.cluster.commit.committer import Committer
+from registry.cluster.lead.takeover import amends
 from registry.decide import Decision
 from registry.log import reader as reader_module
 from registry.log.memory import MemoryLog

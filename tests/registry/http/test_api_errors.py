@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from registry.app import create_app
-from registry.cluster.committer import Command
+from registry.cluster.commit.committer import Command
+from registry.cluster.commit.outcome import Outcome
 from registry.cluster.node import SharedLogNode
-from registry.cluster.outcome import Outcome
 from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader, Offset, Record
 from registry.settings import RegistrySettings

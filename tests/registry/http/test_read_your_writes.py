@@ -21,9 +21,9 @@ from starlette.testclient import TestClient
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from registry.app import create_app
-from registry.cluster.committer import Command
+from registry.cluster.commit.committer import Command
+from registry.cluster.commit.outcome import Outcome
 from registry.cluster.node import SharedLogNode
-from registry.cluster.outcome import Outcome
 from registry.http import offset_tokens
 from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.cluster.takeover import amends
+from registry.cluster.lead.takeover import amends
 from registry.log.memory import MemoryLog
 from registry.log.port import LogEntry, Record
 from registry.state.view import View

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compat.schema import Reference
-from registry.cluster.committer import Committer
+from registry.cluster.commit.committer import Committer
 from registry.decide import Decision, Registration, Terms, decide_delete_version, decide_load, decide_register
 from registry.decide.delete import decide_undelete
 from registry.feed.changes import changes_since

@@ -14,7 +14,7 @@ from magicbyte.security.rights.authorizer import Authorizer
 from magicbyte.security.rights.delegation import Holdings
 from magicbyte.security.rights.rule import Rule
 from magicbyte.security.rights.rule_file import format_rules, parse_line
-from registry.cluster.takeover import amends
+from registry.cluster.lead.takeover import amends
 from registry.decide import Decision, decide_add_rules, decide_remove_rules, decide_replace_rules
 from registry.decide.access_rules import Author, RuleChange
 from registry.log.port import LogEntry

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from magicbyte.kit.errors import ApiError
-from registry.cluster.out_of_memory import end_process
-from registry.cluster.outcome import Outcome
+from registry.cluster.commit.out_of_memory import end_process
+from registry.cluster.commit.outcome import Outcome
 from registry.decide import Decision, Unanswered
 from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
 from registry.state.view import View

@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 
-from registry.cluster.committer import Committer
-from registry.cluster.election import Election
-from registry.cluster.leadership import Leadership
-from registry.cluster.takeover import amends
+from registry.cluster.commit.committer import Committer
+from registry.cluster.lead.election import Election
+from registry.cluster.lead.leadership import Leadership
+from registry.cluster.lead.takeover import amends
 from registry.log.kafka import KafkaLog
 from registry.log.port import BEGINNING, LeadershipLost, LogError, LogReplaced, NotLeader, OutcomeUnknown, WriteConflict
 from registry.log.topic_watch import TopicWatch

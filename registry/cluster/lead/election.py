@@ -12,9 +12,9 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from magicbyte.kit.kafka.client_settings import Config
-from registry.cluster.group import GroupDescriber
-from registry.cluster.leadership import Leadership, Role
-from registry.cluster.out_of_memory import end_process
+from registry.cluster.commit.out_of_memory import end_process
+from registry.cluster.lead.group import GroupDescriber
+from registry.cluster.lead.leadership import Leadership, Role
 from registry.log.port import LogError
 
 log = logging.getLogger("magicbyte.registry.leader")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from registry.cluster.outcome import Outcome
+from registry.cluster.commit.outcome import Outcome
 
 T = TypeVar("T")
 
