@@ -9,8 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.modes import FAILFAST, ColumnOrName, messages, present
 from spark_avro.plan.decoding import Decoded, Decoding, decoded, schema_id
+from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.registry import Registry
-from spark_avro.selection import Selection, plan_decoding, select_versions
 from spark_avro.workers.avro import decoded_in_python
 from spark_avro.workers.decoding import Asked
 from spark_avro.workers.udf import asked_by_workers

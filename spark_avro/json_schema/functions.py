@@ -17,8 +17,8 @@ from spark_avro.json_schema.types import json_schema_of, json_type
 from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.plan.decoding import MALFORMED, Branch, Decoded, Decoding, reason, schema_id
 from spark_avro.plan.resolution import Resolved
+from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
-from spark_avro.selection import Selection, select_versions
 from spark_avro.workers.decoding import Asked, json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 

@@ -18,9 +18,9 @@ from serdes.error import RegistryUnavailable, SchemaNotFound
 from spark_avro.errors import BrokenRecord
 from spark_avro.json_schema.functions import plan_json
 from spark_avro.plan.decoding import UNKNOWN, ColumnPlan
+from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.protobuf.functions import plan_protobuf
 from spark_avro.registry import Registry, client_of, subject_of, version_type
-from spark_avro.selection import Selection, plan_decoding, select_versions
 from spark_avro.streams.dead_letters import Counts, split
 
 log = logging.getLogger(__name__)

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _over_range(running: Any, options: argparse.Namespace) -> Any:
     """One batch over the records between two times, beside the checkpoint."""
-    from spark_avro.pipeline.ranges import range_id, ranges_between  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.sources.time_range import range_id, ranges_between  # noqa: PLC0415 - with Spark
 
     ranges = ranges_between(running.spark, running.pipeline, time_of(options.since), time_of(options.until))
     return running.run_range(ranges, range_id(ranges))

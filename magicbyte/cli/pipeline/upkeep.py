@@ -16,7 +16,7 @@ def backfill(options: argparse.Namespace) -> int:
     pipeline = read_file(options)
     if bool(options.offsets) == bool(options.since or options.until):
         raise ConfigError("backfill", "name the range: --from and --to, or --offsets")
-    from spark_avro.pipeline.ranges import ranges_between  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.sources.time_range import ranges_between  # noqa: PLC0415 - with Spark
     from spark_avro.pipeline.upkeep.backfill import backfill as run_backfill  # noqa: PLC0415
     from spark_avro.pipeline.upkeep.ranges import parse_range, words  # noqa: PLC0415
 

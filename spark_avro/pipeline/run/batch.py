@@ -13,12 +13,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.failure import Failure
-from spark_avro.pipeline.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.letters.isolate import failures
 from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Sink, SinkResult
+from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.prepared import Opened
 from spark_avro.pipeline.run.refusals import refuse
 from spark_avro.pipeline.run.stepping import Stepped, Stepping

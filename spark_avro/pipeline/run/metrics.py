@@ -9,7 +9,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server, write_to_textfile
 
-from spark_avro.pipeline.counts import BatchCounts
+from spark_avro.pipeline.run.counts import BatchCounts
 
 _PREFIX = "magicbyte_pipeline"
 

@@ -13,10 +13,10 @@ from typing import Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_avro.pipeline.counts import BatchCounts
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run.batch import BatchRunner
+from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.lease import Lease
 from spark_avro.pipeline.run.prepared import Opened, open_pipeline, prepare
 from spark_avro.pipeline.run.run_log import RunLog

@@ -13,9 +13,9 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink, JdbcSink, KafkaSink, SqlSink, Upsert
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, SinkRefused, SourceRange
-from spark_avro.pipeline.ranges import range_id
 from spark_avro.pipeline.run.running import Running, RunResult
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
+from spark_avro.pipeline.sources.time_range import range_id
 from spark_avro.pipeline.upkeep.catalogs import open_catalogs, table_name
 from spark_avro.pipeline.upkeep.file_batches import (
     begin_replacement,

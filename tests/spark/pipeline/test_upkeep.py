@@ -20,7 +20,7 @@ from serdes.message import wire
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import SinkRefused, SourceRange
-from spark_avro.pipeline.ranges import ranges_between
+from spark_avro.pipeline.sources.time_range import ranges_between
 from spark_avro.pipeline.upkeep import file_batches
 from spark_avro.pipeline.upkeep.backfill import ReplaceFiles, backfill
 from spark_avro.pipeline.upkeep.compact import compact

@@ -16,7 +16,7 @@ from compat.schema import AVRO, Reference, SchemaText
 from serdes.error import RegistryUnavailable
 from spark_avro import KAFKA_POSITION, confluent_avro_udf, confluent_schema_id, from_confluent_avro
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
-from spark_avro.selection import plan_decoding, select_versions
+from spark_avro.plan.selection import plan_decoding, select_versions
 from spark_avro.streams.dead_letters import split
 
 
