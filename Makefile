@@ -27,7 +27,7 @@ TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broke
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 # A test waits for servers half of its time, so two processes share the work.
 IN_TWO := -n 2 --dist loadgroup
-BENCHES := $(if $(AREA),$(wildcard bench/$(AREA)*.py),$(wildcard bench/*.py))
+BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py bench/$(AREA)*.py,bench/*/*.py bench/*.py)))
 
 .PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock vendor clean
 

@@ -1,6 +1,6 @@
 """Streams of v3 beside v2, and lone records beside a bare ASGI function that produces, in one run.
 
-PYTHONPATH=bench/kit python -P bench/rest_v3.py [--seconds 1.5] [--repeats 3] [--before CHECKOUT]
+PYTHONPATH=bench/kit python -P bench/rest/v3_streams.py [--seconds 1.5] [--repeats 3] [--before CHECKOUT]
 
 A stream has at most ten chunks of 100 records undecided; v2 sends 100 records a request on as many connections as
 `--clients` says. Lone records are v2 requests of one record. The bare function reads the body and waits for a delivery.

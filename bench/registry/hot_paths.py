@@ -1,7 +1,7 @@
 """The registry: hot GETs, look-ups and registrations, beside raw ASGI and the bare log in the same run.
 
-    python bench/registry.py [--beside NAME=URL ..] [--before CHECKOUT] [--repeats 5] [--seconds 2]
-        [--reads-only]
+    PYTHONPATH=bench/kit python -P bench/registry/hot_paths.py [--beside NAME=URL ..] [--before CHECKOUT]
+        [--repeats 5] [--seconds 2] [--reads-only]
 
 `--beside` names other registries to measure in turn with ours; they must be empty, and their CPU is not told.
 `--before` names another checkout of this project, with its environment, whose registry is measured in turn with ours.

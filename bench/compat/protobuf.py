@@ -1,6 +1,6 @@
 """Times Protobuf parsing, linking, printing and compatibility, beside protoc in the same run.
 
-    python bench/compat_protobuf.py
+    python -P bench/compat/protobuf.py
 
 Each row is the median of the rounds in processor time, with the fastest and the slowest round as spread. protoc runs in
 this process, so that no start of a program is in its time; it reads the file from disk and writes the descriptor.

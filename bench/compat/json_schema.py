@@ -1,6 +1,6 @@
 """Comparison of JSON Schemas: milliseconds of CPU to read and to compare pairs, the median of rounds and their spread.
 
-Rows with a goal say whether it is met. Run `python -P bench/compat_json_schema.py`, so that no file of this folder
+Rows with a goal say whether it is met. Run `python -P bench/compat/json_schema.py`, so that no file of this folder
 stands for a package.
 """
 

@@ -1,6 +1,6 @@
 """Lists of many topics through v3, beside the metadata alone by a bare client, in one run.
 
-python -P bench/rest_v3_admin.py [--topics 10000] [--repeats 5]
+python -P bench/rest/v3_admin.py [--topics 10000] [--repeats 5]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Times Avro parsing, printing and compatibility, beside fastavro's parser and Apache's checker in the same run.
 
-    python bench/compat_avro.py
+    python -P bench/compat/avro.py
 
 Each row is the median of the rounds in processor time, with the fastest and the slowest round as spread.
 """

@@ -1,6 +1,6 @@
 """The registry's start on a topic of 100,000 schemas: seconds until it reads and writes, and memory.
 
-python bench/start.py [--schemas 100000] [--repeats 3] [--before CHECKOUT]
+PYTHONPATH=bench/kit python -P bench/registry/start.py [--schemas 100000] [--repeats 3] [--before CHECKOUT]
 """
 
 from __future__ import annotations

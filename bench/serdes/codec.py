@@ -1,8 +1,8 @@
 """Avro codecs beside bare fastavro: microseconds of CPU a datum, interleaved in one run.
 
 Each row's two sides take turns; a turn is a loop of about 5 ms. Columns: the median of ours, its spread (the middle
-half of the turns), fastavro's median, and the median of the turns' ratios. Run `python -P bench/codec.py`, so that no
-file of this folder stands for a package.
+half of the turns), fastavro's median, and the median of the turns' ratios. Run
+`python -P bench/serdes/codec.py`, so that no file of this folder stands for a package.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Times `magicbyte check` beside bare Python's start in the same run.
 
-    python bench/check.py
+    python -P bench/compat/check.py
 
 With buf on the PATH (npm's @bufbuild/buf), `buf breaking` is timed on the same tree of Protobuf files.
 

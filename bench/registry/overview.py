@@ -1,6 +1,6 @@
 """The registry with 20,005 subjects: the overview, searches for words, and hot GETs beside both.
 
-python bench/overview.py [--subjects 20005] [--repeats 5] [--seconds 2]
+PYTHONPATH=bench/kit python -P bench/registry/overview.py [--subjects 20005] [--repeats 5] [--seconds 2]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the REST proxy holds in memory: with idle consumer instances, and while the broker is stopped under load.
 
-PYTHONPATH=bench/kit python -P bench/rest_memory.py [--instances 500] [--stopped 60]
+PYTHONPATH=bench/kit python -P bench/rest/memory.py [--instances 500] [--stopped 60]
 """
 
 from __future__ import annotations
