@@ -63,7 +63,7 @@ test-versions: $(JARS)
 # The Spark tests with another PySpark, in an environment of its own: VERSION=3.5.7, or each that tests/spark/versions has.
 test-spark: $(JARS)
 	@set -e; for version in $(or $(VERSION),$(basename $(notdir $(wildcard tests/spark/versions/*.txt)))); do \
-		echo "== PySpark $$version"; $(BIN)/python -P tests/spark/run_version.py $$version $(ARGS); done
+		echo "== PySpark $$version"; $(BIN)/python -P tests/spark/versions/run_version.py $$version $(ARGS); done
 
 # The tests of registry and REST proxy that need a broker, on another Kafka: VERSION=2.8.2, or each that is not the usual.
 test-brokers: $(JARS)

@@ -28,7 +28,7 @@ ENVIRONMENTS = ROOT / ".venv-versions"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
 
 #: What a version of protobuf can break.
-PROTOBUF = ("compat", "serdes", "check", "console")
+PROTOBUF = ("compat", "serdes", "check")
 
 #: What the core is made of. What needs all extras, minutes, or a compiler is left to `make test`.
 CORE = (*PROTOBUF, "plugin", "registry", "http", "rest", "platform", "install/test_slim.py")

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing import running_registry, running_rest_proxy
-from tests.rest.v3.duplex import Duplex
+from tests.rest.v3.records.duplex import Duplex
 from tests.security.rights.rule_servers import properties_in
 
 TOPIC = f"v3-produce-{uuid.uuid4()}"

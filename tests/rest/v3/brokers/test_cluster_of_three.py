@@ -12,8 +12,8 @@ import pytest
 from magicbyte.testing.servers import running_rest_proxy
 from rest_proxy.admin.lazy_client import LazyAdminClient
 from tests.rest.conftest import Rest, unique
+from tests.rest.v3.brokers.kafka_cluster import KafkaCluster, kafka_cluster
 from tests.rest.v3.conftest import V3
-from tests.rest.v3.kafka_cluster import KafkaCluster, kafka_cluster
 
 pytestmark = pytest.mark.slow
 

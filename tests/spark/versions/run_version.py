@@ -1,11 +1,11 @@
-"""The tests of this folder with another PySpark, in an environment of its own beside `.venv`.
+"""The Spark tests with another PySpark, in an environment of its own beside `.venv`.
 
-    python -P tests/spark/run_version.py VERSION [ARGUMENT...]
+    python -P tests/spark/versions/run_version.py VERSION [ARGUMENT...]
 
-`versions/VERSION.txt` names the packages whose versions differ from requirements.lock. The environment is made anew if
-one of the two, or pyproject.toml, has changed. `versions/VERSION.lock` has jars for the tests alone: the Spark Connect
+`VERSION.txt` names the packages whose versions differ from requirements.lock. The environment is made anew if
+one of the two, or pyproject.toml, has changed. `VERSION.lock` has jars for the tests alone: the Spark Connect
 server if PySpark does not bundle it, or older modules if Maven Central does not have those of this Spark;
-`python -P tests/spark/run_version.py VERSION --lock` writes that file anew. Other arguments are pytest's.
+`python -P tests/spark/versions/run_version.py VERSION --lock` writes that file anew. Other arguments are pytest's.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 
 from magicbyte.platform.jars import LOCKS, fetch, parse_lock
 
-ROOT = Path(__file__).parents[2]
-VERSIONS = Path(__file__).parent / "versions"
+ROOT = Path(__file__).parents[3]
+VERSIONS = Path(__file__).parent
 
 #: What the tests need beside the project and its extras.
 PACKAGES = (
@@ -33,7 +33,7 @@ PACKAGES = (
     "pytest-timeout",
 )
 
-#: What `versions/VERSION.lock` is made from.
+#: What `VERSION.lock` is made from.
 _TOKENS = "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0"
 WANTED = {
     "3.5.7": ("org.apache.spark:spark-connect_2.12:3.5.7",),
@@ -71,7 +71,7 @@ def _others(own: Path) -> str:
 
 
 def variables(version: str) -> dict[str, str]:
-    """The environment variables that name the jars of `versions/VERSION.lock`, if there is one."""
+    """The environment variables that name the jars of `VERSION.lock`, if there is one."""
     lock = VERSIONS / f"{version}.lock"
     if not lock.exists():
         return {}
@@ -80,7 +80,7 @@ def variables(version: str) -> dict[str, str]:
 
 
 def lock_jars(version: str, python: Path) -> None:
-    """Write `versions/VERSION.lock`; by the version's own Python, beside whose PySpark nothing may be twice."""
+    """Write `VERSION.lock`; by the version's own Python, beside whose PySpark nothing may be twice."""
     code = (
         "import sys; from magicbyte.platform.jars.lock import lock_text, pyspark_jars;"
         "sys.stdout.write(lock_text(sys.argv[2:], pyspark_jars(sys.argv[1])))"

@@ -22,7 +22,7 @@ from spark_avro.errors import PlanError
 from spark_avro.sdp import tables
 from spark_avro.spark_session import modules
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "sdp"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "sdp"
 IS_DECLARATIVE = importlib.util.find_spec("pyspark.pipelines") is not None
 
 V1 = {"type": "record", "name": "Flight", "fields": [{"name": "carrier", "type": "string"}]}

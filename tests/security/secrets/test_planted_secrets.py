@@ -16,7 +16,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
-from tests.security.planted import MARK, children_of, files_with_secrets, of_process, planted
+from tests.security.secrets.planted import MARK, children_of, files_with_secrets, of_process, planted
 
 
 def basic(name: str, password: str) -> str:

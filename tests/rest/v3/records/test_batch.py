@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rest.v3.test_produce import AVRO, JSON
+from tests.rest.v3.records.test_produce import AVRO, JSON
 
 EMPTY = "Request body is empty. Data is required."
 

@@ -13,7 +13,7 @@ import spark_avro
 from spark_avro.pipeline.upkeep.backfill import backfill
 from spark_avro.pipeline.upkeep.compact import compact
 from tests.spark.conftest import SETTINGS
-from tests.spark.pipeline.test_upkeep import HOUR, ROWS, written
+from tests.spark.pipeline.upkeep.test_upkeep import HOUR, ROWS, written
 
 
 @pytest.fixture(scope="session")

@@ -186,7 +186,7 @@ def test_the_commands(lake: Lake) -> None:
     def command(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         program = [sys.executable, "-P", "-m", "magicbyte.cli.main", "pipeline", name, f"{lake.folder}/pipeline.yaml"]
         whole = [*program, *arguments, "--master", "local[2]"]
-        return subprocess.run(whole, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3])
+        return subprocess.run(whole, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[4])
 
     hour = ("--from", (MIDNIGHT + HOUR).isoformat(), "--to", (MIDNIGHT + 2 * HOUR).isoformat())
     refused = command("backfill", *hour)
@@ -213,7 +213,7 @@ def test_delta_and_iceberg_tables() -> None:
     """In a process of their own: the extensions are those of a session from its start."""
     file = Path(__file__).with_name("lake_upkeep.py")
     command = [sys.executable, "-P", "-m", "pytest", file, "-q", "-p", "no:cacheprovider"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=file.parents[3])
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=file.parents[4])
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
     assert "2 passed" in run.stdout
 

@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from rest_proxy.consume.stateless.cursor import read_cursor, write_cursor
 from tests.rest.conftest import make_topic
-from tests.rest.v3.test_produce import AVRO, JSON, USER
+from tests.rest.v3.records.test_produce import AVRO, JSON, USER
 
 
 def path(cluster: str, topic: str, partition: int = 0) -> str:

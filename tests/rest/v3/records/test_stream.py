@@ -14,7 +14,7 @@ import pytest
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing.servers import running_rest_proxy
-from tests.rest.v3.duplex import duplex
+from tests.rest.v3.records.duplex import duplex
 
 RECORD = {"value": {"type": "JSON", "data": 1}}
 TOO_OLD = {

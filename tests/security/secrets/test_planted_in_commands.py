@@ -17,8 +17,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
 from serdes.letters.headers import FORMS, DeadLetter
-from tests.security.planted import MARK, Watched, files_with_secrets, planted
 from tests.security.rights.rule_servers import wait_for
+from tests.security.secrets.planted import MARK, Watched, files_with_secrets, planted
 
 COMMAND = (sys.executable, "-P", "-m", "magicbyte.cli.main")
 NOWHERE = "127.0.0.1:1"

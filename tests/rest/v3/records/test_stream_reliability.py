@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from tests.chaos.rest_stream_killed import kill_broker
-from tests.rest.v3.duplex import Duplex
+from tests.rest.v3.records.duplex import Duplex
 
 STREAMS = 1000
 
