@@ -16,10 +16,8 @@ from compat.formats import FORMATS
 from compat.level import Direction, Level, Policy
 from compat.report.explain import Incompatibility, explain
 from compat.report.finding import Finding
+from compat.report.messages import version_messages
 from compat.schema import InvalidSchema, ParsedSchema
-
-#: The longest text of an earlier version in a message, in UTF-16 code units, as Java counts.
-MAX_TEXT_IN_MESSAGE = 10 * 1024
 
 SCHEMA_TYPE_CHANGED = Rule(
     "SCHEMA_TYPE_CHANGED",
@@ -221,7 +219,7 @@ def judge(
     for version, version_findings in compared:
         findings += version_findings
         if version_findings:
-            messages += _version_messages(version_findings, version, level)
+            messages += version_messages(version_findings, version.version, level)
             if not every_version:
                 break
     if messages:
@@ -239,31 +237,6 @@ def compare(
         TooMuchWork: The comparison exceeds the given budget.
     """
     return list(_compare(new, previous, level, policy, budget))
-
-
-def reserved_field_messages(new: ParsedSchema, reserved: str | None, previous_reserved: str | None) -> list[str]:
-    """The messages for violations of the reserved fields in a new schema.
-
-    Args:
-        new: The schema.
-        reserved: Its metadata property `confluent:reserved`: field names separated by commas.
-        previous_reserved: The same property of the previous version.
-    """
-    names = _names(reserved)
-    removed = [name for name in _names(previous_reserved) if name not in names]
-    fields = set(new.top_level_fields) if names else set()
-    return [
-        *(
-            f"The new schema has reserved field {name} removed from its metadata"
-            " which is present in the old schema's metadata."
-            for name in removed
-        ),
-        *(
-            f"The new schema has field that conflicts with the reserved field {name}."
-            for name in names
-            if name in fields
-        ),
-    ]
 
 
 def _compare(
@@ -324,28 +297,3 @@ def _one_way(
 
 def _special_message(difference: Difference) -> str:
     return difference.fill(difference.rule.description, "", "")
-
-
-def _version_messages(findings: Sequence[Finding], previous: Previous, level: Level) -> Iterator[str]:
-    yield from (finding.message for finding in findings)
-    # With two directions, the reference appends the earlier version only to the messages of the last direction.
-    last = [finding for finding in findings if finding.direction is level.directions[-1]]
-    if not last:
-        return
-    if previous.version is not None:
-        yield f"{{oldSchemaVersion: {previous.version}}}"
-    old = last[0].old
-    if old is not None:
-        yield _old_schema(old.canonical)
-
-
-def _old_schema(text: str) -> str:
-    units = text.encode("utf-16-le")
-    if len(units) <= 2 * MAX_TEXT_IN_MESSAGE:
-        return f"{{oldSchema: '{text}'}}"
-    cut = units[: 2 * MAX_TEXT_IN_MESSAGE].decode("utf-16-le", "ignore")
-    return f"{{oldSchema: <truncated to {MAX_TEXT_IN_MESSAGE} characters> '{cut}'}}"
-
-
-def _names(listed: str | None) -> list[str]:
-    return [name for name in dict.fromkeys(map(str.strip, (listed or "").split(","))) if name]

@@ -13,9 +13,10 @@ from registry import errors
 from registry.decide import Line
 from registry.state.identity import guid_of
 from registry.state.json_text import load_json
+from registry.state.lookup import named
 from registry.state.model import Version, context_of, subject_in
 from registry.state.records import content_extras
-from registry.state.view import View, named
+from registry.state.view import View
 
 FORMAT_VERSION = 1
 CLOSING = "end"

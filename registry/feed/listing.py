@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from registry.state.lookup import named
 from registry.state.model import Version
 from registry.state.resolve import resolve_alias
-from registry.state.view import View, named
+from registry.state.view import View
 
 
 @dataclass(frozen=True, slots=True)

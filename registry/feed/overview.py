@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from registry.state.lookup import named
 from registry.state.model import Version
 from registry.state.resolve import Origin, context_key, level_in_effect, mode_in_effect
-from registry.state.view import View, named
+from registry.state.view import View
 
 T = TypeVar("T")
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from registry.offload.jobs import Names
+from registry.state.lookup import named
 from registry.state.model import Version
-from registry.state.view import View, named
+from registry.state.view import View
 
 #: The approximate memory of an entry of the index without its texts, in bytes.
 _OVERHEAD = 300

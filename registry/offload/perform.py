@@ -10,12 +10,13 @@ from typing import Any
 import orjson
 
 from compat.budget import Budget
-from compat.engine import Previous, check, reserved_field_messages
+from compat.engine import Previous, check
 from compat.formats import FORMATS
 from compat.level import LEVELS
 from compat.matrix import compare_with_every
 from compat.outline.compare import Side, compare
 from compat.outline.node import Limits
+from compat.report.messages import reserved_field_messages
 from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from registry.offload.jobs import (
     Answer,

@@ -1,13 +1,32 @@
-"""Finding versions by number and by content."""
+"""Finding subjects by prefix, and versions by number and by content."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from registry import errors
 from registry.state.contract import VERSION_PROPERTY, Metadata
 from registry.state.model import DEFAULT_CONTEXT, Content, Version, context_of, in_context, parse_subject
 from registry.state.view import View
+
+
+def named(subjects: Iterable[str], prefix: str) -> list[str]:
+    """The subjects with a prefix, sorted; the prefix may name a context, or with `:*:` all of them."""
+    if prefix.startswith(":*:"):
+        tail = prefix.removeprefix(":*:")
+        names = ((name, parse_subject(name).name if name.startswith(":") else name) for name in subjects)
+        return sorted(name for name, bare in names if bare.startswith(tail))
+    parsed_prefix = parse_subject(prefix)
+    if parsed_prefix.context == DEFAULT_CONTEXT:
+        # Only a name that begins with a colon can name a context; most do not.
+        plain = [name for name in subjects if name.startswith(parsed_prefix.name)]
+        return sorted(name for name in plain if not name.startswith(":") or context_of(name) == DEFAULT_CONTEXT)
+    parsed = ((name, parse_subject(name)) for name in subjects if name.startswith(":"))
+    return sorted(
+        name
+        for name, parsed_name in parsed
+        if parsed_name.context == parsed_prefix.context and parsed_name.name.startswith(parsed_prefix.name)
+    )
 
 
 def find_version(view: View, subject: str, number: int | None, *, include_deleted: bool) -> Version:

@@ -14,7 +14,6 @@ from magicbyte.security.rights.rule import Rule
 from registry.log.port import BEGINNING, LogEntry, Offset, Record
 from registry.state import records
 from registry.state.model import (
-    DEFAULT_CONTEXT,
     MODES,
     Config,
     Posted,
@@ -22,7 +21,6 @@ from registry.state.model import (
     Version,
     context_of,
     in_bounds,
-    parse_subject,
 )
 from registry.state.overlay import Table
 from registry.state.records import Key, OutOfBounds, Undecodable
@@ -336,22 +334,3 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
 def _summary(version: Version) -> dict[str, Any]:
     """A version's id, type and state, without its content."""
     return {"id": version.schema_id, "schemaType": version.schema_type, "deleted": version.deleted}
-
-
-def named(subjects: Iterable[str], prefix: str) -> list[str]:
-    """The subjects with a prefix, sorted; the prefix may name a context, or with `:*:` all of them."""
-    if prefix.startswith(":*:"):
-        tail = prefix.removeprefix(":*:")
-        names = ((name, parse_subject(name).name if name.startswith(":") else name) for name in subjects)
-        return sorted(name for name, bare in names if bare.startswith(tail))
-    parsed_prefix = parse_subject(prefix)
-    if parsed_prefix.context == DEFAULT_CONTEXT:
-        # Only a name that begins with a colon can name a context; most do not.
-        plain = [name for name in subjects if name.startswith(parsed_prefix.name)]
-        return sorted(name for name in plain if not name.startswith(":") or context_of(name) == DEFAULT_CONTEXT)
-    parsed = ((name, parse_subject(name)) for name in subjects if name.startswith(":"))
-    return sorted(
-        name
-        for name, parsed_name in parsed
-        if parsed_name.context == parsed_prefix.context and parsed_name.name.startswith(parsed_prefix.name)
-    )

@@ -11,9 +11,10 @@ import pytest
 
 from compat import engine
 from compat.difference import STRICT_AND_LENIENT, Difference, Rule, SchemaFormat
-from compat.engine import Previous, check, reserved_field_messages
+from compat.engine import Previous, check
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Policy
+from compat.report.messages import reserved_field_messages
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, Position, SchemaText
 
 

@@ -63,6 +63,11 @@ def builtin(path: str) -> Unit | None:
     return Unit(path, parse_file(text), text)
 
 
+def is_builtin(unit: Unit) -> bool:
+    """Whether a file is the same in every schema; a reference's file may import something else in each schema."""
+    return unit is builtin(unit.path)
+
+
 @cache
 def well_known_descriptor(path: str) -> FileDescriptorProto:
     """The descriptor of one of the runtime's files."""

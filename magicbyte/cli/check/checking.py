@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from compat.budget import Budget
-from compat.engine import Previous, Verdict, check, reserved_field_messages
+from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Level, Policy
 from compat.report.explain import explain
 from compat.report.finding import Finding as Broken
+from compat.report.messages import reserved_field_messages
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 from magicbyte.cli.check.baselines.baseline import Baseline, Earlier, Properties, Terms
 from magicbyte.cli.check.config.config import Config

@@ -36,9 +36,9 @@ from registry.http.request import (
     version_of,
     write_of,
 )
-from registry.state.lookup import find_version, with_other_contexts
+from registry.state.lookup import find_version, named, with_other_contexts
 from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
-from registry.state.view import View, named
+from registry.state.view import View
 
 
 async def list_subjects(request: Request) -> Response:
