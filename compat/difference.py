@@ -158,7 +158,7 @@ class SchemaFormat:
         cautions: Finds what breaks although the rules allow it.
         caution_rules: The kinds of cautions by name; every policy allows them.
         edited: Parses another text with a schema's references, with `strict`; raises InvalidSchema.
-        outline: Makes the outline of a parsed schema.
+        outline: Makes the root of a parsed schema's outline.
         spells_out: Whether the first schema, which has no references, is the second with its references spelled out;
             the flag normalizes both. None if schemas of the type cannot spell references out.
         warnings: Lists parts of a new schema that are accepted although the type's own tools refuse them; None if

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
 from compat.difference import SchemaFormat
-from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, SchemaText
+from compat.outline.node import Limits, Outline, ReferencedTargets
+from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
 
 
 class _Formats(Mapping[str, SchemaFormat]):
@@ -50,3 +51,18 @@ def parse(schema: SchemaText, dependencies: Dependencies = (), *, strict: bool =
     if schema.schema_type not in FORMATS:
         raise InvalidSchema(schema.schema_type, f"Invalid schema type {schema.schema_type}")
     return FORMATS[schema.schema_type].parse(schema, dependencies, strict)
+
+
+def make_outline(schema: ParsedSchema, references: Sequence[Reference], limits: Limits) -> Outline:
+    """The outline of a schema of any type.
+
+    Args:
+        schema: The schema.
+        references: Its list of references.
+        limits: The limits of the outline.
+
+    Raises:
+        TooMuchWork: The budget of the limits is spent.
+    """
+    root = FORMATS[schema.schema_type].outline(schema, ReferencedTargets(references), limits)
+    return Outline(root, limits.nodes, limits.is_cut)

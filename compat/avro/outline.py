@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from compat.avro.nodes import (
@@ -23,37 +23,26 @@ from compat.avro.nodes import (
 from compat.avro.schema import AvroSchema
 from compat.avro.text.logical_types import has_logical_type
 from compat.json.json_text import dumps, locate
-from compat.outline.node import Limits, Outline, OutlineNode, Target
-from compat.schema import ParsedSchema, Pointer, Position, Reference
+from compat.outline.node import Limits, OutlineNode, ReferencedTargets, Target
+from compat.schema import ParsedSchema, Pointer, Position
 
 _TAGS = "confluent:tags"
 #: The attributes that the words for a logical type stand for.
 _LOGICAL = frozenset({"logicalType", "precision", "scale"})
 
 
-def outline(schema: ParsedSchema, references: Sequence[Reference], limits: Limits) -> Outline:
-    """The outline of a schema.
+def outline(schema: ParsedSchema, targets: ReferencedTargets, limits: Limits) -> OutlineNode:
+    """The root of the outline of an AvroSchema; see `OutlineMaker`.
 
     A named type is a node at the place that defines it: the root, or a child of the field whose type it is part of.
-
-    Args:
-        schema: An AvroSchema.
-        references: Its list of references.
-        limits: The limits of the outline.
-
-    Raises:
-        TooMuchWork: The budget of the limits is spent.
     """
     assert isinstance(schema, AvroSchema)
-    root = _Maker(schema, references, limits).root()
-    return Outline(root, limits.nodes, limits.is_cut)
+    return _Maker(schema, targets, limits).root()
 
 
 class _Maker:
-    def __init__(self, schema: AvroSchema, references: Sequence[Reference], limits: Limits) -> None:
-        self._schema = schema
-        self._references = {reference.name: reference for reference in references}
-        self._limits = limits
+    def __init__(self, schema: AvroSchema, targets: ReferencedTargets, limits: Limits) -> None:
+        self._schema, self._targets, self._limits = schema, targets, limits
         self._space = schema.root.name.space if isinstance(schema.root, NAMED) else None
         self._defined: set[int] = set()
 
@@ -186,10 +175,7 @@ class _Maker:
 
     def _target(self, named: Named) -> Target:
         full = named.name.full
-        if full not in self._schema.referenced:
-            return Target(full, full)
-        reference = self._references.get(full)
-        return Target(full) if reference is None else Target(full, None, reference.subject, reference.version)
+        return self._targets.target(full, full) if full in self._schema.referenced else Target(full, full)
 
     def _words(self, node: Node) -> str:
         if isinstance(node, Primitive):

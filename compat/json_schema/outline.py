@@ -10,8 +10,8 @@ from compat.json_schema.model.dialects import DRAFT_7, DRAFT_2019_09, DRAFT_2020
 from compat.json_schema.model.reading import json_key
 from compat.json_schema.model.resources import Resource, Resources, Unresolved
 from compat.json_schema.schema import JsonSchema
-from compat.outline.node import Limits, Outline, OutlineNode, Target
-from compat.schema import ParsedSchema, Pointer, Reference
+from compat.outline.node import Limits, OutlineNode, ReferencedTargets, Target
+from compat.schema import ParsedSchema, Pointer
 
 _TAGS = "confluent:tags"
 #: The keywords whose value is a schema by each name, with the kind of the nodes.
@@ -40,24 +40,14 @@ _HIDDEN = "*"
 _LONGEST_HEAD = 60
 
 
-def outline(schema: ParsedSchema, references: Sequence[Reference], limits: Limits) -> Outline:
-    """The outline of a schema.
+def outline(schema: ParsedSchema, targets: ReferencedTargets, limits: Limits) -> OutlineNode:
+    """The root of the outline of a JsonSchema; see `OutlineMaker`.
 
     A schema inside another one is a node, unless the words for the schema around it say all that it says: the `items`
     of `array of string` are none.
-
-    Args:
-        schema: A JsonSchema.
-        references: Its list of references.
-        limits: The limits of the outline.
-
-    Raises:
-        TooMuchWork: The budget of the limits is spent.
     """
     assert isinstance(schema, JsonSchema)
-    limits.admit()
-    root = _Maker(schema, references, limits).root()
-    return Outline(root, limits.nodes, limits.is_cut)
+    return _Maker(schema, targets, limits).root()
 
 
 class _Place(NamedTuple):
@@ -90,13 +80,12 @@ class _Part(NamedTuple):
 
 
 class _Maker:
-    def __init__(self, schema: JsonSchema, references: Sequence[Reference], limits: Limits) -> None:
-        self._schema = schema
-        self._references = {reference.name: reference for reference in references}
-        self._limits = limits
+    def __init__(self, schema: JsonSchema, targets: ReferencedTargets, limits: Limits) -> None:
+        self._schema, self._targets, self._limits = schema, targets, limits
         self._resources = Resources(schema.raw, schema.dependencies)
 
     def root(self) -> OutlineNode:
+        self._limits.admit()
         return self._node(_Place("", (), self._schema.raw, "schema", ""), (), self._resources.root)
 
     def _node(self, place: _Place, outer: Pointer, enclosing: Resource) -> OutlineNode:
@@ -159,8 +148,7 @@ class _Maker:
             return Target(name)
         if not target.resource.foreign:
             return Target(name, _path(target.pointer))
-        reference = self._references.get(dependency or "")
-        return Target(name) if reference is None else Target(name, None, reference.subject, reference.version)
+        return self._targets.target(name, dependency)
 
 
 def _path(pointer: Pointer) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from compat.budget import Budget
 from compat.engine import Previous, check
-from compat.formats import FORMATS
+from compat.formats import make_outline
 from compat.level import BACKWARD, FORWARD, LEVELS, Direction, Level, Policy
 from compat.outline.changes import Change, Changes
 from compat.outline.node import MOST_COMPARED, Limits, Outline
@@ -114,8 +114,7 @@ def compare(old: Side, new: Side, policy: Policy = Policy.STRICT, budget: Budget
 
 
 def _outline(side: Side, budget: Budget) -> Outline:
-    make = FORMATS[side.schema.schema_type].outline
-    return make(side.schema, side.references, Limits(MOST_COMPARED, budget))
+    return make_outline(side.schema, side.references, Limits(MOST_COMPARED, budget))
 
 
 def _breaks(finding: Finding) -> bool:

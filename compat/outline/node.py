@@ -142,8 +142,22 @@ class Outline(Struct, frozen=True, eq=False):
         return tree
 
 
-#: Makes the outline of a parsed schema: of the schema, with the list of its references, within the limits.
-OutlineMaker = Callable[[ParsedSchema, Sequence[Reference], "Limits"], Outline]
+class ReferencedTargets:
+    """The targets that other texts define, as a schema's list of references names those texts."""
+
+    def __init__(self, references: Sequence[Reference]) -> None:
+        """Index the list by name."""
+        self._references = {reference.name: reference for reference in references}
+
+    def target(self, name: str, text: str | None) -> Target:
+        """The target of a name that another text defines.
+
+        Args:
+            name: The name, as the schema uses it.
+            text: The name of that text in the list of references; None if it has none.
+        """
+        reference = self._references.get(text or "")
+        return Target(name) if reference is None else Target(name, None, reference.subject, reference.version)
 
 
 class Limits:
@@ -179,3 +193,7 @@ class Limits:
         if self._budget is not None:
             self._budget.spend(_STEPS_A_NODE)
         return True
+
+
+#: Makes the root of a schema's outline, within the limits; raises TooMuchWork if their budget is spent.
+OutlineMaker = Callable[[ParsedSchema, ReferencedTargets, Limits], OutlineNode]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from compat.outline.node import Limits, Outline, OutlineNode, Target
+from compat.outline.node import Limits, OutlineNode, ReferencedTargets, Target
 from compat.protobuf.program.parsed import ENUM, MESSAGE, Program, Symbol
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.text.meta import doc_of, is_meta, tags_of
@@ -26,7 +26,7 @@ from compat.protobuf.text.nodes import (
     Service,
 )
 from compat.protobuf.text.printer import extensions_text, option_text, quote, reserved_text, value_text
-from compat.schema import InvalidSchema, ParsedSchema, Pointer, Position, Reference
+from compat.schema import InvalidSchema, ParsedSchema, Pointer, Position
 
 _FILE, _MESSAGE, _FIELD, _ENUM, _CONSTANT = (
     f"confluent.{kind}_meta" for kind in ("file", "message", "field", "enum", "enum_value")
@@ -34,20 +34,10 @@ _FILE, _MESSAGE, _FIELD, _ENUM, _CONSTANT = (
 _Declaration = Import | Message | Enum | Extend | Service | Field | Group | Oneof | Constant | Method
 
 
-def outline(schema: ParsedSchema, references: Sequence[Reference], limits: Limits) -> Outline:
-    """The outline of a schema.
-
-    Args:
-        schema: A ProtobufSchema.
-        references: Its list of references.
-        limits: The limits of the outline.
-
-    Raises:
-        TooMuchWork: The budget of the limits is spent.
-    """
+def outline(schema: ParsedSchema, targets: ReferencedTargets, limits: Limits) -> OutlineNode:
+    """The root of the outline of a ProtobufSchema; see `OutlineMaker`."""
     assert isinstance(schema, ProtobufSchema)
-    root = _Maker(schema, references, limits).root()
-    return Outline(root, limits.nodes, limits.is_cut)
+    return _Maker(schema, targets, limits).root()
 
 
 class _Scope:
@@ -70,10 +60,8 @@ class _Scope:
 
 
 class _Maker:
-    def __init__(self, schema: ProtobufSchema, references: Sequence[Reference], limits: Limits) -> None:
-        self._schema = schema
-        self._references = {reference.name: reference for reference in references}
-        self._limits = limits
+    def __init__(self, schema: ProtobufSchema, targets: ReferencedTargets, limits: Limits) -> None:
+        self._schema, self._targets, self._limits = schema, targets, limits
         try:
             self._program: Program | None = schema.program
         except InvalidSchema:  # a stored reference that is not a schema: names stay as they are spelled
@@ -108,15 +96,13 @@ class _Maker:
         return tuple(nodes)
 
     def _import(self, entry: Import, scope: _Scope) -> OutlineNode:  # noqa: ARG002 - the table's signature
-        reference = self._references.get(entry.path)
-        target = Target(entry.path) if reference is None else _target(entry.path, reference)
         return OutlineNode(
             path=entry.path,
             name=entry.path,
             kind="import",
             attributes={"kind": entry.kind} if entry.kind else {},
             at=self._at(entry.at),
-            reference=target,
+            reference=self._targets.target(entry.path, entry.path),
             keys=(("import", entry.path),),
         )
 
@@ -285,8 +271,7 @@ class _Maker:
         kind = _WORDS[symbol.kind]
         if symbol.unit is program.root:
             return f"{kind} {full.removeprefix(program.root.prefix)}", Target(full, _defined_path(symbol))
-        reference = self._references.get(symbol.unit.path)
-        return f"{kind} {full}", Target(full) if reference is None else _target(full, reference)
+        return f"{kind} {full}", self._targets.target(full, symbol.unit.path)
 
     def _at(self, token: int) -> Position | None:
         return self._schema.layout.position(token) if self._schema.is_text else None
@@ -305,10 +290,6 @@ _NODES: Mapping[type[_Declaration], Callable[[_Maker, Any, _Scope], OutlineNode]
     Service: _Maker._service,  # noqa: SLF001
     Method: _Maker._method,  # noqa: SLF001
 }
-
-
-def _target(name: str, reference: Reference) -> Target:
-    return Target(name, None, reference.subject, reference.version)
 
 
 def _defined_path(symbol: Symbol) -> str | None:

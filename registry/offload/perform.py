@@ -11,7 +11,7 @@ import orjson
 
 from compat.budget import Budget
 from compat.engine import Previous, check
-from compat.formats import FORMATS
+from compat.formats import FORMATS, make_outline
 from compat.level import LEVELS
 from compat.matrix import compare_with_every
 from compat.outline.compare import Side, compare
@@ -208,7 +208,7 @@ def _make_outline(job: Job, _task: MakeOutline, parse: Parser, budget: Budget) -
     schema = _parsed(parse, job.text)
     budget.start_clock()
     limits = Limits(budget=budget)
-    outline = FORMATS[schema.schema_type].outline(schema, job.text.schema.references, limits)
+    outline = make_outline(schema, job.text.schema.references, limits)
     return OutlineMade(outline.nodes, outline.is_cut, orjson.dumps(outline.tree_json()))
 
 

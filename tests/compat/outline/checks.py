@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from compat.budget import Budget
-from compat.formats import FORMATS
+from compat.formats import make_outline
 from compat.outline.compare import SchemaComparison, Side, compare
 from compat.outline.node import Limits, Outline, OutlineNode
 from compat.schema import ParsedSchema
 
 
 def outline_of(schema: ParsedSchema, limits: Limits | None = None) -> Outline:
-    return FORMATS[schema.schema_type].outline(schema, (), limits or Limits())
+    return make_outline(schema, (), limits or Limits())
 
 
 def leaves(outline: Outline) -> int:

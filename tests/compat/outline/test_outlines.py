@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compat.budget import Budget, TooMuchWork
-from compat.formats import FORMATS, parse
+from compat.formats import make_outline, parse
 from compat.outline.node import Limits, OutlineNode
 from compat.schema import AVRO, JSON, PROTOBUF, Dependency, Reference, SchemaText
 from tests.compat.outline.checks import outline_of
@@ -35,7 +35,7 @@ def lines(node: OutlineNode, depth: int = 0) -> list[str]:
 def tree(schema_type: str, text: str, references: tuple[Reference, ...] = (), **dependencies: str) -> list[str]:
     texts = tuple(Dependency(reference.name, dependencies[reference.subject]) for reference in references)
     schema = parse(SchemaText(schema_type, text, references), texts, strict=True)
-    return lines(FORMATS[schema_type].outline(schema, references, Limits()).root)
+    return lines(make_outline(schema, references, Limits()).root)
 
 
 FLIGHT = {
