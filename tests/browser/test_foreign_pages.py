@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from magicbyte.testing import running_registry, running_rest_proxy
+from tests.http.serving import serving
 
 pytestmark = pytest.mark.browser
 
@@ -69,12 +69,9 @@ class Blank(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site() -> Iterator[int]:
     """The port of a web site that has nothing to do with our servers."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Blank) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Blank)
+    with serving(server):
         yield server.server_port
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import ssl
-import threading
 import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
@@ -25,6 +24,7 @@ from magicbyte.security.first_try import Secured, secure
 from magicbyte.security.sign_in.edit_users import Line, changing
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry
+from tests.http.serving import serving
 
 ISSUER, AUDIENCE = "https://idp.example.com", "magicbyte"
 KEY = ("mbk_planted", "mbs_planted-key-secret")
@@ -85,15 +85,10 @@ class TokenEndpoint(BaseHTTPRequestHandler):
 @contextmanager
 def token_endpoint(token: str) -> Iterator[str]:
     """Serve a token endpoint on this machine; gives its URL."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), TokenEndpoint) as server:
-        server.token = token  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/token"
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), TokenEndpoint)
+    server.token = token  # type: ignore[attr-defined]
+    with serving(server) as url:
+        yield f"{url}/token"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
 from magicbyte.security.principal import Principal
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
+from tests.http.serving import serving
 
 SECRET, OTHER = "s" * 32, "o" * 32
 ALICE = Principal("User:alice", frozenset(("Group:ops",)), "BASIC")
@@ -186,25 +186,19 @@ class Recording(BaseHTTPRequestHandler):
 
 
 def test_a_false_peer_receives_no_credentials(tmp_path: Path):
-    with ThreadingHTTPServer(("127.0.0.1", 0), Recording) as false_peer:
-        false_peer.headers = []  # type: ignore[attr-defined]
-        thread = threading.Thread(target=false_peer.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        peer, own = f"http://127.0.0.1:{false_peer.server_port}", "http://own"
-        given = {**sign_in(tmp_path), "peers": f"{peer},{own}", "peers.self": own}
-        try:
-            with running_rest_proxy("127.0.0.1:1", "", properties=given) as proxy:
-                for name in map(str, range(20)):
-                    httpx.post(
-                        f"{proxy.url}/consumers/g/instances/{name}/subscription",
-                        json={"topics": ["t"]},
-                        auth=CREDENTIALS,
-                        headers={"cookie": "planted-secret"},
-                    )
-        finally:
-            false_peer.shutdown()
-            thread.join()
-        received = false_peer.headers  # type: ignore[attr-defined]
+    false_peer = ThreadingHTTPServer(("127.0.0.1", 0), Recording)
+    received: list[dict[str, str]] = []
+    false_peer.headers = received  # type: ignore[attr-defined]
+    with serving(false_peer) as peer:
+        given = {**sign_in(tmp_path), "peers": f"{peer},http://own", "peers.self": "http://own"}
+        with running_rest_proxy("127.0.0.1:1", "", properties=given) as proxy:
+            for name in map(str, range(20)):
+                httpx.post(
+                    f"{proxy.url}/consumers/g/instances/{name}/subscription",
+                    json={"topics": ["t"]},
+                    auth=CREDENTIALS,
+                    headers={"cookie": "planted-secret"},
+                )
     assert received
     assert all("authorization" not in headers and "cookie" not in headers for headers in received)
     assert "planted-secret" not in json.dumps(received)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,7 @@ from magicbyte.cli.check.commenting import post
 from magicbyte.cli.check.findings import Finding, Report
 from magicbyte.cli.check.outputs.markdown import MARK, MOST_BYTES, render
 from magicbyte.kit.failure import Failure
+from tests.http.serving import serving
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "ci"
 GOLDEN = Path(__file__).parent / "comment.md"
@@ -99,12 +99,8 @@ def host() -> Iterator[Host]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = Host(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield served
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield served
 
 
 @pytest.fixture

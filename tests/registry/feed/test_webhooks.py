@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -16,6 +15,7 @@ from registry.decide import Registration, Terms, decide_register
 from registry.feed.webhooks import Webhooks
 from registry.log.memory import MemoryLog
 from registry.state.model import Content
+from tests.http.serving import serving
 
 
 @pytest.fixture
@@ -31,13 +31,8 @@ def receiver() -> Iterator[tuple[str, list[int]]]:
 
         def log_message(self, *_: Any) -> None: ...
 
-    server = HTTPServer(("127.0.0.1", 0), Receiver)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", seen
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(HTTPServer(("127.0.0.1", 0), Receiver)) as url:
+        yield f"{url}/", seen
 
 
 @pytest.fixture

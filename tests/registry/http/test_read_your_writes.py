@@ -29,6 +29,7 @@ from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader
 from registry.settings import RegistrySettings
 from serdes.client.clients import AsyncRegistryClient, RegistryClient
+from tests.http.serving import serving
 
 HEADER = "X-Magicbyte-Offset"
 ROUNDS = 40
@@ -246,20 +247,12 @@ def test_the_answer_to_a_forwarded_write_has_the_leaders_token_or_none(token: st
 
         def log_message(self, *_: Any) -> None: ...
 
-    server = HTTPServer(("127.0.0.1", 0), Leader)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
     node = Follower(MemoryLog(), "http://127.0.0.1:8081")
-    node.leader = f"http://127.0.0.1:{server.server_port}"
-    node.start()
     settings = RegistrySettings.from_properties({"magicbyte.storage": "memory:"})
-    try:
+    with serving(HTTPServer(("127.0.0.1", 0), Leader)) as node.leader:
+        node.start()
         with TestClient(create_app(settings, node)) as client:
             answer = client.put("/config", json={"compatibility": "FULL"}, headers={HEADER: "log:5"})
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     assert (answer.status_code, answer.headers.get(HEADER), sent) == (200, token, ["log:5"])
 
 

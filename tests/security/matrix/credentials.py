@@ -155,6 +155,7 @@ class Identities:
         }
         self.refused = self._refused(audience)
         self.accepted = self._accepted()
+        self.all = [*self.refused, *self.accepted]
 
     def token(self, key: Any = None, algorithm: str = "ES256", **changes: Any) -> str:
         now = int(time.time())

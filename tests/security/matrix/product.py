@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from magicbyte.http.routing.rows import Row
 from tests.security.matrix.credentials import Credentials, Held
 from tests.security.matrix.in_process import Answer, InProcess
-from tests.security.matrix.shapes import HEAD, Shape
+from tests.security.matrix.shapes import COMMON, HEAD, Shape
 
 UNAUTHORIZED = b'{"error_code":401,"message":"Unauthorized"}'
 TWO_HEADERS = b'{"error_code":400,"message":"There is more than one Authorization header"}'
@@ -26,6 +26,7 @@ class Server:
     """What is to be expected of a server.
 
     Attributes:
+        name: Its name.
         rows: Its operations.
         rules: Operation -> its rule; see `rules`.
         shapes: How paths are written.
@@ -38,6 +39,7 @@ class Server:
         refusal: The `message` for an operation, a type and a name.
     """
 
+    name: str
     rows: Sequence[Row]
     rules: Mapping[str, str]
     shapes: Sequence[Shape]
@@ -64,14 +66,21 @@ def pairwise(server: Server, credentials: Sequence[Credentials]) -> set[Case]:
     return cases
 
 
-def run(server: Server, client: InProcess, cases: Iterable[Case], state: Callable[[], object]) -> Counter[int]:
-    """Ask for each case, and compare.
+def everything(server: Server, credentials: Sequence[Credentials]) -> Iterator[Case]:
+    """Every operation with every credentials in every shape."""
+    return product(server.rows, credentials, server.shapes)
+
+
+def run(
+    server: Server, client: InProcess, cases: Iterable[Case], state: Callable[[], object] = lambda: None
+) -> Counter[int]:
+    """Ask for each case, compare, and print how many answers had each status.
 
     Args:
         server: What to expect.
         client: Asks.
         cases: What to ask.
-        state: A value that no refused request may change.
+        state: A value that no refused request may change; nothing is compared without one.
 
     Returns:
         How many answers had each status.
@@ -94,8 +103,19 @@ def run(server: Server, client: InProcess, cases: Iterable[Case], state: Callabl
             problem = "a refused request had an effect"
         if problem is not None:
             wrong.append(f"{row.operation_id}, {credentials.name}, {shape.name}: {problem}")
+    print(f"{server.name}: {counts.total()} requests, {dict(sorted(counts.items()))}")
     assert not wrong, f"{len(wrong)} of {counts.total()}:\n" + "\n".join(wrong[:_MOST_SHOWN])
     return counts
+
+
+def unheard(server: Server, client: InProcess, credentials: Sequence[Credentials]) -> set[str]:
+    """The operations whose answer is withheld because the handler forgot to ask; the others answer 200."""
+    [allowed] = [one for one in credentials if one.name == "everything"]
+    answers = {row.operation_id: ask(server, client, row, allowed, COMMON[0]) for row in server.rows}
+    assert {answer.status for answer in answers.values()} == {200, 500}
+    withheld = {name: answer.body for name, answer in answers.items() if answer.status == 500}
+    assert set(withheld.values()) == {b'{"error_code":500,"message":"Internal Server Error"}'}
+    return set(withheld)
 
 
 def ask(server: Server, client: InProcess, row: Row, credentials: Credentials, shape: Shape) -> Answer:

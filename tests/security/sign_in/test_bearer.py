@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import threading
 import time
 import warnings
 from base64 import urlsafe_b64encode
@@ -23,6 +22,7 @@ from magicbyte.security.principal import Peer, Principal, Refusal
 from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.sign_in.key_set import KeySetError, parse_key_set
 from magicbyte.security.sign_in.settings import SignInSettings
+from tests.http.serving import serving
 
 PEER = Peer("10.1.2.3")
 ISSUER, AUDIENCE = "https://idp.example.com", "magicbyte"
@@ -253,12 +253,9 @@ class KeyHandler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def key_server() -> Iterator[KeyServer]:
-    with KeyServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    server = KeyServer()
+    with serving(server):
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_a_thousand_unknown_keys_are_one_fetch(make: Callable[..., Authenticator], key_server: KeyServer):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from tests.http.serving import serving
 from tests.ui.kit.prefixing import Handler, Proxy
 
 #: The paths that only our registry has, with or without a context.
@@ -47,11 +47,5 @@ def plain_registry(url: str) -> Iterator[str]:
         url: Our registry.
     """
     handler = type("PlainHandlerOfTest", (PlainHandler,), {"target": urlsplit(url).netloc})
-    with Proxy(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Proxy(("127.0.0.1", 0), handler)) as proxy_url:
+        yield proxy_url

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import http.client
-import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
+
+from tests.http.serving import serving
 
 _OF_CONNECTION = frozenset(("connection", "transfer-encoding", "keep-alive", "host", "authorization"))
 #: What the proxy's users sign in with.
@@ -85,11 +86,5 @@ def prefixing(url: str, prefix: str = "/sr", *, asks_for_password: bool = False)
     settings = {"target": urlsplit(url).netloc, "prefix": prefix, "asks_for_password": asks_for_password}
     handler = type("PrefixingHandler", (Handler,), settings)
 
-    with Proxy(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}{prefix}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Proxy(("127.0.0.1", 0), handler)) as proxy_url:
+        yield f"{proxy_url}{prefix}"

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tests.http.serving import serving
+
 
 @dataclass
 class Recorded:
@@ -67,14 +69,10 @@ def upstream() -> Iterator[Upstream]:
 
     for method in ("GET", "POST", "PUT", "DELETE"):
         setattr(Handler, f"do_{method}", Handler.answer)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        running = Upstream(f"http://127.0.0.1:{server.server_port}")
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as url:
+        running = Upstream(url)
         running.hold.set()
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
         try:
             yield running
         finally:
             running.hold.set()
-            server.shutdown()
-            thread.join()

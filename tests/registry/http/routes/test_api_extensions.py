@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from magicbyte.testing.servers import running_registry
+from tests.http.serving import serving
 
 ORDER = (
     '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"long"},'
@@ -184,13 +185,8 @@ def posted() -> Iterator[tuple[str, list[tuple[dict[str, Any], bytes, str]]]]:
 
         def log_message(self, *_: Any) -> None: ...
 
-    server = HTTPServer(("127.0.0.1", 0), Receiver)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/hook", seen
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(HTTPServer(("127.0.0.1", 0), Receiver)) as url:
+        yield f"{url}/hook", seen
 
 
 @pytest.fixture(scope="module")
