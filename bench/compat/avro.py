@@ -1,6 +1,6 @@
 """Times Avro parsing, printing and compatibility, beside fastavro's parser and Apache's checker in the same run.
 
-    python -P bench/compat/avro.py
+    PYTHONPATH=bench/kit python -P bench/compat/avro.py
 
 Each row is the median of the rounds in processor time, with the fastest and the slowest round as spread.
 """
@@ -8,14 +8,13 @@ Each row is the median of the rounds in processor time, with the fastest and the
 from __future__ import annotations
 
 import json
-import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import avro.schema
 import fastavro
 from avro.compatibility import ReaderWriterCompatibilityChecker
+from processor_time import row
 
 from compat.avro import FORMAT
 from compat.engine import Previous, check
@@ -23,7 +22,6 @@ from compat.formats import parse
 from compat.level import LEVELS
 from compat.schema import AVRO, ParsedSchema, SchemaText
 
-ROUNDS = 15
 VERSIONS = 1000
 
 
@@ -67,18 +65,6 @@ def mixed(fields: int, *, added: int = 0) -> str:
 def read(text: str) -> ParsedSchema:
     """The parsed schema, read as a new one."""
     return parse(SchemaText(AVRO, text), strict=True)
-
-
-def row(name: str, work: Callable[[], object], *, repeat: int = 1, goal: str = "") -> None:
-    """Prints a row of the table, in milliseconds for one call."""
-    work()
-    times = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        for _ in range(repeat):
-            work()
-        times.append((time.process_time() - start) / repeat * 1e3)
-    print(f"{name:62}{statistics.median(times):9.3f}  {min(times):9.3f} to {max(times):9.3f}  {goal}")
 
 
 def transitive(make: Callable[..., str], fields: int, *, cached: bool) -> Callable[[], object]:

@@ -1,6 +1,6 @@
 """Times Protobuf parsing, linking, printing and compatibility, beside protoc in the same run.
 
-    python -P bench/compat/protobuf.py
+    PYTHONPATH=bench/kit python -P bench/compat/protobuf.py
 
 Each row is the median of the rounds in processor time, with the fastest and the slowest round as spread. protoc runs in
 this process, so that no start of a program is in its time; it reads the file from disk and writes the descriptor.
@@ -8,14 +8,13 @@ this process, so that no start of a program is in its time; it reads the file fr
 
 from __future__ import annotations
 
-import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import grpc_tools
 from grpc_tools import protoc
+from processor_time import row
 
 from compat.engine import Previous, check
 from compat.formats import parse
@@ -24,7 +23,6 @@ from compat.protobuf import FORMAT, ProtobufSchema
 from compat.protobuf.text.parser import parse_file
 from compat.schema import PROTOBUF, SchemaText
 
-ROUNDS = 15
 LINES = 2000
 VERSIONS = 1000
 INCLUDED = Path(grpc_tools.__file__).parent / "_proto"
@@ -75,18 +73,6 @@ def read(text: str, *, strict: bool = True) -> ProtobufSchema:
     schema = parse(SchemaText(PROTOBUF, text), strict=strict)
     assert isinstance(schema, ProtobufSchema)
     return schema
-
-
-def row(name: str, work: Callable[[], object], *, repeat: int = 1, goal: str = "") -> None:
-    """Prints a row of the table, in milliseconds for one call."""
-    work()
-    times = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        for _ in range(repeat):
-            work()
-        times.append((time.process_time() - start) / repeat * 1e3)
-    print(f"{name:62}{statistics.median(times):9.3f}  {min(times):9.3f} to {max(times):9.3f}  {goal}")
 
 
 def by_protoc(folder: Path, text: str) -> Callable[[], object]:

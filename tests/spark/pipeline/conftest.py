@@ -28,7 +28,7 @@ def sink(monkeypatch: pytest.MonkeyPatch) -> ListSink:
 
 @pytest.fixture
 def pipeline_file(topics: Any, registry_url: str, tmp_path: Path) -> Callable[..., Path]:
-    def write(topic: str, rest: str) -> Path:
+    def write(topic: str, rest: str, sink: str | None = None) -> Path:
         file = tmp_path / "pipeline.yaml"
         file.write_text(
             f"""
@@ -38,7 +38,7 @@ kafka: {{bootstrap.servers: "{topics.servers}"}}
 registry: {{url: "{registry_url}", patience: 1s}}
 checkpoint: {tmp_path}/checkpoint
 source: {{topics: [{topic}]}}
-sink: {{files: {{path: {tmp_path}/out}}}}
+sink: {sink or f"{{files: {{path: {tmp_path}/out}}}}"}
 {rest}
 """
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ FLIGHT = json.dumps(
     }
 )
 CODEC = compile_codec(FLIGHT)
+SINK = '{{sql: {{url: "sqlite:///{}/flights.db", table: flights}}}}'
 #: Records of each kind of fault, and sound ones.
 PER_KIND, SOUND = 200, 600
 UNKNOWN_ID = 999_999
@@ -74,27 +74,6 @@ def record(schema_id: int, number: int, kind: str | None) -> bytes:
     return value
 
 
-@pytest.fixture
-def pipeline_file(topics: Any, registry_url: str, tmp_path: Path) -> Callable[..., Path]:
-    def write(topic: str, rest: str) -> Path:
-        file = tmp_path / "pipeline.yaml"
-        file.write_text(
-            f"""
-version: 1
-name: flights
-kafka: {{bootstrap.servers: "{topics.servers}"}}
-registry: {{url: "{registry_url}"}}
-checkpoint: {tmp_path}/checkpoint
-source: {{topics: [{topic}]}}
-sink: {{sql: {{url: "sqlite:///{tmp_path}/flights.db", table: flights}}}}
-{rest}
-"""
-        )
-        return file
-
-    return write
-
-
 @pytest.mark.slow
 def test_planted_faults_are_told_and_replayed(
     spark: SparkSession, topics: Any, avro: Any, pipeline_file: Any, tmp_path: Path, capsys: Any
@@ -118,6 +97,7 @@ def test_planted_faults_are_told_and_replayed(
 errors: {{tolerance: all, topic: {dead}}}
 quality: [{{name: delay in range, expect: "delay between 0 and 3000", else: dead-letter}}]
 """,
+        SINK.format(tmp_path),
     )
     result = spark_avro.pipeline(file).run(spark)
     assert (result.read, result.written, result.dead) == (len(order), SOUND, len(KINDS) * PER_KIND)
@@ -170,7 +150,7 @@ def test_a_batch_in_which_everything_fails_is_not_written(
     topic = topics.create()
     [schema_id] = avro.register(f"{topic}-value", FLIGHT)
     topics.produce(topic, *(record(schema_id, number, "cut") for number in range(20)))
-    file = pipeline_file(topic, f"errors: {{tolerance: all, topic: {topic}-dead, at-most: 0.5}}")
+    file = pipeline_file(topic, f"errors: {{tolerance: all, topic: {topic}-dead, at-most: 0.5}}", SINK.format(tmp_path))
     with pytest.raises(
         BatchStopped, match=r"errors.at-most: 20 of the 20 records of this batch failed; at most 0.5 may"
     ):

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import spark_avro
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import DeltaSink, IcebergSink, Upsert
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks import open_sink
-from tests.spark.conftest import SETTINGS
+from tests.spark.pipeline.lake_session import lake_session
 
 Rows = Callable[..., DataFrame]
 Batch = Callable[..., BatchIdentity]
@@ -24,14 +23,8 @@ ID = FieldPath(("id",))
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    settings = {
-        **SETTINGS,
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.databricks.delta.snapshotPartitions": "2",
-    }
-    session = spark_avro.session("lakes", master="local[2]", settings=settings, formats=["delta", "iceberg"])
-    yield session
-    session.stop()
+    with lake_session(tmp_path_factory.mktemp("warehouse")) as session:
+        yield session
 
 
 class Lake:

@@ -9,23 +9,16 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-import spark_avro
 from spark_avro.pipeline.upkeep.backfill import backfill
 from spark_avro.pipeline.upkeep.compact import compact
-from tests.spark.conftest import SETTINGS
+from tests.spark.pipeline.lake_session import lake_session
 from tests.spark.pipeline.upkeep.test_upkeep import HOUR, ROWS, written
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    settings = {
-        **SETTINGS,
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.databricks.delta.snapshotPartitions": "2",
-    }
-    session = spark_avro.session("lakes", master="local[2]", settings=settings, formats=["delta", "iceberg"])
-    yield session
-    session.stop()
+    with lake_session(tmp_path_factory.mktemp("warehouse")) as session:
+        yield session
 
 
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])

@@ -1,0 +1,21 @@
+"""Rows of a table: the processor time of a piece of work, as the median of rounds with the least and the most."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+ROUNDS = 15
+
+
+def row(name: str, work: Callable[[], object], *, repeat: int = 1, goal: str = "") -> None:
+    """Prints a row of the table, in milliseconds for one call."""
+    work()
+    times = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        for _ in range(repeat):
+            work()
+        times.append((time.process_time() - start) / repeat * 1e3)
+    print(f"{name:62}{statistics.median(times):9.3f}  {min(times):9.3f} to {max(times):9.3f}  {goal}")
