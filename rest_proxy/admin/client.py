@@ -47,6 +47,8 @@ class AdminClient:
         """Ask brokers; nothing is connected yet."""
         #: How long a broker may take for a change, which is less than what the client waits.
         self.broker_timeout = timedelta(seconds=brokers.timeout * 0.8)
+        #: Asks one broker: any, or a named one.
+        self.ask = brokers.ask
         self._brokers = brokers
         self._controller: int | None = None
         self._cluster_id: str | None = None
@@ -88,18 +90,6 @@ class AdminClient:
         self._cluster_id = getattr(response, "cluster_id", None)
         self._controller = response.controller_id if response.controller_id >= 0 else None
         return response
-
-    async def ask(
-        self,
-        name: str,
-        values: Mapping[str, Any],
-        *,
-        optional: Collection[str] = (),
-        node: int | None = None,
-        repeatable: bool = True,
-    ) -> Any:
-        """Ask one broker: any, or a named one. Arguments and errors are those of `Brokers.ask`."""
-        return await self._brokers.ask(name, values, optional=optional, node=node, repeatable=repeatable)
 
     async def ask_controller(
         self, name: str, values: Mapping[str, Any], *, optional: Collection[str] = (), repeatable: bool = False
