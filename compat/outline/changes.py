@@ -137,7 +137,7 @@ class Changes:
         return row
 
     def _pair_of(self, node: OutlineNode) -> _Entry:
-        """A node and its partner; of a node without one, on the side where it is."""
+        """A node and its partner; a node without one is on its own side, and the other side is None."""
         new = self._pairing.new_of(node)
         if new is not None:
             return node, new

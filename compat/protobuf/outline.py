@@ -45,7 +45,7 @@ class _Scope:
 
     Attributes:
         name: The full name, which begins the full names inside; empty outside of any package.
-        pointer: The names of the messages; None where differences name no places.
+        pointer: The names of the messages; None if differences name no places here.
     """
 
     def __init__(self, name: str, pointer: Pointer | None) -> None:

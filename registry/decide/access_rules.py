@@ -23,7 +23,7 @@ class Author:
 
     Attributes:
         principal: Their name and groups.
-        address: From where they ask.
+        address: The address that the request came from.
         is_super_user: No rule binds them.
     """
 

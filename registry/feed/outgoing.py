@@ -21,7 +21,7 @@ async def post_to_allowed(
 
     Args:
         client: Posts.
-        url: Where to.
+        url: The address to post to.
         body: The body.
         headers: Its headers.
 

@@ -1,4 +1,4 @@
-"""Search for words in names, fields and texts; it tells how many versions match, and where."""
+"""Search for words in names, fields and texts; counts the versions that match in each of the three."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class WordQuery:
 
 
 class WordHit(NamedTuple):
-    """A version that matches, and the places where it does."""
+    """A version that matches, and the places of the matches."""
 
     version: Version
     places: tuple[str, ...]

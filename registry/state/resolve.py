@@ -45,7 +45,7 @@ class TooManyReferences(InvalidSchema):
 
 
 class Origin(StrEnum):
-    """The place where a setting that is in effect is set; SERVER is the default of this server."""
+    """The origin of a setting in effect: subject, context, global, or this server's default."""
 
     SUBJECT = "subject"
     CONTEXT = "context"
@@ -91,7 +91,7 @@ def _server_config(default_level: str) -> Config:
 
 
 def level_in_effect(view: View, subject: str | None, default_level: str) -> tuple[str, Origin]:
-    """The level of `effective_config`, and where it is set."""
+    """The level of `effective_config`, and its origin."""
     for key in (subject, context_key(subject), _GLOBAL_SUBJECT) if subject is not None else (None,):
         config = view.config(key)
         if config is not None:
@@ -106,7 +106,7 @@ def effective_mode(view: View, subject: str | None) -> Mode:
 
 
 def mode_in_effect(view: View, subject: str | None) -> tuple[Mode, Origin]:
-    """The mode of `effective_mode`, and where it is set."""
+    """The mode of `effective_mode`, and its origin."""
     if view.mode(None) == READONLY_OVERRIDE.name:
         return READONLY_OVERRIDE, Origin.GLOBAL
     for key in (subject, *([context_key(subject)] if subject is not None else []), _GLOBAL_SUBJECT):

@@ -61,7 +61,7 @@ class Tls:
         from pathlib import Path  # noqa: PLC0415
 
         if (self.key or self.key_password) and not self.certificate:
-            raise ConfigError("ssl.certificate.location", "needed where a key or its password is given")
+            raise ConfigError("ssl.certificate.location", "needed if a key or its password is given")
         try:
             folder = self.ca is not None and Path(self.ca).is_dir()
             file, path = (None, self.ca) if folder else (self.ca, None)

@@ -1,4 +1,4 @@
-"""Finds a Chromium for the tests that need one; run as a program, installs Debian's where there is none."""
+"""Finds a Chromium for the tests that need one; run as a program, installs Debian's if there is none."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def servers(options: argparse.Namespace) -> Sequence[contextlib.AbstractContextM
 
 
 def main() -> int:
-    """Run the attacks on both servers; 0 where all was well."""
+    """Run the attacks on both servers; 0 if all was well."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half-sent", type=int, default=2000)
     parser.add_argument("--connections", type=int, default=600)

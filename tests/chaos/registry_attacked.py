@@ -300,7 +300,7 @@ def _be_innocent(url: str, seconds: float) -> None:
 
 
 def main() -> int:
-    """Make the attacks, each on a registry of its own; 0 where all went well."""
+    """Make the attacks, each on a registry of its own; 0 if all went well."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attack", action="append", choices=[*ATTACKS])
     parser.add_argument("--size", type=float, default=1.0)

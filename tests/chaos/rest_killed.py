@@ -143,7 +143,7 @@ def make_topic(broker: Any) -> str:
 
 
 def main() -> int:
-    """Run both; 0 where all was well."""
+    """Run both; 0 if all was well."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)

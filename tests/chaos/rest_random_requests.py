@@ -108,7 +108,7 @@ def truncated(url: str, path: str) -> None:
 
 
 def main() -> int:
-    """Send them and count; 0 where all was well."""
+    """Send them and count; 0 if all was well."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)

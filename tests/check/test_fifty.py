@@ -71,7 +71,7 @@ message Money {
 }
 """
 
-#: File, old text, new text, and the finding. A break of what many refer to is told once, where it is.
+#: File, old text, new text, and the finding. A break of a type that many refer to is reported once, at the type.
 BREAKS = [
     ("avro/event-3.avsc", '"name": "id", "type": "long"', '"name": "id", "type": "int"', "6:20 TYPE_MISMATCH"),
     ("avro/event-7.avsc", '"OPEN", "CLOSED"', '"OPEN"', "7:66 MISSING_ENUM_SYMBOLS"),

@@ -188,7 +188,7 @@ def inner(node: Node) -> list[Any]:
 
 
 def read(text: str, *, strict: bool) -> AvroSchema | None:
-    """The schema, or None where the parser refuses it as it should."""
+    """The schema, or None if the parser refuses it as it should."""
     try:
         parsed = parse(SchemaText(AVRO, text), strict=strict)
     except InvalidSchema:

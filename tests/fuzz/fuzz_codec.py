@@ -314,7 +314,7 @@ def check_round(chooser: Chooser) -> tuple[Any, bytes]:
     try:
         content = written(schema, datum)
     except ValueError as error:
-        # While it looks for a branch fastavro raises where a text is no date or a decimal is too long for one of them.
+        # While it looks for a branch, fastavro raises if a text is no date or a decimal is too long for one of them.
         if "isoformat" not in str(error) and "decimal" not in str(error):
             raise
         content = codec.encode(datum)

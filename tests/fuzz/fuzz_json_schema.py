@@ -131,7 +131,7 @@ class Wild:
 
 
 def parsed(wild: Wild, text: str) -> JsonSchema | None:
-    """The schema, or None where it is refused."""
+    """The schema, or None if it is refused."""
     dependencies = (Dependency("other.json", wild.text(wild.schema(3))),)
     try:
         found = FORMAT.parse(SchemaText(JSON, text), dependencies, wild.random.random() < 0.3)

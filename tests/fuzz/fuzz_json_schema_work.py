@@ -66,7 +66,7 @@ def value(chance: random.Random, depth: int) -> Any:
 
 
 def main() -> int:
-    """Try them and compare; 0 where all was well."""
+    """Try them and compare; 0 if all was well."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--schemas", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)

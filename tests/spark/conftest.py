@@ -66,7 +66,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def spark_version() -> tuple[int, int]:
-    """Major and minor, where versions differ."""
+    """PySpark's major and minor version; some expectations depend on it."""
     major, minor = pyspark.__version__.split(".")[:2]
     return int(major), int(minor)
 

@@ -45,7 +45,7 @@ def breaking(
 
 def _content(name: str, keyword: str, things: str, allowed: frozenset[Policy]) -> Iterator[Rule]:
     """The four rules of a keyword for parts that the schema does not name."""
-    lenient = "; or choose the LENIENT policy where readers skip what they do not know" if allowed else ""
+    lenient = "; or choose the LENIENT policy if readers skip what they do not know" if allowed else ""
     yield from harmless(f"{name}_ADDED", f"{name}_EXTENDED")
     yield breaking(
         f"{name}_REMOVED",
@@ -135,7 +135,7 @@ def _added_properties() -> Iterator[Rule]:
         '("additionalProperties": false), to which properties can be added'
     )
     keep = "Keep the property in the {writer} schema: readers in use know it."
-    lenient = "; or choose the LENIENT policy where nobody writes properties that no schema names"
+    lenient = "; or choose the LENIENT policy if nobody writes properties that no schema names"
     # Servers before 8.x report all three kinds under this name; 8.x servers have a name for each kind.
     yield breaking("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", NEVER, OPEN, open_harm, f"{close}.", keep)
     yield breaking(
@@ -182,7 +182,7 @@ def _removed_properties() -> Iterator[Rule]:
         LENIENT_ONLY,
         CLOSED,
         "The {reader} schema is closed and refuses objects that hold the property, which the {writer} schema named.",
-        "Keep the property as an optional one, or open the content model; or choose the LENIENT policy where readers "
+        "Keep the property as an optional one, or open the content model; or choose the LENIENT policy if readers "
         "skip what they do not know.",
         "Leave the property out of the {writer} schema: readers in use are closed.",
     )

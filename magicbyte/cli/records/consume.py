@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--codec", choices=_CODECS, default="deflate", help="how that file is compressed (default deflate)")
     add("--avro-json", choices=("plain", "tagged"), default="plain", help="how unions' values stand (default plain)")
-    add("--key-format", choices=_FORMATS, default="auto", help="auto: by the schema id where there is one, else text")
+    add("--key-format", choices=_FORMATS, default="auto", help="auto: by the schema id if there is one, else text")
     add("--value-format", choices=_FORMATS, default="schema", help="(default schema)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--from-beginning", action="store_true", help="begin with the first record")
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--timeout-ms", type=number, metavar="MS", help="end after so long without a record")
     add("--skip-message-on-error", action="store_true", help="go on after a record that cannot be decoded")
     add("--dlq-topic", metavar="TOPIC", help="send records that cannot be decoded to this topic, and go on")
-    add("--fail-if-empty", action="store_true", help="exit with 4 where there was no record")
+    add("--fail-if-empty", action="store_true", help="exit with 4 if there was no record")
     return parser
 
 

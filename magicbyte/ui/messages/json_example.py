@@ -57,7 +57,7 @@ def candidates(
 
 
 class _Maker(Maker):
-    """Makes values that keep a schema's bounds, where it has simple ones."""
+    """Makes values within a schema's bounds, if these are simple."""
 
     def _texts(self, node: model.String, depth: int) -> Iterator[str]:
         least, most = int(node.min_length or 0), node.max_length

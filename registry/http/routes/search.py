@@ -19,7 +19,7 @@ _MOST_WORDS, _MOST_CHARACTERS = 16, 500
 
 
 async def search_schemas(request: Request) -> Response:
-    """Search for versions by the criteria of the query; with `q`, tell also how many there are, and where it is."""
+    """Search for versions by the criteria of the query; with `q`, also count the hits in names, fields and texts."""
     conditions, words = _conditions_of(request), _words_of(request)
     first, end = page_bounds(request, "schema")
     registry = registry_of(request)

@@ -39,7 +39,7 @@ async def get_config(request: Request) -> Response:
 
 
 def _origin(request: Request, origin: Origin) -> dict[str, str]:
-    """The member that tells where the level or the mode is set, if the request wants it."""
+    """The member `origin`, which names the origin of the level or the mode, if the request asks for it."""
     return {"origin": origin.value} if flag(request, "origin") else {}
 
 

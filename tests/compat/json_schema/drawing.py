@@ -85,7 +85,7 @@ class Drawing:
         return {"type": kind, **bounds}
 
     def one_of(self, depth: int) -> dict[str, Any]:
-        """Alternatives of different types: where several may match, adding one breaks what only one matched."""
+        """Alternatives of different types: if several may match, adding one breaks what only one matched."""
         kinds = self.some(("string", "integer", "null", "object")) or ["null"]
         return {"oneOf": [self.an_object(depth) if kind == "object" else self.leaf(kind) for kind in kinds]}
 

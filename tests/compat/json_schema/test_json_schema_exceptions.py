@@ -1,4 +1,4 @@
-"""Where the reference calls a change compatible and it is not: its verdict is kept, and each exception is shown.
+"""Changes that the reference calls compatible although they are not: its verdict is kept, and each is shown.
 
 Every row holds an instance that the old schema accepts and the new one refuses, as the `jsonschema` library judges.
 """
@@ -18,7 +18,7 @@ from compat.schema import JSON, SchemaText
 STRING: dict[str, Any] = {"type": "string"}
 INTEGER: dict[str, Any] = {"type": "integer"}
 
-#: Name, old schema, new schema, instance; drafts 7 and 2020-12, where the name does not say otherwise.
+#: Name, old schema, new schema, instance; drafts 7 and 2020-12, unless the name says otherwise.
 EXCEPTIONS: list[tuple[str, Any, Any, Any]] = [
     (
         "a required property with a default: readers that do not fill in defaults miss it",

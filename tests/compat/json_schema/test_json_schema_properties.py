@@ -1,7 +1,7 @@
-"""Where two JSON Schemas are compatible, whatever the old one accepts the new one accepts too.
+"""If two JSON Schemas are compatible, the new one accepts all that the old one accepts.
 
-The schemas are drawn from all that the reference compares soundly. Where its verdict does not hold what it promises
-stands in test_json_schema_exceptions.py.
+The schemas are drawn from all that the reference compares soundly; test_json_schema_exceptions.py has the changes that
+it judges wrongly.
 """
 
 from __future__ import annotations

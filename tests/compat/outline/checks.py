@@ -43,7 +43,7 @@ def check_comparison(old: ParsedSchema, new: ParsedSchema) -> SchemaComparison:
     )
     unchanged_old, unchanged_new = sides.old - sides.old_in_rows, sides.new - sides.new_in_rows
     assert min(unchanged_old, unchanged_new) >= 0, sides
-    # Of a pair, one may be a leaf where the other is none.
+    # Of a pair, one may be a leaf and the other not.
     assert max(unchanged_old, unchanged_new) <= comparison.unchanged <= unchanged_old + unchanged_new, sides
     nodes = [id(node) for row in rows for node in (row.old, row.new) if node is not None]
     assert len(set(nodes)) == len(nodes)

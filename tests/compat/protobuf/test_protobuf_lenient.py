@@ -155,7 +155,7 @@ def test_references_may_lack_imports_too():
         B,
         ("a.proto", P3 + "package a; message A { b.B b = 1; google.protobuf.Timestamp at = 2; }"),
     )
-    # what is wrong with a reference is told where that is checked
+    # a fault in a reference is reported when the reference is checked
     assert [warning.message for warning in warnings(schema)] == [
         '"a.A" is declared in "a.proto", which is not imported'
     ]

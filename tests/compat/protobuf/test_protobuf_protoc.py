@@ -100,7 +100,7 @@ def comparable(file: FileDescriptorProto, pool: Any = None) -> Any:
 
 
 def check(judge: Judge, files: dict[str, str], root: str) -> bool:
-    """Compare both verdicts on a file; True where both accept it."""
+    """Compare both verdicts on a file; True if both accept it."""
     theirs, errors = judge.compile(files)
     found, problem = verdict(files, root)
     text = files[root]

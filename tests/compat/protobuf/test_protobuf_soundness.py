@@ -1,7 +1,7 @@
-"""Where the rules say compatible, data of the writer is read by the reader with the shared fields equal.
+"""If the rules say compatible, the reader reads the writer's data with equal values in the shared fields.
 
-Two schemas are drawn, the second mostly like the first; protobuf's own runtime writes and reads. What the reference
-calls compatible and the wire does not carry over is left out of the draw, and told in a test of its own below.
+Two schemas are drawn, the second mostly like the first; protobuf's own runtime writes and reads. Changes that
+the reference calls compatible although the wire loses data are not drawn; a test below has them.
 """
 
 from __future__ import annotations

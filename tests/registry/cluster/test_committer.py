@@ -291,7 +291,7 @@ def contents_of(view: View) -> dict[str, Any]:
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(commands=st.lists(COMMANDS, min_size=5, max_size=30))
 def test_the_live_view_is_the_replayed_view_on_every_log(open_log: Callable[[], Log], commands: list[Any]) -> None:
-    # Each example goes on where the one before has left the log.
+    # Each example continues with the log of the one before.
     log, live = open_log(), View()
     committer = Committer(log, live)
     committer.catch_up()

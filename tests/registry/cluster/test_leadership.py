@@ -83,7 +83,7 @@ def test_records_of_another_program_are_read_before_anything_is_written(log: Kaf
 def test_a_record_of_another_program_amid_a_batch_is_a_conflict(
     log: KafkaLog, kafka: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first record stands where it should; a record of another program comes before the last one."""
+    """The first record is at the expected offset; a record of another program comes before the last one."""
     writer = log._writer
     assert writer is not None
     produce = writer._producer.produce

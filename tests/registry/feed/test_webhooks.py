@@ -1,4 +1,4 @@
-"""Webhooks where several nodes share a log: one posts, and another goes on where it is gone."""
+"""Webhooks of several nodes that share a log: one posts, and another continues when it is gone."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def running(*webhooks: Webhooks) -> list[asyncio.Task[None]]:
-    """Started, and as far as to know where the log stands."""
+    """Webhooks that have started and know the end of the log."""
     tasks = [asyncio.create_task(each.run()) for each in webhooks]
     await asyncio.sleep(0.05)
     return tasks

@@ -133,7 +133,7 @@ def follower(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TestClient, Foll
         yield client, node
 
 
-#: A write, what is said where nobody leads, and what of the request that could not be passed on.
+#: A write, the error if no node leads, and the error if the request could not be forwarded.
 LEADERLESS = [
     ("POST", "/subjects/s/versions", {"schema": '"int"'}, "Leader not known.", "register schema"),
     ("DELETE", "/subjects/s", None, "Leader not known.", "delete subject"),

@@ -73,7 +73,7 @@ def test_a_log_opened_again_has_all_that_was_appended(open_log: Opener) -> None:
 
 
 def test_the_older_of_two_writers_is_refused(open_log: Opener) -> None:
-    """By the offset where any node may write, by the broker's fence where one leads."""
+    """By the offset if any node may write, by the broker's fence if one leads."""
     older = open_log()
     older.append([record(1)], BEGINNING)
     newer = open_log()

@@ -168,7 +168,7 @@ def test_versions_strategies_and_lookups(spark: SparkSession, avro: Any, subject
         to_confluent_avro("v", registry="http://127.0.0.1:9", subject="s", schema=FLIGHT)
 
 
-#: Values, where Avro's own error says that the null is, and which field Spark's says from 4.1 on, if it notices.
+#: Values, the place of the null by Avro's own error, and which field Spark's says from 4.1 on, if it notices.
 NULLS = [
     ("cast(null as string) as name, struct(1L as n) as at, null as spare, array(1) as list",
         "string at Flight.name", "name"),

@@ -1,6 +1,6 @@
 """Pictures of the parts and of five pages, compared with those of docs/page; `ARGS=--renew-pictures` makes them anew.
 
-Glyphs differ between versions of the browser. Where its major version is not that of the pictures, the test says so
+Glyphs differ between versions of the browser. If its major version is not that of the pictures, the test says so
 and compares the boxes of the elements instead.
 """
 

@@ -1,4 +1,4 @@
-"""References both ways, and where an id or a guid is used."""
+"""References both ways, and the users of an id or a guid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The LOGICAL policy: refused when it is set, and judged as STRICT, aloud, where it is stored."""
+"""The LOGICAL policy: refused when it is set; a stored one is judged as STRICT, with a note."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_an_hour_is_replaced_twice_with_the_same_sums(lake: Lake) -> None:
     # Steps that leave out all rows of the range remove what is there.
     backfill(lake.file(where="id < 0"), lake.spark, lake.hour(1), replace=True)
     assert [row[1] for row in lake.rows()] == [number for number in range(3 * PER_HOUR) if not 30 <= number < 90]
-    # The stream goes on where it was.
+    # The stream continues from its last offset.
     assert spark_avro.pipeline(lake.folder / "pipeline.yaml").run(lake.spark).batches == 0
 
 
