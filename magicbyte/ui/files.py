@@ -29,11 +29,11 @@ _INDEX = "index.html"
 _LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z]+:|[#/])(?:\./)?')
 #: The style sheets of index.html, which a browser waits for before it shows anything; they are sent as one file.
 _SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+)">\s*')
-_ALL_SHEETS = "styles/all.css"
+_ALL_SHEETS = "styles/frame/all.css"
 _END_OF_HEAD = "</head>"
-_TABLE = "route_table.js"
+_TABLE = "state/route_table.js"
 #: The modules that are sent as one file with all that they import: the frame and the first view.
-_FIRST_MODULES = ("app.js", "views/list.js")
+_FIRST_MODULES = ("app.js", "views/list/list.js")
 #: The depth of the deepest URLs whose links are right; none of the page's is as deep.
 _MOST_DEPTHS = 16
 

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 
 #: A static import or export of another module of ours; modules that are imported later are not needed at first.
 _IMPORT = re.compile(r'^(?:import|export)\b[^;"\']*["\'](\.[^"\']+\.js)["\'];$', re.MULTILINE)
-#: A row of route_table.js.
+#: A row of state/route_table.js.
 _ROW = re.compile(
-    r'\bpath:\s*"(?P<path>[^"]*)",\s*view:\s*\(\)\s*=>\s*import\("\./(?P<view>[^"]+)"\),'
+    r'\bpath:\s*"(?P<path>[^"]*)",\s*view:\s*\(\)\s*=>\s*import\("\.\./(?P<view>[^"]+)"\),'
     r"(?:\s*styles:\s*\[(?P<styles>[^\]]*)\])?"
 )
 _NAME = re.compile(r'"([^"]+)"')
 #: A context in front of a page's path.
 _IN_CONTEXT = re.compile(r"contexts/[^/]+(/|$)")
 _ROOT_MODULE = "app.js"
+_VIEW_STYLES = "styles/views/"
 #: The view that shows all subjects, and what it asks the registry at once. Any difference to the request that
 #: page/api/registry.js sends would make the browser send both.
-_LISTING_VIEW = "views/list.js"
+_LISTING_VIEW = "views/list/list.js"
 _LISTING = "overview?deleted=true"
 
 
@@ -62,7 +63,7 @@ class Preloads:
             _Row(
                 tuple(match["path"].split("/")[1:]),
                 match["view"],
-                tuple(f"styles/{name}.css" for name in _NAME.findall(match["styles"] or "")),
+                tuple(f"{_VIEW_STYLES}{name}.css" for name in _NAME.findall(match["styles"] or "")),
             )
             for match in _ROW.finditer(table)
         ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-CSS = (Path(__file__).parents[2] / "magicbyte" / "ui" / "page" / "styles" / "theme.css").read_text()
+CSS = (Path(__file__).parents[2] / "magicbyte" / "ui" / "page" / "styles" / "frame" / "theme.css").read_text()
 
 GROUNDS = ("bg", "surface", "sunken")
 #: Text on the grounds that it stands on.
@@ -79,7 +79,7 @@ def test_styles_name_no_colour_but_the_tokens() -> None:
     folder = Path(__file__).parents[2] / "magicbyte" / "ui" / "page" / "styles"
     strays = {
         path.name: colors
-        for path in sorted(folder.glob("*.css"))
+        for path in sorted(folder.rglob("*.css"))
         if path.name != "theme.css" and (colors := re.findall(r"#[0-9a-fA-F]{3,8}\b(?![\w-])", path.read_text()))
     }
     assert strays == {}

@@ -161,8 +161,8 @@ def test_no_file_outside_of_the_page_is_sent(http: httpx.Client, path: str) -> N
 
 
 def test_types_are_not_sent(http: httpx.Client) -> None:
-    assert (FOLDER / "types.d.ts").exists()
-    assert http.get("/ui/types.d.ts").headers["content-type"] != "text/javascript; charset=utf-8"
+    assert (FOLDER / "state/types.d.ts").exists()
+    assert http.get("/ui/state/types.d.ts").headers["content-type"] != "text/javascript; charset=utf-8"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
@@ -254,18 +254,18 @@ def test_a_page_names_all_that_it_loads_at_first() -> None:
     assert re.findall('rel="modulepreload" href="([^"]+)"', listing) == ["app.js", "vendor/ui.js"]
     assert listing.count("overview?deleted=true") == 1
     assert "overview" not in compare
-    assert '<link rel="preload" href="styles/list.css" as="style">' in listing
-    assert '<link rel="modulepreload" href="../../../../views/compare.js">' in compare
+    assert '<link rel="preload" href="styles/views/list.css" as="style">' in listing
+    assert '<link rel="modulepreload" href="../../../../views/compare/compare.js">' in compare
     assert "vendor/editor.js" not in listing + compare
-    assert "views/compare.js" not in listing
+    assert "views/compare/compare.js" not in listing
 
 
 def test_the_first_style_sheets_are_one_file(http: httpx.Client) -> None:
     page = http.get("/ui/").text
-    assert re.findall(r'rel="stylesheet" href="([^"]+)"', page) == ["styles/all.css"]
+    assert re.findall(r'rel="stylesheet" href="([^"]+)"', page) == ["styles/frame/all.css"]
     names = re.findall(r'rel="stylesheet" href="([^"]+)"', (FOLDER / "index.html").read_text())
     assert len(names) > 1
-    assert http.get("/ui/styles/all.css").text == "".join((FOLDER / name).read_text() for name in names)
+    assert http.get("/ui/styles/frame/all.css").text == "".join((FOLDER / name).read_text() for name in names)
 
 
 def test_modules_are_joined_with_their_names() -> None:
@@ -346,11 +346,11 @@ def test_preloads_follow_static_imports_alone() -> None:
         "no.js": "",
         "views/x.js": 'import("../later.js");\n',
     }
-    table = 'rows = [{ path: "/x/{y}", view: () => import("./views/x.js"), styles: ["x", "z"], title: 1 }]'
+    table = 'rows = [{ path: "/x/{y}", view: () => import("../views/x.js"), styles: ["x", "z"], title: 1 }]'
     preloads = Preloads(modules, table)
     general = [f'<link rel="modulepreload" href="{name}">' for name in ("app.js", "api/a.js", "b.js", "api/c.js")]
     assert list(preloads.links("x")) == general
-    of_view = [f'<link rel="preload" href="styles/{name}.css" as="style">' for name in "xz"]
+    of_view = [f'<link rel="preload" href="styles/views/{name}.css" as="style">' for name in "xz"]
     general.insert(1, '<link rel="modulepreload" href="views/x.js">')
     assert list(preloads.links("x/1")) == of_view + general
     assert list(preloads.links("contexts/.eu/x/1/")) == of_view + general

@@ -1,20 +1,20 @@
 /** The page: reads its settings, shows the bar and the view of the URL, and keeps the focus where it belongs. */
 import { call } from "./api/client.js";
 import { startFeed } from "./api/events.js";
-import { Bar, Strip } from "./bar.js";
-import { listenForKeys } from "./keyboard.js";
-import { followListing } from "./listing_state.js";
+import { Bar, Strip } from "./frame/bar.js";
+import { listenForKeys } from "./frame/keyboard.js";
+import { followListing } from "./state/live_listing.js";
 import { Questions } from "./parts/dialogs.js";
 import { Failure, Loading } from "./parts/states.js";
 import { Toasts } from "./parts/toasts.js";
-import { arrival, listen, placeOfEntry, ROOT, route } from "./routes.js";
+import { arrival, listen, placeOfEntry, ROOT, route } from "./state/routes.js";
 import { SearchDialog } from "./search/palette.js";
 import { Help } from "./search/help.js";
-import { SignIn } from "./sign_in.js";
-import { config, context } from "./state.js";
-import { followTheme } from "./theme.js";
+import { SignIn } from "./frame/sign_in.js";
+import { config, context } from "./state/signals.js";
+import { followTheme } from "./frame/theme.js";
 import { html, render, useEffect, useRef, useState } from "./vendor/ui.js";
-import NotFound from "./views/not_found.js";
+import NotFound from "./frame/not_found.js";
 
 /** Views that are loaded, so that going back to one takes no time. @type {Map<any, any>} */
 const loaded = new Map();
@@ -27,7 +27,7 @@ function loadStyle(name) {
   const promise = sheets.get(name) ?? new Promise((resolve, reject) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
-    link.href = `${ROOT}styles/${name}.css`;
+    link.href = `${ROOT}styles/views/${name}.css`;
     link.onload = () => resolve(undefined);
     link.onerror = () => reject(new Error(`The page's style ${name} could not be loaded.`));
     document.head.append(link);

@@ -1,4 +1,4 @@
-// Sets the theme before the first paint; theme.js changes it later.
+// Sets the theme before the first paint; frame/theme.js changes it later.
 (() => {
   let choice = "system";
   try {

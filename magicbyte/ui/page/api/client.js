@@ -1,13 +1,13 @@
 /** Requests to the registry, the REST proxy and the page's helpers: one function, one kind of error. */
-import { ROOT } from "../routes.js";
-import { comebacks, config, context, forgetRefusals, online, refuse } from "../state.js";
+import { ROOT } from "../state/routes.js";
+import { comebacks, config, context, forgetRefusals, online, refuse } from "../state/signals.js";
 import { signal } from "../vendor/ui.js";
 import { actionOf } from "./actions.js";
 import { parseJson, printJson } from "./json.js";
-import { printQuery } from "../routes.js";
+import { printQuery } from "../state/routes.js";
 
-/** @typedef {import("../types.d.ts").CallOptions} CallOptions */
-/** @typedef {import("../types.d.ts").Answer} Answer */
+/** @typedef {import("../state/types.d.ts").CallOptions} CallOptions */
+/** @typedef {import("../state/types.d.ts").Answer} Answer */
 
 /** What a server refused, or a request that got no answer (status 0). */
 export class ApiError extends Error {
@@ -40,7 +40,7 @@ const GONE = new Set([502, 503, 504]);
 /**
  * The full path of a request behind the page's origin.
  * @param {string} path
- * @param {{base?: "registry" | "rest" | "ui", query?: import("../types.d.ts").Query, context?: boolean}} options
+ * @param {{base?: "registry" | "rest" | "ui", query?: import("../state/types.d.ts").Query, context?: boolean}} options
  */
 export function address(path, { base = "registry", query, context: inContext = true }) {
   const folder = { registry: config.peek().registryBase, rest: "rest/", ui: "" }[base];

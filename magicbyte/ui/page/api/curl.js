@@ -4,7 +4,7 @@ import { printJson } from "./json.js";
 
 /**
  * The command of a request, with this page's address; `$TOKEN` stands for the token if one signed in.
- * @param {import("../types.d.ts").Request} request
+ * @param {import("../state/types.d.ts").Request} request
  * @param {{origin?: string, signedIn?: boolean}} [options]
  * @returns {string}
  */

@@ -1,5 +1,5 @@
 /** The registry's API: one function an operation. Each takes names, encodes them, and resolves the answer's data. */
-import { path } from "../routes.js";
+import { path } from "../state/routes.js";
 import { call } from "./client.js";
 
 /** @typedef {{signal?: AbortSignal}} Options */
@@ -7,7 +7,7 @@ import { call } from "./client.js";
 
 /**
  * @param {string} address
- * @param {import("../types.d.ts").CallOptions} [options]
+ * @param {import("../state/types.d.ts").CallOptions} [options]
  * @returns {Promise<any>}
  */
 const get = async (address, options) => (await call("GET", address, options)).data;
@@ -16,7 +16,7 @@ const get = async (address, options) => (await call("GET", address, options)).da
  * @param {string} method
  * @param {string} address
  * @param {unknown} [body]
- * @param {import("../types.d.ts").CallOptions} [options]
+ * @param {import("../state/types.d.ts").CallOptions} [options]
  * @returns {Promise<any>}
  */
 const write = async (method, address, body, options) => (await call(method, address, { ...options, body })).data;
@@ -24,21 +24,21 @@ const write = async (method, address, body, options) => (await call(method, addr
 /**
  * The listing of all subjects in columns, of all contexts.
  * @param {Options & {deleted?: boolean, prefix?: string, limit?: number}} [options]
- * @returns {Promise<import("../types.d.ts").Overview>}
+ * @returns {Promise<import("../state/types.d.ts").Overview>}
  */
 export const overview = ({ signal, deleted = true, prefix, limit } = {}) =>
   get("/overview", { signal, query: { deleted, subjectPrefix: prefix, limit }, context: false, exact: false });
 
 /**
  * Versions by name, field, text and more.
- * @param {import("../types.d.ts").Query} query
+ * @param {import("../state/types.d.ts").Query} query
  * @param {Options} [options]
  */
 export const search = (query, { signal } = {}) => get("/search", { signal, query });
 
 /**
  * The same with the answer's headers, which have the total.
- * @param {import("../types.d.ts").Query} query
+ * @param {import("../state/types.d.ts").Query} query
  * @param {Options} [options]
  */
 export const searchAnswer = (query, { signal } = {}) => call("GET", "/search", { signal, query });

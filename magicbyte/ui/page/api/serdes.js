@@ -1,5 +1,5 @@
 /** The page's own helpers: messages decoded, encoded and made up by the serdes. */
-import { context } from "../state.js";
+import { context } from "../state/signals.js";
 import { fromBase64, MOST_BYTES } from "../text/bytes.js";
 import { call } from "./client.js";
 import { printJson } from "./json.js";

@@ -2,7 +2,7 @@
 import { html } from "../vendor/ui.js";
 
 /**
- * @typedef {{kind: string, text: string}} Token `kind` is a class of styles/code.css: k, st, nu, kw, p or empty
+ * @typedef {{kind: string, text: string}} Token `kind` is a class of styles/parts/code.css: k, st, nu, kw, p or empty
  * @typedef {{number?: number | string, tokens: (Token | any)[], sign?: any, tone?: string, after?: any, id?: string}} Line
  *   `after` stands below the line: notes
  */

@@ -1,6 +1,6 @@
 /** A request as a hook: aborted when its inputs change, asked again when the registry is back. */
 import { ApiError } from "../api/client.js";
-import { comebacks } from "../state.js";
+import { comebacks } from "../state/signals.js";
 import { useCallback, useEffect, useRef, useState } from "../vendor/ui.js";
 
 /**

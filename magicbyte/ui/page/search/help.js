@@ -1,5 +1,5 @@
 /** The table of keys, by `?`. */
-import { singleKeys, tables, useKeys } from "../keyboard.js";
+import { singleKeys, tables, useKeys } from "../frame/keyboard.js";
 import { Dialog } from "../parts/dialogs.js";
 import { html, signal } from "../vendor/ui.js";
 

@@ -1,7 +1,7 @@
 /** Which subjects a search and the chips leave, and the chips' counts. Pure, and fast enough for each key. */
-import { splitSubject } from "../listing.js";
+import { splitSubject } from "../state/listing_columns.js";
 
-/** @typedef {import("../types.d.ts").Overview} Overview */
+/** @typedef {import("../state/types.d.ts").Overview} Overview */
 /** @typedef {{type?: string, own?: boolean, deleted?: boolean}} Chips */
 /** @typedef {{context: string[], name: string[], lower: string[]}} Names */
 

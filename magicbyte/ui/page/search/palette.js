@@ -1,11 +1,11 @@
 /** The search of every page, by `/` and Ctrl-K: names in the same frame, fields and texts from the registry after. */
-import { useKeys } from "../keyboard.js";
-import { needListing } from "../listing_state.js";
+import { useKeys } from "../frame/keyboard.js";
+import { needListing } from "../state/live_listing.js";
 import { Dialog } from "../parts/dialogs.js";
 import { Shown } from "../parts/hostile.js";
 import { Icon } from "../parts/icon.js";
 import { copy } from "../parts/copying.js";
-import { go, goTo, href } from "../routes.js";
+import { go, goTo, href } from "../state/routes.js";
 import { html, signal, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { isPinned, noteVisits, togglePin } from "./recent.js";
 import { localResults } from "./results.js";

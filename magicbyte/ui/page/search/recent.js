@@ -1,8 +1,8 @@
 /** Subjects that were visited or pinned, kept by the browser. */
-import { splitSubject } from "../listing.js";
-import { route } from "../routes.js";
-import { qualified } from "../state.js";
-import { stored } from "../stored.js";
+import { splitSubject } from "../state/listing_columns.js";
+import { route } from "../state/routes.js";
+import { qualified } from "../state/signals.js";
+import { stored } from "../state/stored.js";
 import { effect, untracked } from "../vendor/ui.js";
 
 const MOST = 8;

@@ -1,8 +1,8 @@
 /** What the registry finds in fields and texts, a moment after the names. */
 import { hasOverview } from "../api/features.js";
-import { splitSubject } from "../listing.js";
+import { splitSubject } from "../state/listing_columns.js";
 import { useRequest } from "../parts/use_request.js";
-import { href, path } from "../routes.js";
+import { href, path } from "../state/routes.js";
 import { asksRegistry, readQuery } from "./query.js";
 import { searchRegistry } from "./registry_search.js";
 import { pause } from "./use_found.js";

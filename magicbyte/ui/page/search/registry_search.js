@@ -16,7 +16,7 @@ import { asksRegistry } from "./query.js";
  */
 export async function searchRegistry(query, place, { signal, limit = 1000, deleted = false } = {}) {
   const words = query.words.join(" ");
-  /** @type {import("../types.d.ts").Query} */
+  /** @type {import("../state/types.d.ts").Query} */
   const asked = { latestOnly: true, limit, deleted, type: query.type, tag: query.tag, field: query.field };
   if (query.text) Object.assign(asked, { q: query.text, in: "text" });
   else if (place !== "names" && words) Object.assign(asked, { q: words, in: place === "fields" ? "field" : "text" });

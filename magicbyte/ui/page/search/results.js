@@ -1,8 +1,8 @@
 /** What the page itself finds: pins, visits, ids, names and places. */
-import { listingRow, splitSubject } from "../listing.js";
+import { listingRow, splitSubject } from "../state/listing_columns.js";
 import { TypeBadge } from "../parts/badges.js";
-import { href, path } from "../routes.js";
-import { context, overview } from "../state.js";
+import { href, path } from "../state/routes.js";
+import { context, overview } from "../state/signals.js";
 import { html } from "../vendor/ui.js";
 import { addressOf } from "../views/list/addresses.js";
 import { matching, namesOf } from "./matching.js";

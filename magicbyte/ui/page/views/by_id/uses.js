@@ -2,8 +2,8 @@
 
 import { ApiError } from "../../api/client.js";
 import * as registry from "../../api/registry.js";
-import { splitSubject } from "../../listing.js";
-import { context } from "../../state.js";
+import { splitSubject } from "../../state/listing_columns.js";
+import { context } from "../../state/signals.js";
 
 /** @import { SchemaType } from "../../text/pretty.js" */
 /** @typedef {{subject: string, version: number, deleted: boolean}} Use */

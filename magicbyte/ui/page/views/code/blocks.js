@@ -2,7 +2,7 @@
 
 import { html, useState } from "../../vendor/ui.js";
 
-/** @import { Child } from "../../types.d.ts" */
+/** @import { Child } from "../../state/types.d.ts" */
 
 const BLOCK = 100;
 /** Lists up to this length are laid out at once. */

@@ -2,16 +2,16 @@
 
 import { Segmented } from "../../parts/buttons.js";
 import { Note, PlainVerdict, VerdictCard } from "../../parts/cards.js";
-import { useKeys } from "../../keyboard.js";
+import { useKeys } from "../../frame/keyboard.js";
 import { useMedia } from "../../parts/use_media.js";
-import { goTo, href, route, setQuery } from "../../routes.js";
+import { goTo, href, route, setQuery } from "../../state/routes.js";
 import { html, useMemo } from "../../vendor/ui.js";
 import { ChangeList } from "./change_list.js";
 import { Picks } from "./picks.js";
 import { TextsCard } from "./texts_card.js";
 import { verdict } from "./words.js";
 
-/** @import { Facts } from "../../types.d.ts" */
+/** @import { Facts } from "../../state/types.d.ts" */
 /** @import { Comparison } from "../../text/answers.d.ts" */
 /** @import { Loaded, Version } from "./load.js" */
 

@@ -10,7 +10,7 @@ import { unifiedOf } from "./rows.js";
 
 /** @import { Item } from "../../text/folds.js" */
 /** @import { Row } from "../../text/diff.js" */
-/** @import { Child } from "../../types.d.ts" */
+/** @import { Child } from "../../state/types.d.ts" */
 /** @import { Text } from "./rows.js" */
 
 /**

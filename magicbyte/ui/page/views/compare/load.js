@@ -2,7 +2,7 @@
 
 import * as registry from "../../api/registry.js";
 import { call } from "../../api/client.js";
-import { path } from "../../routes.js";
+import { path } from "../../state/routes.js";
 import { compareTexts } from "../../text/diff_beside.js";
 import { textOf } from "./rows.js";
 

@@ -2,7 +2,7 @@
 
 import { LinkButton } from "../../parts/buttons.js";
 import { Empty } from "../../parts/states.js";
-import { href, path } from "../../routes.js";
+import { href, path } from "../../state/routes.js";
 import { fold, scopeAt, scopesOf } from "../../text/folds.js";
 import { html, useEffect, useMemo, useState } from "../../vendor/ui.js";
 import { DiffText } from "./diff_text.js";

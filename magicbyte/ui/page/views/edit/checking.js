@@ -16,7 +16,7 @@
 import { ApiError } from "../../api/client.js";
 import { isMissingRoute } from "../../api/features.js";
 import { check, outlineOf } from "../../api/registry.js";
-import { comebacks } from "../../state.js";
+import { comebacks } from "../../state/signals.js";
 import { useEffect, useRef, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./draft/drafts.js";
 import { allowed, rowsOf } from "./places/matrix.js";

@@ -3,7 +3,7 @@ import { TypeBadge, VerdictBadge } from "../../parts/badges.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
-import { href, path, route, setQuery } from "../../routes.js";
+import { href, path, route, setQuery } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { allows } from "./checking.js";
 import { latestOf } from "./draft/stored_text.js";

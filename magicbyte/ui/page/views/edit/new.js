@@ -17,7 +17,7 @@ import { Workbench } from "./workbench.js";
 
 const TYPES = [["AVRO", "Avro"], ["JSON", "JSON Schema"], ["PROTOBUF", "Protobuf"]];
 
-/** @param {import("../../types.d.ts").ViewProps} props */
+/** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function NewPage({ query: { topic = "", part, type, subject: proposed = "" } }) {
   const first = /** @type {SchemaType} */ (type && type in FIRST_TEXTS ? type : "AVRO");
   const [choice, setChoice] = useState(

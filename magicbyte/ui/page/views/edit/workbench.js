@@ -3,7 +3,7 @@ import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { PlainVerdict } from "../../parts/cards.js";
 import { toast } from "../../parts/toasts.js";
-import { go, path, route, setQuery } from "../../routes.js";
+import { go, path, route, setQuery } from "../../state/routes.js";
 import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { useCheck } from "./checking.js";
@@ -28,7 +28,7 @@ import { titleOf } from "./places/words.js";
 
 /**
  * @import { Draft } from "./draft/drafts.js"
- * @import { Child } from "../../types.d.ts"
+ * @import { Child } from "../../state/types.d.ts"
  * @typedef {{
  *   subject: string, draftKey: string, start?: {id: number, version: number}, began: Draft, versions: number[], startText: string,
  *   level: string, origin: string, mode: string, modeOrigin: string,

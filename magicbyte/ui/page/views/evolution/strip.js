@@ -1,6 +1,6 @@
 /** The versions as a strip of dots, oldest first, joined by how they read each other. */
 
-import { href, path } from "../../routes.js";
+import { href, path } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { bondWords } from "./rows.js";
 

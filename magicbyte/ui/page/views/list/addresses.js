@@ -1,6 +1,6 @@
 /** Where a row of the list leads. */
-import { splitSubject } from "../../listing.js";
-import { href, path } from "../../routes.js";
+import { splitSubject } from "../../state/listing_columns.js";
+import { href, path } from "../../state/routes.js";
 
 /** The address of a subject's latest version. @param {{subject: string, version: number | null}} facts */
 export function addressOf({ subject, version }) {

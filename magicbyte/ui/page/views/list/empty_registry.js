@@ -2,8 +2,8 @@
 import { curl } from "../../api/curl.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Snippet } from "../../parts/copying.js";
-import { href } from "../../routes.js";
-import { may } from "../../state.js";
+import { href } from "../../state/routes.js";
+import { may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 
 export function EmptyRegistry() {

@@ -1,9 +1,9 @@
 /** A search without rows: the same search elsewhere, with counts. */
 import { Button } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
-import { setQuery } from "../../routes.js";
+import { setQuery } from "../../state/routes.js";
 import { matching } from "../../search/matching.js";
-import { context } from "../../state.js";
+import { context } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 
 /** @param {{listing: any, read: import("../../search/query.js").SearchQuery, place: string, found: any, counts: any, filters: {type: string, own: boolean, deleted: boolean}}} props */

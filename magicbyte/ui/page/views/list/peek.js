@@ -6,8 +6,8 @@ import { Button } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
-import { splitSubject } from "../../listing.js";
-import { href, path } from "../../routes.js";
+import { splitSubject } from "../../state/listing_columns.js";
+import { href, path } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { counted, effectOf, shortChange } from "../compare/words.js";
 import { fieldRows } from "./field_rows.js";
@@ -15,7 +15,7 @@ import { fieldRows } from "./field_rows.js";
 const MOST_FIELDS = 10;
 const MOST_CHANGES = 4;
 
-/** @param {{facts: import("../../types.d.ts").Facts, selected: boolean, onSelect: () => void, onClose: () => void}} props */
+/** @param {{facts: import("../../state/types.d.ts").Facts, selected: boolean, onSelect: () => void, onClose: () => void}} props */
 export function Peek({ facts, selected, onSelect, onClose }) {
   const { subject, version } = facts;
   const { context, name } = splitSubject(subject);

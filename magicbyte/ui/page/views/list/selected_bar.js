@@ -1,16 +1,16 @@
 /** What can be done with the selected subjects: compare two, export, delete. */
 import * as registry from "../../api/registry.js";
 import { hasOverview } from "../../api/features.js";
-import { listingRow, splitSubject } from "../../listing.js";
+import { listingRow, splitSubject } from "../../state/listing_columns.js";
 import { Button, LinkButton } from "../../parts/buttons.js";
 import { toast } from "../../parts/toasts.js";
-import { href, path } from "../../routes.js";
-import { context, may } from "../../state.js";
+import { href, path } from "../../state/routes.js";
+import { context, may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { counted } from "../compare/words.js";
 import { exportSubjects } from "./exporting.js";
 
-/** @param {{listing: import("../../types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
+/** @param {{listing: import("../../state/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
 export function SelectedBar({ listing, selected, onClear }) {
   if (selected.size === 0) return null;
   const subjects = [...selected];
@@ -41,7 +41,7 @@ const nameHere = (subject) => {
   return other === context.value ? name : subject;
 };
 
-/** @param {import("../../types.d.ts").Facts[]} rows */
+/** @param {import("../../state/types.d.ts").Facts[]} rows */
 function compareAddress(rows) {
   if (rows.length === 1 && rows[0].versions > 1) return href(path`/subjects/${nameHere(rows[0].subject)}/compare`);
   if (rows.length !== 2) return "";

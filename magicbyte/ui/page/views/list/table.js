@@ -1,11 +1,11 @@
 /** The table of subjects: only the rows near the window are in the document. */
 import { hasOverview } from "../../api/features.js";
-import { listingRow, splitSubject } from "../../listing.js";
+import { listingRow, splitSubject } from "../../state/listing_columns.js";
 import { TypeBadge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Time } from "../../parts/times.js";
-import { href, path } from "../../routes.js";
+import { href, path } from "../../state/routes.js";
 import { marked } from "../../search/query.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 
@@ -22,7 +22,7 @@ const COLUMNS = [
 ];
 
 /**
- * @param {{listing: import("../../types.d.ts").Overview, rows: number[], words: string[], sort: string, peek: string,
+ * @param {{listing: import("../../state/types.d.ts").Overview, rows: number[], words: string[], sort: string, peek: string,
  *   selected: Set<string>, excerpts: Map<string, string>, onSort: (sort: string) => void,
  *   onPeek: (subject: string) => void}} props `excerpts`: what a search found, by subject
  */

@@ -2,7 +2,7 @@
 
 import { TypeBadge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
-import { href, path } from "../../routes.js";
+import { href, path } from "../../state/routes.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 
 /** @import { Branch, Node } from "./tree.js" */

@@ -1,14 +1,14 @@
 /** The last 100 changes: from the feed's history, then as they come. */
 import { recentChanges } from "../../api/events.js";
 import { lacking } from "../../api/features.js";
-import { splitSubject } from "../../listing.js";
+import { splitSubject } from "../../state/listing_columns.js";
 import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { Loaded } from "../../parts/states.js";
 import { Time } from "../../parts/times.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href, path } from "../../routes.js";
-import { changes, me } from "../../state.js";
+import { href, path } from "../../state/routes.js";
+import { changes, me } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 
 const MOST = 100;

@@ -5,8 +5,8 @@ import { Button } from "../../parts/buttons.js";
 import { Card, Note } from "../../parts/cards.js";
 import { copy } from "../../parts/copying.js";
 import { toast } from "../../parts/toasts.js";
-import { readListing } from "../../listing_state.js";
-import { may } from "../../state.js";
+import { readListing } from "../../state/live_listing.js";
+import { may } from "../../state/signals.js";
 import { html, useId, useState } from "../../vendor/ui.js";
 import { exportAll } from "../list/exporting.js";
 

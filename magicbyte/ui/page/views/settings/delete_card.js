@@ -3,7 +3,7 @@ import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
 import { toast } from "../../parts/toasts.js";
-import { go, href, path } from "../../routes.js";
+import { go, href, path } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { askPurge } from "./purge.js";
 import { sent } from "./send.js";

@@ -8,7 +8,7 @@ import { Select } from "../../parts/menus.js";
 import { Failure, Loading } from "../../parts/states.js";
 import { toast } from "../../parts/toasts.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href, path } from "../../routes.js";
+import { href, path } from "../../state/routes.js";
 import { html, useState } from "../../vendor/ui.js";
 import { LEVELS } from "../edit/places/levels.js";
 import { MOST, refusedBy } from "./refused_by.js";

@@ -6,7 +6,7 @@ import { Card } from "../../parts/cards.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Select } from "../../parts/menus.js";
 import { toast } from "../../parts/toasts.js";
-import { forgetRefusals, may } from "../../state.js";
+import { forgetRefusals, may } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { originWords } from "./origins.js";
 import { sent, settingsPath } from "./send.js";

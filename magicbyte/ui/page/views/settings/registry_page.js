@@ -1,9 +1,9 @@
 /** The settings of the registry, which hold wherever a subject or a context has none: `/config`. */
 import * as registry from "../../api/registry.js";
-import { Crumb } from "../../parts/subject_head.js";
+import { Crumb } from "../subject/subject_head.js";
 import { Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href } from "../../routes.js";
+import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { SettingCards } from "./setting_cards.js";
 

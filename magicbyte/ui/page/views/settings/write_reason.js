@@ -1,5 +1,5 @@
 /** Why a control of the settings may not be used. */
-import { may } from "../../state.js";
+import { may } from "../../state/signals.js";
 
 const READ_ONLY = new Set(["READONLY", "READONLY_OVERRIDE"]);
 

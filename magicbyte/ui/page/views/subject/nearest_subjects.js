@@ -1,11 +1,11 @@
 /** Links to the subjects whose names are nearest to one that is not there. */
-import { splitSubject } from "../../listing.js";
-import { needListing } from "../../listing_state.js";
+import { splitSubject } from "../../state/listing_columns.js";
+import { needListing } from "../../state/live_listing.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
-import { href, path } from "../../routes.js";
+import { href, path } from "../../state/routes.js";
 import { nearestNames } from "../../search/nearest.js";
-import { context, overview } from "../../state.js";
+import { context, overview } from "../../state/signals.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
 
 /** @param {{subject: string}} props */

@@ -1,7 +1,7 @@
 /** The keys of a subject's pages: its versions, compare, edit, and the forms of a version. */
 
-import { useKeys } from "../../keyboard.js";
-import { go, path } from "../../routes.js";
+import { useKeys } from "../../frame/keyboard.js";
+import { go, path } from "../../state/routes.js";
 
 /**
  * @param {string} subject

@@ -3,7 +3,7 @@
 import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { toast } from "../../parts/toasts.js";
-import { may } from "../../state.js";
+import { may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 
 /**

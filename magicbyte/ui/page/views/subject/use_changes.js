@@ -2,7 +2,7 @@
 
 import { useRef } from "../../vendor/ui.js";
 
-/** @import { Facts } from "../../types.d.ts" */
+/** @import { Facts } from "../../state/types.d.ts" */
 
 /** @param {Facts | null | undefined} facts what the listing knows; its arrival is no change */
 export function useChanges(facts) {

@@ -3,8 +3,8 @@ import { Button, LinkButton } from "../../parts/buttons.js";
 import { Snippet } from "../../parts/copying.js";
 import { Failure, Loading } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href } from "../../routes.js";
-import { config } from "../../state.js";
+import { href } from "../../state/routes.js";
+import { config } from "../../state/signals.js";
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 
 /** @typedef {import("../../parts/use_request.js").Asked<any> & {retryAt: number}} Asked */

@@ -1,9 +1,9 @@
 /** The head of a topic's pages: name, how much it holds, tabs. */
 import { clusterId } from "../../api/rest.js";
 import { Shown } from "../../parts/hostile.js";
-import { Crumb } from "../../parts/subject_head.js";
-import { href, path } from "../../routes.js";
-import { config } from "../../state.js";
+import { Crumb } from "../subject/subject_head.js";
+import { href, path } from "../../state/routes.js";
+import { config } from "../../state/signals.js";
 import { html, signal, useEffect } from "../../vendor/ui.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */

@@ -4,7 +4,7 @@ import { bytesOf, decode } from "../../api/serdes.js";
 import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { Skeleton } from "../../parts/states.js";
-import { href, path } from "../../routes.js";
+import { href, path } from "../../state/routes.js";
 import { cells } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
 import { useBroker } from "./broker.js";

@@ -1,10 +1,10 @@
 /** The subjects of topics by TopicNameStrategy: `{topic}-key` and `{topic}-value`, in the current context. */
-import { listingRow, splitSubject } from "../../listing.js";
-import { needListing } from "../../listing_state.js";
-import { context, overview } from "../../state.js";
+import { listingRow, splitSubject } from "../../state/listing_columns.js";
+import { needListing } from "../../state/live_listing.js";
+import { context, overview } from "../../state/signals.js";
 import { useEffect, useMemo } from "../../vendor/ui.js";
 
-/** @typedef {import("../../types.d.ts").Facts} Facts */
+/** @typedef {import("../../state/types.d.ts").Facts} Facts */
 
 /** The parts of a record. @type {("key" | "value")[]} */
 export const PARTS = ["key", "value"];

@@ -7,7 +7,7 @@ import { Empty, Loaded, NotServed } from "../../parts/states.js";
 import { Icon } from "../../parts/icon.js";
 import { Shown } from "../../parts/hostile.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href, path, route } from "../../routes.js";
+import { href, path, route } from "../../state/routes.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
 import { sinceOf } from "./since.js";
 

@@ -4,7 +4,7 @@ import { Segmented } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
 import { CopyButton } from "../../parts/copying.js";
 import { Icon } from "../../parts/icon.js";
-import { goTo, href, path, route, setQuery } from "../../routes.js";
+import { goTo, href, path, route, setQuery } from "../../state/routes.js";
 import { Lines } from "../../text/positions.js";
 import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";

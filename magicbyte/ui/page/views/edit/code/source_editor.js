@@ -6,7 +6,7 @@ import { SLOT } from "./place_marks.js";
 /**
  * @import { Editor, SchemaType } from "./open_editor.js"
  * @import { Mark } from "./place_marks.js"
- * @import { Child } from "../../../types.d.ts"
+ * @import { Child } from "../../../state/types.d.ts"
  */
 
 /**

@@ -2,7 +2,7 @@
 import { search } from "../../../api/registry.js";
 import { Button } from "../../../parts/buttons.js";
 import { Dialog } from "../../../parts/dialogs.js";
-import { overview } from "../../../state.js";
+import { overview } from "../../../state/signals.js";
 import { html, useEffect, useId, useState } from "../../../vendor/ui.js";
 import { problemOf } from "./drafts.js";
 import { usedNames } from "./used_names.js";

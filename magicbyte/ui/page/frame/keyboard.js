@@ -1,0 +1,80 @@
+/** Keys: each page names its own, `?` shows them; none fires in inputs, and all single keys can be turned off. */
+import { stored } from "../state/stored.js";
+import { signal, useEffect, useRef } from "../vendor/ui.js";
+
+/** Whether single keys work (WCAG 2.1.4). */
+export const singleKeys = stored("single-keys", true);
+
+/**
+ * @typedef {{keys: Record<string, (event: KeyboardEvent) => void>, words: Record<string, string>, scope: string}} Table
+ * @type {import("../vendor/ui.js").Signal<Table[]>}
+ */
+export const tables = signal([]);
+
+const SEQUENCE_MS = 1200;
+let before = "";
+let beforeAt = 0;
+
+/**
+ * Listens for keys while the component is shown. A key is `d`, `g s` (two in turn), `Ctrl-k` or `Escape`.
+ * @param {Record<string, [string, (event: KeyboardEvent) => void] | ((event: KeyboardEvent) => void)>} keys what each
+ *   does, in words for the help if it has any
+ * @param {{scope?: string}} [options] the heading in the help
+ */
+export function useKeys(keys, { scope = "This page" } = {}) {
+  const newest = useRef(keys);
+  newest.current = keys;
+  const names = Object.keys(keys).join(" ");
+  useEffect(() => {
+    const run = (/** @type {string} */ key) => (/** @type {KeyboardEvent} */ event) => {
+      const entry = newest.current[key];
+      (Array.isArray(entry) ? entry[1] : entry)?.(event);
+    };
+    const entries = Object.entries(newest.current);
+    const table = {
+      keys: Object.fromEntries(entries.map(([key]) => [key, run(key)])),
+      words: Object.fromEntries(entries.flatMap(([key, entry]) => Array.isArray(entry) ? [[key, entry[0]]] : [])),
+      scope,
+    };
+    tables.value = [...tables.peek(), table];
+    return () => {
+      tables.value = tables.peek().filter((other) => other !== table);
+    };
+  }, [names, scope]);
+}
+
+/** Starts listening; called once by app.js. */
+export function listenForKeys() {
+  addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const held = event.ctrlKey || event.metaKey || event.altKey;
+    if (isTyped(event) && !held && event.key !== "Escape") return;
+    if (event.key === "Enter" && isControl(event)) return;
+    if (document.querySelector("dialog[open]") && !held) return;
+    const key = (event.ctrlKey || event.metaKey ? "Ctrl-" : event.altKey ? "Alt-" : "") + event.key;
+    if (!held && key.length === 1 && !singleKeys.peek()) return;
+    const sequence = Date.now() - beforeAt < SEQUENCE_MS ? `${before} ${key}` : "";
+    before = key;
+    beforeAt = Date.now();
+    // The newest table first: a page's keys win over those of the whole page.
+    const all = [...tables.peek()].reverse();
+    for (const name of sequence ? [sequence, key] : [key]) {
+      const table = all.find((candidate) => name in candidate.keys);
+      if (!table) continue;
+      if (name === sequence) before = "";
+      event.preventDefault();
+      table.keys[name](event);
+      return;
+    }
+  });
+}
+
+/** Whether Enter presses what has the focus. @param {KeyboardEvent} event */
+const isControl = (event) =>
+  Boolean(/** @type {HTMLElement} */ (event.composedPath()[0]).closest?.("a[href], button, summary"));
+
+/** Whether a key goes into a text. @param {KeyboardEvent} event */
+function isTyped(event) {
+  const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName ?? "");
+}

@@ -1,0 +1,129 @@
+/** The listing of subjects: read once by the pages that need it, then kept up to date by the change feed. */
+import { call } from "../api/client.js";
+import { hasOverview, isMissingRoute, lacks } from "../api/features.js";
+import * as registry from "../api/registry.js";
+import { listingOfNames, listingRow, patched, withRow } from "./listing_columns.js";
+import { changes, comebacks, me, overview } from "./signals.js";
+import { effect, signal, untracked } from "../vendor/ui.js";
+
+/** Why the listing could not be read; null if it could. @type {import("../vendor/ui.js").Signal<any>} */
+export const listingError = signal(null);
+
+/** @type {Promise<void> | null} */
+let reading = null;
+
+/** The offset after which the feed tells changes. */
+let feedStart = -2;
+
+/**
+ * Notes where the change feed starts: an older listing is read again.
+ * @param {number} offset
+ */
+export function feedStartsAfter(offset) {
+  feedStart = offset;
+  if (overview.peek() && Number(overview.peek()?.offset) < offset && hasOverview()) readListing();
+}
+
+/** More subjects than this are read by one request for all, not by one each. */
+const MOST_ROWS = 8;
+
+/** Reads the listing if that has not happened. */
+export function needListing() {
+  if (overview.peek() || reading) return reading;
+  return readListing();
+}
+
+/** Reads the listing again. */
+export function readListing() {
+  reading ??= read().then((listing) => {
+    overview.value = listing;
+    listingError.value = null;
+    // Changes between the listing and the start of the feed would be missing.
+    if (listing.offset < feedStart && hasOverview()) setTimeout(readListing, 1000);
+  }, (error) => {
+    listingError.value = error;
+  }).finally(() => reading = null);
+  return reading;
+}
+
+/** @returns {Promise<import("./types.d.ts").Overview>} */
+async function read() {
+  if (hasOverview()) {
+    try {
+      return await registry.overview();
+    } catch (error) {
+      if (!isMissingRoute(error)) throw error;
+      lacks("overview");
+    }
+  }
+  const live = await registry.subjects();
+  const all = await registry.subjects({ deleted: true }).catch(() => live);
+  return listingOfNames([...all].sort(), live);
+}
+
+/** Keeps the listing and the node's state up to date; called once by app.js. */
+export function followListing() {
+  readNode();
+  effect(() => {
+    if (comebacks.value === 0) return;
+    untracked(() => {
+      readNode();
+      if (overview.peek() || listingError.peek()) readListing();
+    });
+  });
+}
+
+async function readNode() {
+  try {
+    const { data } = await call("GET", "/health/ready", { context: false });
+    me.value = data?.leader === undefined ? {} : data;
+  } catch (error) {
+    // Another registry has no such path, but it is there.
+    if (/** @type {any} */ (error).status === 404) me.value = {};
+  }
+}
+
+/** @type {Set<string>} */
+const stale = new Set();
+let whole = false;
+let timer = 0;
+
+/**
+ * Takes changes of the feed, oldest first.
+ * @param {Record<string, any>[]} news
+ */
+export function takeChanges(news) {
+  if (news.length === 0) return;
+  const seen = changes.peek()[0]?.offset ?? -1;
+  const newer = news.filter((change) => change.offset > seen);
+  changes.value = [...newer.reverse(), ...changes.peek()].slice(0, 500);
+  const last = Math.max(...news.map((change) => change.offset));
+  const node = me.peek();
+  if (node && last > (node.offset ?? -1)) me.value = { ...node, offset: last };
+  const listing = overview.peek();
+  if (!listing) return;
+  const since = news.filter((change) => change.offset > listing.offset);
+  const patch = patched(listing, since);
+  overview.value = patch.listing;
+  patch.stale.forEach((subject) => stale.add(subject));
+  whole ||= patch.whole;
+  timer ||= setTimeout(refresh, 100);
+}
+
+/** Reads what the changes made stale: single rows, or the whole listing. */
+async function refresh() {
+  const subjects = [...stale];
+  const all = whole || subjects.length > MOST_ROWS || !hasOverview();
+  stale.clear();
+  whole = false;
+  timer = 0;
+  if (subjects.length === 0 && !all) return;
+  if (all) return readListing();
+  await Promise.all(subjects.map(async (subject) => {
+    try {
+      const part = await registry.overview({ prefix: subject, limit: 1 });
+      const listing = overview.peek();
+      if (listing) overview.value = withRow(listing, subject, listingRow(part, part.subject.indexOf(subject)));
+    } catch { /* the next change or the next visit reads it */ }
+  }));
+}

@@ -1,0 +1,127 @@
+/** What several pages know: settings, the node, the listing of subjects, and what one may do. */
+import { route } from "./routes.js";
+import { computed, signal } from "../vendor/ui.js";
+
+/** @typedef {import("./types.d.ts").Config} Config */
+/** @typedef {import("./types.d.ts").Overview} Overview */
+
+/** `/ui/config.json`, or these values until it is read. */
+export const config = signal(
+  /** @type {Config} */ ({
+    name: "",
+    color: "",
+    readOnly: false,
+    restAvailable: false,
+    registryBase: "../",
+    version: "",
+    features: [],
+  }),
+);
+
+/** The chosen context, such as `.eu`; empty for the default one. */
+export const context = computed(() => route.value.context);
+
+/**
+ * Whether the registry can be reached. `retryAt` is the time in ms of the next question, `since` that of the first failure.
+ * @type {import("../vendor/ui.js").Signal<{up: boolean, message?: string, requestId?: string, since?: number, retryAt?: number}>}
+ */
+export const online = signal({ up: true });
+
+/** Grows by one when the registry is back: requests that failed ask again. */
+export const comebacks = signal(0);
+
+/**
+ * The node that answers: `/health/ready`. `offset` is moved on by the change feed.
+ * @type {import("../vendor/ui.js").Signal<{leader?: boolean, offset?: number, lag?: number, leaderUrl?: string, problem?: string} | null>}
+ */
+export const me = signal(null);
+
+/**
+ * The columns of the listing, patched by the change feed; null until it is read.
+ * @type {import("../vendor/ui.js").Signal<Overview | null>}
+ */
+export const overview = signal(null);
+
+/**
+ * The newest changes, newest first, from the change feed.
+ * @type {import("../vendor/ui.js").Signal<Record<string, any>[]>}
+ */
+export const changes = signal([]);
+
+/**
+ * Refusals by `action subject`: what a 403 or 42205 said last.
+ * @type {import("../vendor/ui.js").Signal<Record<string, string>>}
+ */
+const refusals = signal({});
+
+/** Actions that write; the keys of `may`. */
+const WRITES = new Set([
+  "register",
+  "delete",
+  "undelete",
+  "purge",
+  "config",
+  "mode",
+  "tags",
+  "import",
+  "produce",
+  "offsets",
+]);
+
+/** Actions that a mode other than READWRITE does not refuse. */
+const DESPITE_MODE = new Set(["mode", "config", "produce", "offsets"]);
+
+const READ_ONLY_MODES = new Set(["READONLY", "READONLY_OVERRIDE"]);
+
+/**
+ * Tells whether a control may be used. A control that may not is shown disabled with the reason.
+ * @param {string} action register, delete, undelete, purge, config, mode, tags, import, produce or offsets
+ * @param {string} [subject]
+ * @returns {{allowed: boolean, reason: string}}
+ */
+export function may(action, subject = "") {
+  const refused = (/** @type {string} */ reason) => ({ allowed: false, reason });
+  if (!WRITES.has(action)) return { allowed: true, reason: "" };
+  if (config.value.readOnly) return refused("This page is read-only: magicbyte.ui.read.only is set.");
+  const refusal = refusals.value[`${action} ${subject}`];
+  if (refusal) return refused(refusal);
+  const mode = modeOf(subject);
+  if (READ_ONLY_MODES.has(mode) && !DESPITE_MODE.has(action)) {
+    return refused(`Mode ${mode} refuses writes${subject ? ` to ${subject}` : ""}. Settings can change it.`);
+  }
+  return { allowed: true, reason: "" };
+}
+
+/**
+ * The mode of a subject as the listing has it; empty if unknown.
+ * @param {string} subject
+ */
+function modeOf(subject) {
+  const listing = overview.value;
+  if (!listing?.mode) return "";
+  const at = listing.subject.indexOf(qualified(subject));
+  return (at >= 0 ? listing.mode[at] : null) ?? "";
+}
+
+/**
+ * A subject's name with its context, as the listing has it: `:.eu:orders-value`.
+ * @param {string} subject
+ */
+export function qualified(subject) {
+  return context.value && !subject.startsWith(":") ? `:${context.value}:${subject}` : subject;
+}
+
+/**
+ * Remembers that the registry refused an action; `may` tells so from then on.
+ * @param {string} action
+ * @param {string} subject
+ * @param {string} reason
+ */
+export function refuse(action, subject, reason) {
+  refusals.value = { ...refusals.value, [`${action} ${subject}`]: reason };
+}
+
+/** Forgets all refusals, after signing in or a change of mode. */
+export function forgetRefusals() {
+  refusals.value = {};
+}

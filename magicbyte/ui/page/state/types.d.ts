@@ -1,0 +1,112 @@
+// Types that several modules of the page share.
+// deno-lint-ignore-file no-explicit-any
+import type { Child, Component, Signal } from "../vendor/ui.d.ts";
+
+export type { Child, Component, Signal };
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+export interface RouteRow {
+  /** As the API has it: `/subjects/{subject}/compare`. */
+  path: string;
+  view: () => Promise<{ default: Component<ViewProps> }>;
+  /** Names of files in styles/views/ without `.css`. */
+  styles?: string[];
+  title: (params: Record<string, string>, query: Record<string, string>) => string;
+}
+
+export interface ViewProps {
+  params: Record<string, string>;
+  query: Record<string, string>;
+}
+
+export interface Location {
+  path: string;
+  params: Record<string, string>;
+  query: Record<string, string>;
+  hash: string;
+  /** `.eu`, or empty for the default context. */
+  context: string;
+  row: RouteRow | null;
+}
+
+/** `/ui/config.json`. */
+export interface Config {
+  name: string;
+  color: string;
+  readOnly: boolean;
+  restAvailable: boolean;
+  /** The registry's address relative to the page's folder: `../`, or `registry/` behind `magicbyte ui`. */
+  registryBase: string;
+  version: string;
+  features: string[];
+}
+
+export interface CallOptions {
+  query?: Query;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  base?: "registry" | "rest" | "ui";
+  /** Resolves the Response itself instead of reading it. */
+  raw?: boolean;
+  /** False leaves the context out of the path, for requests that concern all contexts. */
+  context?: boolean;
+  /** False reads numbers as doubles: faster for long listings. */
+  exact?: boolean;
+}
+
+export interface Answer<T = any> {
+  status: number;
+  data: T;
+  headers: Headers;
+  text: string;
+}
+
+/** A request as a person would repeat it. */
+export interface Request {
+  method: string;
+  path: string;
+  query?: Query;
+  body?: unknown;
+  headers?: Record<string, string>;
+  base?: "registry" | "rest" | "ui";
+  context?: boolean;
+}
+
+/** The columns of `GET /overview`: one entry a subject; null is what the reader may not see. */
+export interface Overview {
+  /** Of the log: the change feed goes on from there. */
+  offset: number;
+  total: number;
+  subject: string[];
+  type: (string | null)[];
+  version: number[];
+  /** How many live versions there are. */
+  versions: number[];
+  deletedVersions: number[];
+  deleted: boolean[];
+  id: (number | null)[];
+  ts: (number | null)[];
+  references: (number | null)[];
+  level: (string | null)[];
+  ownLevel: (boolean | null)[];
+  mode: (string | null)[];
+  ownMode: (boolean | null)[];
+}
+
+/** A row of the listing. */
+export interface Facts {
+  subject: string;
+  type: string | null;
+  version: number;
+  versions: number;
+  deletedVersions: number;
+  deleted: boolean;
+  id: number | null;
+  ts: number | null;
+  references: number | null;
+  level: string | null;
+  ownLevel: boolean | null;
+  mode: string | null;
+  ownMode: boolean | null;
+}

@@ -1,0 +1,113 @@
+/** Where a schema id or a guid is used: the text, and the subjects by context. */
+
+import { TypeBadge } from "../../parts/badges.js";
+import { CopyButton, CurlButton } from "../../parts/copying.js";
+import { Shown } from "../../parts/hostile.js";
+import { Card } from "../../parts/cards.js";
+import { Failure, Loaded } from "../../parts/states.js";
+import { Crumb } from "../subject/subject_head.js";
+import { useRequest } from "../../parts/use_request.js";
+import { href, path } from "../../state/routes.js";
+import { context } from "../../state/signals.js";
+import { Lines } from "../../text/positions.js";
+import { asStored, pretty } from "../../text/pretty.js";
+import { recordName } from "../../text/record_name.js";
+import { html, useMemo, useState } from "../../vendor/ui.js";
+import { CodeLines } from "../code/code_lines.js";
+import { usesOf } from "./uses.js";
+
+/** @import { ViewProps } from "../../state/types.d.ts" */
+/** @import { Found } from "./uses.js" */
+
+/** @param {ViewProps} props */
+export default function ByIdPage({ params }) {
+  const { id, guid } = params;
+  const request = useRequest((signal) => usesOf({ id, guid }, signal), [id ?? "", guid ?? "", context.value]);
+  const title = id === undefined ? html`Schema <span class="mono">${guid}</span>` : `Schema id ${id}`;
+  const curled = {
+    method: "GET",
+    path: id === undefined ? path`/schemas/guids/${guid}` : path`/schemas/ids/${id}`,
+    context: id !== undefined,
+  };
+  return html`
+    <header class="head tabless">
+      <${Crumb} items=${[["Subjects", href("/subjects")], [id === undefined ? "by guid" : "by id"]]} />
+      <div class="head-row">
+        <div class="head-name"><h1 tabindex="-1">${title}</h1>
+              ${request.data && html`
+                <${TypeBadge} type=${request.data.type} />
+                <span class="mono dim s anywhere">${recordName(request.data.schema, request.data.type)}</span>
+              `}
+            </div>
+        <div class="head-actions">
+          <${CurlButton} request=${curled} />
+        </div>
+      </div>
+    </header>
+    <div class="page by-id stack">
+          ${request.error?.status === 404
+            ? html`<${Failure} error=${request.error}><a class="btn" href=${
+              href("/subjects")
+            }>All subjects</a></${Failure}>`
+            : html`<${Loaded} request=${request}>${(/** @type {Found} */ found) =>
+              html`<${Uses} found=${found} />`}</${Loaded}>`}
+        </div>
+  `;
+}
+
+/** @param {{found: Found}} props */
+function Uses({ found }) {
+  const [selected, select] = useState(/** @type {[number, number] | null} */ (null));
+  const layout = useMemo(() => pretty(asStored(found.schema, found.type)), [found]);
+  const lines = useMemo(() => new Lines(layout.text), [layout]);
+  return html`
+    <${Card} title="Where it is used" bare>
+      <table>
+        <thead>
+          <tr>
+            <th>Context</th>
+            <th>Id</th>
+            <th>Subjects and versions</th>
+          </tr>
+        </thead>
+        <tbody>
+              ${found.contexts.map(({ name, id, uses }) =>
+                html`
+                  <tr key=${name}>
+                    <td>${name || "default"}</td>
+                    <td class="mono num">${id}</td>
+                    <td>${uses === null
+                      ? html`<a class="link" href=${
+                        href(path`/schemas/ids/${id}`, {}, { context: name })
+                      }>see its subjects</a>`
+                      : uses.length === 0
+                      ? html`<span class="faint">no live version</span>`
+                      : html`<ul class="uses">${
+                        uses.map((use) =>
+                          html`<${Use} ...${use} context=${name} key=${`${use.subject} ${use.version}`} />`
+                        )
+                      }</ul>`}</td>
+                  </tr>
+                `
+              )}
+            </tbody>
+      </table>
+      </${Card}>
+      <${Card} bare title="Text" aside=${html`<${CopyButton} kind="small" text=${layout.text}>Copy</${CopyButton}>`}>
+        <${CodeLines} layout=${layout} lines=${lines} selected=${selected} select=${select} label="Text" />
+        </${Card}>
+  `;
+}
+
+/** @param {{subject: string, version: number, deleted: boolean, context: string}} props */
+function Use({ subject, version, deleted, context: name }) {
+  return html`<li><a class=${deleted ? "link mono struck" : "link mono"}
+    href=${
+    href(path`/subjects/${subject}/versions/${version}`, {}, { context: name })
+  }><${Shown} text=${subject} /> v${version}</a>
+    ${
+    deleted && html`
+      <span class="faint xs">deleted</span>
+    `
+  }</li>`;
+}

@@ -1,0 +1,285 @@
+/** The list of subjects: one listing call, search for each key, a panel for the chosen row. */
+import { hasOverview } from "../../api/features.js";
+import { listingRow } from "../../state/listing_columns.js";
+import { listingError, needListing, readListing } from "../../state/live_listing.js";
+import { useKeys } from "../../frame/keyboard.js";
+import { Chip, LinkButton } from "../../parts/buttons.js";
+import { Shown } from "../../parts/hostile.js";
+import { Icon } from "../../parts/icon.js";
+import { Failure, Loading, NotServed } from "../../parts/states.js";
+import { isMissingRoute } from "../../api/features.js";
+import { goTo, href, setQuery } from "../../state/routes.js";
+import { matching, namesOf, sorted } from "../../search/matching.js";
+import { readQuery } from "../../search/query.js";
+import { useFound } from "../../search/use_found.js";
+import { context, may, overview } from "../../state/signals.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
+import { EmptyRegistry } from "./empty_registry.js";
+import { ExportMenu } from "./exporting.js";
+import { NothingFound } from "./nothing_found.js";
+import { Peek } from "./peek.js";
+import { SelectedBar } from "./selected_bar.js";
+import { SubjectTable } from "./table.js";
+import { addressOf } from "./addresses.js";
+
+const URL_DELAY_MS = 250;
+
+/** @param {import("../../state/types.d.ts").ViewProps} props */
+export default function List({ query }) {
+  useEffect(() => {
+    needListing();
+  }, []);
+  const listing = overview.value;
+  if (!listing) {
+    return html`<div class="page list-page"><div class="page-head"><h1 tabindex="-1">Subjects</h1></div>
+      ${
+      listingError.value
+        ? html`<${Failure} error=${listingError.value} again=${readListing} />`
+        : html`<${Loading} rows=${14} />`
+    }</div>`;
+  }
+  if (listing.subject.length === 0) return html`<${EmptyRegistry} />`;
+  return html`<${Listed} listing=${listing} query=${query} />`;
+}
+
+/** @param {{listing: import("../../state/types.d.ts").Overview, query: Record<string, string>}} props */
+function Listed({ listing, query }) {
+  const [typed, setTyped, writeTyped] = useTyped(query.q ?? "");
+  const [selected, setSelected] = useState(/** @type {Set<string>} */ (new Set()));
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const place = query.in ?? "names";
+  const { type = "", sort = "", peek = "" } = query;
+  const [own, deleted] = [query.own === "true", query.deleted === "true"];
+
+  const started = performance.now();
+  const read = useMemo(() => readQuery(typed), [typed]);
+  const found = useFound(read, place, deleted);
+  const { rows: unsorted, counts } = useMemo(
+    () => matching(listing, read, context.value, { type, own, deleted }, found.among),
+    [listing, read, context.value, type, own, deleted, found.among],
+  );
+  const rows = useMemo(() => sorted(listing, unsorted, sort), [unsorted, sort]);
+  const ms = useTiming(started, typed);
+
+  const at = rows.findIndex((row) => listing.subject[row] === peek);
+  const facts = peek ? listingRow(listing, listing.subject.indexOf(peek)) : null;
+  const setPeek = (/** @type {string} */ subject) => {
+    writeTyped();
+    setQuery({ peek: subject || null });
+  };
+  const walk = (/** @type {number} */ step) => {
+    const next = rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step))];
+    if (next !== undefined) setPeek(listing.subject[next]);
+  };
+  const open = () => {
+    const chosen = facts ?? (typed && rows.length > 0 ? listingRow(listing, rows[0]) : null);
+    if (!chosen) return;
+    writeTyped();
+    goTo(addressOf(chosen));
+  };
+  const pick = () => {
+    if (!peek) return;
+    const next = new Set(selected);
+    if (!next.delete(peek)) next.add(peek);
+    setSelected(next);
+  };
+  const clear = () => peek ? setPeek("") : typed ? setTyped("") : input.current?.blur();
+  useKeys({
+    "/": ["Search", () => input.current?.focus()],
+    j: ["Next row", () => walk(1)],
+    k: ["Row before", () => walk(-1)],
+    Enter: ["Open the row", open],
+    x: ["Select the row", pick],
+    Escape: ["Close the panel, clear the search", clear],
+    ArrowDown: () => walk(1),
+    ArrowUp: () => walk(-1),
+  }, { scope: "Subjects" });
+  const inInput = (/** @type {KeyboardEvent} */ event) => {
+    const act =
+      /** @type {Record<string, () => void>} */ ({ ArrowDown: () => walk(1), ArrowUp: () => walk(-1), Enter: open })[
+        event.key
+      ];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  const words = place === "names" ? read.words : [];
+  const total = counts.total.toLocaleString("en");
+  const filtered = typed || type || own || deleted;
+
+  return html`
+    <div class="with-peek ${facts ? "peeking" : ""}">
+      <div class="page list-page" onPointerDown=${writeTyped}>
+        <div class="page-head">
+          <h1 tabindex="-1">Subjects</h1>
+          <span class="faint num count" role="status">${filtered
+            ? `${rows.length.toLocaleString("en")} of ${total}`
+            : total}</span>
+          <span class="grow"></span>
+          ${hasOverview() && html`<${ExportMenu} listing=${listing} rows=${rows} filtered=${Boolean(filtered)} />`}
+          <${LinkButton} kind="primary" href=${href("/new")} reason=${may("register").reason}>New schema</${LinkButton}>
+          </div>
+          <div class="box">
+            <${Icon} name="search" size=${15} />
+            <input ref=${input} type="search" aria-label="Search subjects" placeholder="Subject, id, or field: type: text: level: tag:"
+              autocomplete="off" spellcheck=${false} value=${typed} onKeyDown=${inInput}
+              onInput=${(/** @type {any} */ event) => setTyped(event.currentTarget.value)} />
+            ${typed && html`
+              <span class="xs faint num ms" aria-hidden="true">${ms} ms</span>
+              <button type="button" class="clear" aria-label="Clear the search" onClick=${() => (setTyped(""),
+                input.current?.focus())}><kbd>Esc</kbd></button>
+            `}
+          </div>
+          <div class="chips" role="group" aria-label="Filters">
+            ${hasOverview() &&
+              html`${
+                [["names", "In names"], ["fields", "In fields"], ["texts", "In texts"]].map(([name, label]) =>
+                  html`
+                    <${Chip} key=${name}
+                      pressed=${place === name} count=${name === "names" ? null : found.totals[name]} onClick=${() =>
+                        setQuery({ in: name === "names" ? null : name })}>${label}</${Chip}>
+                  `
+                )
+              }
+            <span class="gap"></span>
+            ${
+                [["AVRO", "Avro", counts.AVRO], ["JSON", "JSON Schema", counts.JSON], [
+                  "PROTOBUF",
+                  "Protobuf",
+                  counts.PROTOBUF,
+                ]].map(([name, label, count]) =>
+                  html`
+                    <${Chip}
+                      key=${name} pressed=${type === name} count=${count} onClick=${() =>
+                        setQuery({ type: type === name ? null : name })}>${label}</${Chip}>
+                  `
+                )
+              }
+            <span class="gap"></span>
+            <${Chip} pressed=${own} count=${counts.own} onClick=${() => setQuery({ own: !own })}>Own level</${Chip}>`}
+            <${Chip} pressed=${deleted} count=${counts.deleted} onClick=${() =>
+              setQuery({ deleted: !deleted })}>Deleted</${Chip}>
+          </div>
+          ${found.loading && !found.among
+            ? html`<${Loading} rows=${8} />`
+            : isMissingRoute(found.error)
+            ? html`<${NotServed} />`
+            : found.error
+            ? html`<${Failure} error=${found.error} again=${found.reload} />`
+            : rows.length === 0
+            ? html`
+              <${NothingFound} listing=${listing} read=${read} place=${place} found=${found} counts=${counts}
+                filters=${{ type, own, deleted }} />
+            `
+            : html`
+              <${SubjectTable} listing=${listing} rows=${rows} words=${words} sort=${sort} peek=${peek}
+                selected=${selected}
+                excerpts=${found.excerpts} onSort=${(/** @type {string} */ next) =>
+                  setQuery({ sort: next === "name" ? null : next })} onPeek=${setPeek} />
+            `}
+          <${SelectedBar} listing=${listing} selected=${selected} onClear=${() => setSelected(new Set())} />
+        </div>
+        ${facts
+          ? html`<${Peek} key=${peek} facts=${facts} selected=${selected.has(peek)} onSelect=${pick} onClose=${() =>
+            setPeek("")} />`
+          : html`
+            <aside class="peek idle" aria-label="The registry in brief">
+              <${Brief} listing=${listing} />
+            </aside>
+          `}
+      </div>
+  `;
+}
+
+/** What the panel shows while no row is chosen. @param {{listing: import("../../state/types.d.ts").Overview}} props */
+function Brief({ listing }) {
+  const names = namesOf(listing);
+  const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
+  return html`
+    <h2>${context.value ? `Context ${context.value}` : "This registry"}</h2>
+    <p class="dim s num">${count.toLocaleString("en")} subjects${hasOverview() &&
+      `, ${versions.toLocaleString("en")} versions`}</p>
+    ${hasOverview() && html`<section class="peek-part"><h3>Changed last</h3>
+          ${
+      newest.map((at) => {
+        const facts = listingRow(listing, at);
+        return facts && html`
+          <a class="fld" key=${facts.subject}
+            href=${addressOf(facts)}><span class="mono anywhere"><${Shown} text=${names
+              .name[at]} /></span><span class="dim num">v${facts.version}</span></a>
+        `;
+      })
+    }
+        </section>`}
+    <p
+      class="xs faint hint"><kbd>j</kbd> <kbd>k</kbd> or a click on a row shows its fields here. <kbd>?</kbd> shows all keys.</p>
+  `;
+}
+
+const MOST_NEWEST = 8;
+
+/**
+ * The live subjects of a context: how many, their versions, and the rows that changed last.
+ * @param {import("../../state/types.d.ts").Overview} listing
+ * @param {string} inContext
+ */
+function summary(listing, inContext) {
+  const names = namesOf(listing);
+  /** @type {number[]} */
+  const newest = [];
+  let [count, versions] = [0, 0];
+  for (let at = 0; at < listing.subject.length; at++) {
+    if (names.context[at] !== inContext || listing.deleted[at]) continue;
+    count++;
+    versions += listing.versions[at] ?? 0;
+    // A sort of all rows would take longer than the first paint.
+    const time = listing.ts[at] ?? 0;
+    let place = newest.length;
+    while (place > 0 && time > (listing.ts[newest[place - 1]] ?? 0)) place--;
+    if (place < MOST_NEWEST) newest.splice(place, 0, at);
+    if (newest.length > MOST_NEWEST) newest.pop();
+  }
+  return { count, versions, newest };
+}
+
+/**
+ * What is typed: shown at once, in the URL a moment later, or before one leaves.
+ * @param {string} inUrl
+ * @returns {[string, (text: string) => void, () => void]}
+ */
+function useTyped(inUrl) {
+  const [typed, setTyped] = useState(inUrl);
+  const written = useRef(inUrl);
+  const timer = useRef(0);
+  const newest = useRef(inUrl);
+  useEffect(() => {
+    if (inUrl === written.current) return;
+    written.current = inUrl;
+    newest.current = inUrl;
+    setTyped(inUrl);
+  }, [inUrl]);
+  const write = () => {
+    clearTimeout(timer.current);
+    if (newest.current === written.current) return;
+    written.current = newest.current;
+    setQuery({ q: newest.current, peek: null });
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return [typed, (text) => {
+    setTyped(text);
+    newest.current = text;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(write, URL_DELAY_MS);
+  }, write];
+}
+
+/**
+ * How long it took from the render's start to the rows, after a key.
+ * @param {number} started
+ * @param {string} typed
+ */
+function useTiming(started, typed) {
+  const [ms, setMs] = useState(0);
+  useLayoutEffect(() => setMs(Math.max(1, Math.round(performance.now() - started))), [typed]);
+  return ms;
+}

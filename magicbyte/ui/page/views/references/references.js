@@ -1,0 +1,61 @@
+/** References: what a version refers to, and what refers to it. */
+
+import * as registry from "../../api/registry.js";
+import { CurlButton } from "../../parts/copying.js";
+import { Note } from "../../parts/cards.js";
+import { isMissingRoute } from "../../api/features.js";
+import { Loaded, NotServed } from "../../parts/states.js";
+import { SubjectHead } from "../subject/subject_head.js";
+import { useRequest } from "../../parts/use_request.js";
+import { useSubject } from "../subject/use_subject.js";
+import { path } from "../../state/routes.js";
+import { html } from "../../vendor/ui.js";
+import { GraphColumns } from "./graph_columns.js";
+import { holdersOf, treeOf } from "./tree.js";
+import { useSubjectKeys } from "../subject/subject_keys.js";
+import { counted } from "../compare/words.js";
+
+/** @import { ViewProps } from "../../state/types.d.ts" */
+/** @import { Graph } from "./tree.js" */
+
+/** @param {ViewProps} props */
+export default function ReferencesPage({ params }) {
+  const { subject, version } = params;
+  const facts = useSubject(subject);
+  const request = useRequest((signal) => registry.graph(subject, version, {}, { signal }), [subject, version]);
+  const number = request.data?.nodes[0].version;
+  useSubjectKeys(subject, number, facts ? [facts.version] : []);
+  const curled = { method: "GET", path: path`/subjects/${subject}/versions/${version}/graph` };
+  return html`
+    <${SubjectHead} subject=${subject} tab="references" version=${version}
+      crumbs=${number ? [[`version ${number}`]] : []} actions=${html`<${CurlButton} request=${curled} />`} />
+    <div class="page references">
+      ${isMissingRoute(request.error) ? html`<${NotServed} />` : html`
+        <${Loaded} request=${request} rows=${5} height=${48}>
+          ${(/** @type {Graph} */ graph) => html`<${Shown} graph=${graph} />`}
+        </${Loaded}>
+      `}
+        </div>
+  `;
+}
+
+/** @param {{graph: Graph}} props */
+function Shown({ graph }) {
+  const [start] = graph.nodes;
+  const holders = holdersOf(graph);
+  return html`${
+    holders.length > 0
+      ? html`<${Note} tone="info" who="Held">
+        Version ${start.version} cannot be deleted for good while${" "}
+        ${counted(holders.length, "version")} ${holders.length === 1 ? "refers" : "refer"} to it:${" "}
+        ${
+        holders.map((node, index) =>
+          html`${index > 0 && ", "}<span class="mono">${node.subject}</span> v${node.version}`
+        )
+      }.
+      </${Note}>`
+      : html`<p class="dim s">Nothing refers to version ${start.version}: no other schema keeps it from being deleted.</p>`
+  }
+    <${GraphColumns} start=${start} references=${treeOf(graph, "references")} referrers=${treeOf(graph, "referrers")} />
+    ${graph.cut && html`<p class="dim s">The graph goes on beyond what is shown: open a version to follow it.</p>`}`;
+}

@@ -1,0 +1,91 @@
+/** The head of a subject's pages: where one is, the name, badges, and tabs. */
+import { hasOverview } from "../../api/features.js";
+import { href, path } from "../../state/routes.js";
+import { config } from "../../state/signals.js";
+import { html } from "../../vendor/ui.js";
+import { Badge, LevelBadge, TypeBadge } from "../../parts/badges.js";
+import { Shown } from "../../parts/hostile.js";
+import { useSubject } from "./use_subject.js";
+
+/**
+ * @param {{subject: string, tab?: string, version?: number | string, actions?: any, name?: string, crumbs?: any[],
+ *   counts?: Record<string, number>, badges?: any, tabless?: boolean}} props `tab`: schema, fields, compare, evolution,
+ *   references, messages or settings; `name`: the record's name; `crumbs`: what follows the subject, the last one
+ *   without a link; `counts`: what the listing does not tell, by tab
+ */
+export function SubjectHead(
+  { subject, tab, version, actions, name, crumbs = [], counts = {}, badges, tabless = false },
+) {
+  const facts = useSubject(subject);
+  const number = version ?? "latest";
+  const origin = facts?.ownLevel ? "subject" : "global";
+  return html`<header class="head ${tabless ? "tabless" : ""}">
+    <${Crumb} items=${[["Subjects", href("/subjects")], [subject, href(path`/subjects/${subject}`)], ...crumbs]} />
+    <div class="head-row">
+      <div class="head-name">
+        <h1 tabindex="-1"><${Shown} text=${subject} /></h1>
+        ${facts?.type && html`<${TypeBadge} type=${facts.type} />`}
+        ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}
+        ${facts?.level && !badges && html`<${LevelBadge} level=${facts.level} origin=${origin} />`}
+        ${facts?.mode && facts.mode !== "READWRITE" && html`<${Badge} tone="warn">${facts.mode}</${Badge}>`}
+        ${facts?.deleted && html`<${Badge} tone="bad">deleted</${Badge}>`}
+        ${badges}
+      </div>
+      <div class="head-actions">${actions}</div>
+    </div>
+    ${
+    !tabless && html`<${Tabs} subject=${subject} number=${number} tab=${tab} counts=${{
+      evolution: facts?.versions,
+      references: facts?.references,
+      ...counts,
+    }} />`
+  }
+  </header>`;
+}
+
+/** The way from the top: names with addresses; the last one may have none. @param {{items: [string, string?][]}} props */
+export const Crumb = ({ items }) =>
+  html`
+    <nav aria-label="Where this is">
+      <ol class="crumb">
+        ${items.map(([words, address], i) =>
+          html`<li key=${i}>${
+            address
+              ? html`<a href=${address}><${Shown} text=${words} /></a>`
+              : html`<span><${Shown} text=${words} /></span>`
+          }</li>`
+        )}
+      </ol>
+    </nav>
+  `;
+
+/** Tabs that need an outline or a graph, which only our registry has. */
+const OF_OURS = new Set(["fields", "references"]);
+
+/** @param {{subject: string, number: number | string, tab?: string, counts: Record<string, any>}} props */
+function Tabs({ subject, number, tab, counts }) {
+  const at = path`/subjects/${subject}/versions/${number}`;
+  const topic = subject.match(/^(.+)-(?:key|value)$/s)?.[1];
+  /** @type {[string, string, string][]} */
+  const tabs = [
+    ["schema", "Schema", href(at)],
+    ["fields", "Fields", href(at, { view: "fields" })],
+    ["compare", "Compare", href(path`/subjects/${subject}/compare`)],
+    ["evolution", "Evolution", href(path`/subjects/${subject}`)],
+    ["references", "References", href(at + "/references")],
+    ["settings", "Settings", href(path`/subjects/${subject}/settings`)],
+  ];
+  if (topic && config.value.restAvailable) {
+    tabs.splice(5, 0, ["messages", "Messages", href(path`/topics/${topic}/messages`)]);
+  }
+  const served = hasOverview() ? tabs : tabs.filter(([key]) => !OF_OURS.has(key));
+  return html`<nav class="tabs" aria-label="Of this subject">
+    ${
+    served.map(([key, words, address]) =>
+      html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}${
+        counts[key] !== undefined && counts[key] !== null ? html`<span class="n num">${counts[key]}</span>` : null
+      }</a>`
+    )
+  }
+  </nav>`;
+}

@@ -1,0 +1,140 @@
+/** The consumer groups of a topic, and how far each is behind. */
+import * as rest from "../../api/rest.js";
+import { Badge } from "../../parts/badges.js";
+import { Button } from "../../parts/buttons.js";
+import { Shown } from "../../parts/hostile.js";
+import { Empty } from "../../parts/states.js";
+import { href, path } from "../../state/routes.js";
+import { config } from "../../state/signals.js";
+import { html, useState } from "../../vendor/ui.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
+import { count, TopicHead } from "./head.js";
+
+/** @typedef {{id: string, state: string, lags: rest.Lag[]}} Behind */
+
+/** The groups that are asked for their lags with each step, and the requests at once. */
+const STEP = 40;
+const AT_ONCE = 6;
+
+/** @param {import("../../state/types.d.ts").ViewProps} props */
+export default function GroupsPage({ params: { topic } }) {
+  const [most, setMost] = useState(STEP);
+  const bounds = useBroker((signal) => rest.partitions(topic, { signal }), [topic]);
+  const groups = useBroker((signal) => groupsOf(topic, most, signal), [topic, most]);
+  return html`
+    <${TopicHead} topic=${topic} tab="groups" partitions=${bounds.data} />
+    <${BrokerStrip} request=${groups} />
+    <div class="page groups">
+          ${config.value.restAvailable
+            ? html`<${FromBroker} request=${groups} rows=${5}>${(
+              /** @type {{behind: Behind[], left: number} | null} */ found,
+            ) =>
+              found
+                ? html`<${GroupTable} topic=${topic} behind=${found.behind} />
+        ${
+                  found.left > 0 && html`
+                    <p class="more">
+                      <${Button}
+                        onClick=${() => setMost(most + STEP)}>Ask ${Math.min(
+                          STEP,
+                          found.left,
+                        )} more groups</${Button}> <span class="dim s">${found.left.toLocaleString(
+                          "en",
+                        )} groups were not asked yet.</span></p>
+                  `
+                }`
+                : html`<${NoGroups} />`}</${FromBroker}>`
+            : html`<${NoProxy} topic=${topic} />`}
+        </div>
+  `;
+}
+
+const NoGroups = () =>
+  html`
+    <${Empty} title="This REST proxy does not tell of groups">
+      <p>Groups and lags need version 3 of its API.</p>
+      </${Empty}>
+  `;
+
+/**
+ * The groups that have committed offsets of a topic; null if the proxy does not tell.
+ * @param {string} topic
+ * @param {number} most
+ * @param {AbortSignal} signal
+ */
+async function groupsOf(topic, most, signal) {
+  const groups = await rest.groups({ signal });
+  if (!groups) return null;
+  /** @type {Behind[]} */
+  const behind = [];
+  for (let at = 0; at < Math.min(most, groups.length); at += AT_ONCE) {
+    const some = groups.slice(at, Math.min(most, at + AT_ONCE));
+    const lags = await Promise.all(some.map(({ id }) => rest.lags(id, { signal })));
+    some.forEach((group, i) => {
+      const own = lags[i].filter((lag) => lag.topic === topic).sort((a, b) => a.partition - b.partition);
+      if (own.length) behind.push({ ...group, lags: own });
+    });
+  }
+  return { behind, left: Math.max(0, groups.length - most) };
+}
+
+/** @param {{topic: string, behind: Behind[]}} props */
+function GroupTable({ topic, behind }) {
+  const [open, setOpen] = useState("");
+  if (!behind.length) {
+    return html`
+      <${Empty} title="No group reads this topic">
+        <p>A group appears here when it commits an offset of <span class="mono"><${Shown} text=${topic} /></span>.</p>
+        </${Empty}>
+    `;
+  }
+  return html`
+    <div class="table-scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Group</th>
+            <th scope="col">State</th>
+            <th scope="col" class="r">Partitions</th>
+            <th scope="col" class="r">Behind</th>
+          </tr>
+        </thead>
+        <tbody>${behind.map((group) =>
+          html`<${GroupRows} key=${group.id} group=${group} topic=${topic} open=${open === group.id} onToggle=${() =>
+            setOpen(open === group.id ? "" : group.id)} />`
+        )}</tbody>
+      </table>
+    </div>
+  `;
+}
+
+/** @param {{group: Behind, topic: string, open: boolean, onToggle: () => void}} props */
+function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
+  const sum = lags.reduce((all, { lag }) => all + (lag ?? 0), 0);
+  return html`
+    <tr>
+      <td
+        class="mono anywhere"><button type="button" class="btn quiet small" aria-expanded=${String(
+          open,
+        )} onClick=${onToggle}><${Shown} text=${id} /></button></td>
+      <td>
+        <${Badge} tone="line">${state.toLowerCase().replaceAll("_", " ")}</${Badge}></td>
+          <td class="r num">${lags.length}</td>
+          <td class="r num">${sum === 0 ? html`<${Badge} tone="ok">✓ none</${Badge}>` : count(sum, "record")}</td>
+        </tr>
+        ${open && lags.map((lag) =>
+          html`
+            <tr key=${lag.partition} class="lag-row">
+              <td class="dim s">partition ${lag.partition}${lag.client &&
+                html`, <span class="mono"><${Shown} text=${lag.client} /></span>`}</td>
+              <td class="num s">at <a class="link mono" href=${href(path`/topics/${topic}/messages`, {
+                partition: lag.partition,
+                offset: lag.committed,
+              })}>${lag.committed}</a></td>
+              <td class="r num s">${lag.end ?? "unknown"}</td>
+              <td class="r num s">${lag.lag ?? "unknown"}</td>
+            </tr>
+          `
+        )}
+  `;
+}

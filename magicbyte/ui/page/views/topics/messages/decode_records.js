@@ -1,0 +1,37 @@
+/** Decodes the keys and values of some records, each kind with one request. */
+import { decode } from "../../../api/serdes.js";
+import { PARTS } from "../subjects.js";
+
+/** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
+/** @typedef {import("./record.js").DecodedRecord} DecodedRecord */
+
+/**
+ * @param {string} topic
+ * @param {RecordBytes[]} records
+ * @param {{signal?: AbortSignal, stored?: boolean}} [options] `stored`: Avro's values as they are stored, unions tagged
+ * @returns {Promise<DecodedRecord[]>}
+ */
+export async function decodeRecords(topic, records, { signal, stored = false } = {}) {
+  const form = stored ? { logical: false, unions: "tagged" } : {};
+  const [keys, values] = await Promise.all(
+    PARTS.map((part) => partsOf(records, { topic, isKey: part === "key", ...form }, signal)),
+  );
+  return records.map((record, i) => ({ ...record, decoded: { key: keys[i], value: values[i] } }));
+}
+
+/**
+ * @param {RecordBytes[]} records
+ * @param {import("../../../api/serdes.js").Wanted} wanted
+ * @param {AbortSignal | undefined} signal
+ */
+async function partsOf(records, wanted, signal) {
+  const part = wanted.isKey ? "key" : "value";
+  const messages = records.map((record) => {
+    const data = record[part];
+    const header = record.headers.findLast(({ name, value }) => name === `__${part}_schema_id` && value !== null)
+      ?.value;
+    return data !== null && header ? { data, header } : data;
+  });
+  if (messages.every((message) => message === null)) return messages.map(() => ({ value: null }));
+  return await decode(messages, wanted, { signal });
+}

@@ -1,0 +1,51 @@
+/** A decoded key or value in a line: its schema and value, or why there is none. */
+import { bytesOf } from "../../../api/serdes.js";
+import { Shown } from "../../../parts/hostile.js";
+import { href, path } from "../../../state/routes.js";
+import { plainText } from "../../../text/bytes.js";
+import { html } from "../../../vendor/ui.js";
+import { OneLine } from "./value_text.js";
+
+/** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
+
+/** The reasons with which bytes may be a text without a schema. */
+const UNFRAMED = new Set(["magic", "truncated"]);
+
+/**
+ * Bytes that are a text rather than a message with a schema; null if they are not.
+ * @param {string | null} bytes base64
+ * @param {Decoded} decoded
+ */
+export const plainOf = (bytes, decoded) =>
+  bytes !== null && UNFRAMED.has(decoded.reason ?? "") ? plainText(bytesOf(bytes)) : null;
+
+/**
+ * The schema of a key or value: `id 3 (v3)`, linked.
+ * @param {{decoded: Decoded, subject?: string, bare?: boolean}} props `bare`: without the version
+ */
+export function SchemaOf({ decoded, subject, bare = false }) {
+  const { schemaId, guid, version, subject: holder } = decoded;
+  if (schemaId === undefined && guid === undefined) return null;
+  const words = schemaId === undefined ? `guid ${String(guid).slice(0, 8)}` : `id ${schemaId}`;
+  const other = bare ? "" : holder && holder !== subject ? `${holder} v${version}` : version ? `v${version}` : "";
+  const to = holder && version
+    ? href(path`/subjects/${holder}/versions/${version}`)
+    : schemaId === undefined
+    ? href(path`/schemas/guids/${String(guid)}`)
+    : href(path`/schemas/ids/${schemaId}`);
+  return html`<a class="link schema-of s num" href=${to}><${Shown} text=${
+    other ? `${words} (${other})` : words
+  } /></a>`;
+}
+
+/** @param {{bytes: string | null, decoded: Decoded | undefined}} props */
+export function InLine({ bytes, decoded }) {
+  if (bytes === null) return html`<span class="faint">null</span>`;
+  if (!decoded) return html`<span class="faint">…</span>`;
+  const plain = plainOf(bytes, decoded);
+  if (plain) return html`<${Shown} text=${plain.kind === "JSON" ? plain.text : JSON.stringify(plain.text)} />`;
+  if (decoded.error !== undefined) {
+    return html`<span class="bad-text">✕ not decoded: <${Shown} text=${decoded.error} /></span>`;
+  }
+  return html`<${OneLine} value=${decoded.value} />`;
+}

@@ -1,0 +1,159 @@
+/** A record: one line, and below it all of its parts. */
+import { bytesOf } from "../../../api/serdes.js";
+import { TypeBadge } from "../../../parts/badges.js";
+import { Button, LinkButton } from "../../../parts/buttons.js";
+import { CopyButton } from "../../../parts/copying.js";
+import { Shown } from "../../../parts/hostile.js";
+import { Icon } from "../../../parts/icon.js";
+import { absolute, clock } from "../../../parts/times.js";
+import { href, path } from "../../../state/routes.js";
+import { fromBase64, plainText, toHex } from "../../../text/bytes.js";
+import { html, useState } from "../../../vendor/ui.js";
+import { Cells, Dump } from "./cells.js";
+import { InLine, plainOf, SchemaOf } from "./decoded.js";
+import { textOf, ValueText } from "./value_text.js";
+
+/** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
+/** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
+/** @typedef {RecordBytes & {decoded?: {key?: Decoded, value?: Decoded}}} DecodedRecord */
+
+/** @param {{record: DecodedRecord, topic: string, open: boolean, onToggle: () => void}} props */
+export function RecordRow({ record, topic, open, onToggle }) {
+  const { partition, offset, key, value, decoded = {} } = record;
+  const id = `r${partition}-${offset}`;
+  return html`<li class="record ${open ? "open" : ""}" id=${id}>
+    <div class="record-line">
+      <button type="button" class="record-at mono num" data-key=${id} aria-expanded=${String(open)} onClick=${onToggle}>
+        <${Icon} name="chevron" size=${11} />${partition}:${offset}
+      </button>
+      <${RecordTime} ms=${record.timestamp} />
+      <span class="record-key mono cut"><span class="faint">key</span> <${InLine} bytes=${key} decoded=${decoded.key} /></span>
+      <span class="record-id mono">${
+    value === null
+      ? html`<span class="badge line">tombstone</span>`
+      : plainOf(value, decoded.value ?? {})
+      ? html`<span class="badge line">no schema</span>`
+      : html`<${SchemaOf} decoded=${decoded.value ?? {}} subject=${topic + "-value"} />`
+  }</span>
+      <span class="record-value mono cut">${
+    value !== null && html`<${InLine} bytes=${value} decoded=${decoded.value} />`
+  }</span>
+    </div>
+    ${open && html`<${RecordParts} record=${record} topic=${topic} />`}
+  </li>`;
+}
+
+/** @param {{ms: number | null}} props */
+function RecordTime({ ms }) {
+  if (ms === null || !Number.isFinite(ms) || ms < 0) return html`<span class="record-time mono faint">no time</span>`;
+  const text = new Date(ms).toLocaleTimeString("en-GB", {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hour12: false,
+    fractionalSecondDigits: 3,
+    timeZone: clock.value === "utc" ? "UTC" : undefined,
+  });
+  return html`<time class="record-time mono num" datetime=${new Date(ms).toISOString()} title=${
+    absolute(ms)
+  }>${text}</time>`;
+}
+
+/** @param {{record: DecodedRecord, topic: string}} props */
+function RecordParts({ record, topic }) {
+  const { partition, offset, timestamp, headers, decoded = {} } = record;
+  const here = href(path`/topics/${topic}/messages`, { partition, offset, open: offset });
+  return html`
+    <div class="record-parts stack">
+      <div class="row wrap">
+        <span class="dim s">${timestamp === null ? "Without a time" : absolute(timestamp)}</span>
+        <span class="grow"></span>
+        <${CopyButton} text=${() =>
+          new URL(here, location.href)
+            .href} what="Link to the record copied" kind="quiet small">Copy link</${CopyButton}>
+          <${LinkButton} kind="quiet small" href=${href(path`/topics/${topic}/produce`, {
+            partition,
+            offset,
+          })}>Produce again</${LinkButton}>
+        </div>
+        <${Part} name="Value" bytes=${record.value} decoded=${decoded.value} subject=${topic + "-value"} />
+        <${Part} name="Key" bytes=${record.key} decoded=${decoded.key} subject=${topic + "-key"} />
+        ${headers.length > 0 && html`<${HeaderList} headers=${headers} />`}
+      </div>
+  `;
+}
+
+/** @param {{headers: import("../../../api/rest.js").Header[]}} props */
+const HeaderList = ({ headers }) =>
+  html`
+    <section class="card part">
+      <header>
+        <h3>Headers</h3>
+      </header>
+      <dl class="facts body">${headers.map(({ name, value }, i) => {
+        const bytes = value === null ? null : fromBase64(value);
+        const plain = bytes && plainText(bytes);
+        return html`
+          <dt key=${"n" + i} class="mono">
+            <${Shown} text=${name} />
+          </dt>
+          <dd key=${"v" + i} class="mono">${bytes === null
+            ? html`<span class="faint">null</span>`
+            : plain
+            ? html`<${Shown} text=${plain.text} />`
+            : toHex(bytes, " ")}</dd>
+        `;
+      })}</dl>
+    </section>
+  `;
+
+/** @param {{name: string, bytes: string | null, decoded?: Decoded, subject: string}} props */
+function Part({ name, bytes: packed, decoded = {}, subject }) {
+  const [raw, setRaw] = useState(false);
+  if (packed === null) {
+    return html`
+      <section class="card part">
+        <header><h3>${name}</h3><span class="dim s">null${name === "Value" ? ": a tombstone" : ""}</span></header>
+      </section>
+    `;
+  }
+  const bytes = bytesOf(packed);
+  const plain = plainOf(packed, decoded);
+  const index = decoded.bytes?.index;
+  const framed = !plain && decoded.bytes?.guid === undefined;
+  const text = plain ? plain.text : decoded.error === undefined ? textOf(decoded.value, 2) : "";
+  const showsBytes = raw || (decoded.error !== undefined && !plain);
+  return html`
+    <section class="card part">
+      <header>
+          <h3>${name}</h3>
+          ${decoded.type && html`<${TypeBadge} type=${decoded.type} />`}
+          ${decoded.name && html`<span class="mono dim xs anywhere"><${Shown} text=${decoded.name} /></span>`}
+          <${SchemaOf} decoded=${decoded} subject=${subject} />
+          ${plain && html`<span class="badge line">no schema</span>`}
+          <span class="grow"></span>
+          <span class="dim xs num">${bytes.length.toLocaleString("en")} bytes</span>
+          ${text && html`<${CopyButton} text=${text} what="${name} copied" kind="quiet small">Copy</${CopyButton}>`}
+          <${Button} kind="quiet small" aria-pressed=${String(raw)} onClick=${() => setRaw(!raw)}>Hex</${Button}>
+          <${CopyButton} text=${() => toHex(bytes)} what="Bytes copied" kind="quiet small">Copy hex</${CopyButton}>
+          <${LinkButton} kind="quiet small" href=${href("/decode", {}, {
+            hash: "hex=" + toHex(bytes.subarray(0, 65536)),
+          })}>Decode</${LinkButton}>
+        </header>
+        ${decoded.error !== undefined && !plain &&
+          html`<p class="bad-text body s anywhere">✕ not decoded: <${Shown} text=${decoded.error} />${
+            decoded.at !== null && decoded.at !== undefined ? `, at byte ${decoded.at}` : ""
+          }</p>`}
+        ${showsBytes && html`
+          <div class="body stack">
+            <${Cells} bytes=${bytes} index=${index} framed=${framed} />
+            <${Dump} bytes=${bytes} index=${index} framed=${framed} />
+          </div>
+        `}
+        ${!showsBytes &&
+          (plain?.kind === "text"
+            ? html`<pre class="code body plain"><${Shown} text=${plain.text} /></pre>`
+            : html`<${ValueText} text=${text} label=${name} />`)}
+      </section>
+  `;
+}

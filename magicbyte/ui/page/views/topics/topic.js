@@ -1,0 +1,124 @@
+/** A topic: how much it holds, the subjects of its keys and values, other schemas that its records have, partitions. */
+import * as rest from "../../api/rest.js";
+import { LevelBadge, TypeBadge } from "../../parts/badges.js";
+import { LinkButton } from "../../parts/buttons.js";
+import { Card } from "../../parts/cards.js";
+import { Shown } from "../../parts/hostile.js";
+import { useRequest } from "../../parts/use_request.js";
+import * as registry from "../../api/registry.js";
+import { href, path } from "../../state/routes.js";
+import { config, may } from "../../state/signals.js";
+import { html } from "../../vendor/ui.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
+import { count, TopicHead } from "./head.js";
+import { recordNameOf } from "./record_name.js";
+import { MetSchemas } from "./met_schemas.js";
+import { PARTS, useSubjects } from "./subjects.js";
+
+/** @param {import("../../state/types.d.ts").ViewProps} props */
+export default function TopicPage({ params: { topic } }) {
+  const request = useBroker((signal) => rest.partitions(topic, { signal }), [topic]);
+  const subjects = useSubjects();
+  const actions = html`<${LinkButton} href=${href(path`/topics/${topic}/messages`)}>Messages</${LinkButton}>
+    <${LinkButton} kind="primary" href=${href(path`/topics/${topic}/produce`)} reason=${
+    may("produce").reason
+  }>Produce</${LinkButton}>`;
+  return html`
+    <${TopicHead} topic=${topic} tab="topic" partitions=${request.data} actions=${config.value.restAvailable &&
+      actions} />
+    <${BrokerStrip} request=${request} />
+    <div class="page topic">
+          <div class="two">${PARTS.map((part) =>
+            html`<${PartCard} key=${part} topic=${topic} part=${part} facts=${
+              subjects?.get(`${topic}-${part}`)
+            } ready=${Boolean(subjects)} />`
+          )}</div>
+          ${config.value.restAvailable
+            ? html`<${FromBroker} request=${request} rows=${6}>${(/** @type {rest.Partition[]} */ partitions) =>
+              html`
+                <${MetSchemas} topic=${topic} partitions=${partitions} subjects=${subjects} />
+                <${Partitions} topic=${topic} partitions=${partitions} />
+              `}</${FromBroker}>`
+            : html`<${NoProxy} topic=${topic} />`}
+        </div>
+  `;
+}
+
+/** @param {{topic: string, part: "key" | "value", facts?: import("../../state/types.d.ts").Facts, ready: boolean}} props */
+function PartCard({ topic, part, facts, ready }) {
+  const subject = `${topic}-${part}`;
+  const title = part === "key" ? "Key" : "Value";
+  const request = useRequest(
+    facts ? (signal) => registry.version(subject, facts.version ?? "latest", { signal }) : null,
+    [subject, Boolean(facts), facts?.version],
+  );
+  const version = facts?.version ?? request.data?.version;
+  const type = facts?.type ?? (request.data && (request.data.schemaType ?? "AVRO"));
+  if (!facts) {
+    return html`<${Card} title=${title}>${
+      ready && html`
+        <div class="row wrap">
+          <span class="dim s grow">No subject <span class="mono"><${Shown} text=${subject} /></span></span>
+          <${LinkButton} href=${href("/new", { topic, part })} reason=${may("register", subject).reason}
+            aria-label=${`Set a schema for the ${part}s`}>Set a schema</${LinkButton}></div>
+      `
+    }</${Card}>`;
+  }
+  const name = request.data && recordNameOf(request.data);
+  const aside = version > 1 &&
+    html`<a class="link s num" href=${href(path`/subjects/${subject}/compare`)}>compare ${
+      version - 1
+    } to ${version}</a>`;
+  return html`
+    <${Card} title=${title} aside=${aside}>
+      <div class="row wrap part-facts">
+          <a class="mono link anywhere" href=${href(
+            path`/subjects/${subject}/versions/${version ?? "latest"}`,
+          )}><${Shown} text=${subject} /></a>
+          ${version && html`<span class="num">v${version}</span>`}
+          ${type && html`<${TypeBadge} type=${type} />`}
+          ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}
+          ${facts.level && html`<${LevelBadge} level=${facts.level} />`}
+          <span class="grow"></span>
+          <${LinkButton} kind="small" href=${href(path`/subjects/${subject}/edit`)} reason=${may("register", subject)
+            .reason}
+            aria-label=${`Edit the schema of the ${part}s`}>Edit</${LinkButton}>
+        </div>
+      </${Card}>
+  `;
+}
+
+/** @param {{topic: string, partitions: rest.Partition[]}} props */
+const Partitions = ({ topic, partitions }) =>
+  html`
+    <${Card} title="Partitions" bare aside=${html`<span class="faint xs num">${
+      count(partitions.length, "partition")
+    }</span>`}>
+      <div class="table-scroll">
+        <table class="partition-table">
+          <thead>
+            <tr>
+              <th scope="col">Partition</th>
+              <th scope="col" class="r">First offset</th>
+              <th scope="col" class="r">Next offset</th>
+              <th scope="col" class="r">Records</th>
+              <th scope="col"><span class="hidden-text">Messages</span></th>
+            </tr>
+          </thead>
+          <tbody>${partitions.map(({ partition, first, end }) =>
+            html`
+              <tr key=${partition}>
+                <td class="num">${partition}</td>
+                <td class="r num mono">${first}</td>
+                <td class="r num mono">${end}</td>
+                <td class="r num">${Math.max(0, end - first).toLocaleString("en")}</td>
+                <td class="r"><a class="link" href=${href(path`/topics/${topic}/messages`, {
+                  partition,
+                })} aria-label=${`Messages of partition ${partition}`}>Messages</a></td>
+              </tr>
+            `
+          )}</tbody>
+        </table>
+      </div>
+      </${Card}>
+  `;

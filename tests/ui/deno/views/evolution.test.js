@@ -1,0 +1,98 @@
+import { holdersOf, treeOf } from "../../../../magicbyte/ui/page/views/references/tree.js";
+import { rowsOf } from "../../../../magicbyte/ui/page/views/evolution/rows.js";
+import { sinceOf } from "../../../../magicbyte/ui/page/views/version/since.js";
+import { SNIPPETS, topicOf } from "../../../../magicbyte/ui/page/views/version/snippets.js";
+import { hashOf, rangeOf } from "../../../../magicbyte/ui/page/views/code/code_lines.js";
+import { equal } from "../generated.js";
+
+/** @param {number} from @param {number} to @param {any[]} changes @param {[boolean, boolean]} [verdicts] @returns {any} */
+function step(from, to, changes, [backward, forward] = [true, true]) {
+  return {
+    from: { subject: "s", version: from },
+    to: { subject: "s", version: to },
+    backward: { compatible: backward },
+    forward: { compatible: forward },
+    changes,
+  };
+}
+
+const node = (/** @type {string} */ path) => ({ path, name: path, default: null });
+const added = (/** @type {string} */ path) => ({
+  kind: "added",
+  path,
+  name: path,
+  what: [],
+  old: null,
+  new: node(path),
+});
+const renamed = (/** @type {string} */ old, /** @type {string} */ path) => (
+  { kind: "renamed", path, name: path, what: ["name"], old: node(old), new: node(path) }
+);
+
+Deno.test("since which version a field is there, also under another name", () => {
+  const steps = [step(2, 3, [added("c"), renamed("b", "d")]), step(1, 2, [added("b")])];
+  equal(Object.fromEntries(sinceOf(["a", "c", "c.x", "d"], steps, 3)), { c: "v3", "c.x": "v3", d: "v2", a: "v1" });
+});
+
+Deno.test("history that does not go back to the first version says so", () => {
+  equal(sinceOf(["a"], [step(4, 5, [])], 5).get("a"), "v4 or before");
+  equal(sinceOf(["a"], [], 1).get("a"), "v1");
+});
+
+Deno.test("versions are joined with what they changed and how they read each other", () => {
+  const entry = (/** @type {number} */ version, deleted = false) => (
+    { subject: "s", version, id: version, ts: 1, latest: version === 4, deleted }
+  );
+  const rows = rowsOf([entry(4), entry(3, true), entry(2), entry(1)], [
+    step(2, 4, ["a", "b", "c", "d", "e"].map(added), [false, false]),
+    step(1, 2, [], [true, false]),
+  ]);
+  equal(rows.map(({ version, before, bond, more }) => ({ version, before, bond, more })), [
+    { version: 4, before: 2, bond: "none", more: 1 },
+    { version: 3, before: null, bond: "unknown", more: 0 },
+    { version: 2, before: 1, bond: "half", more: 0 },
+    { version: 1, before: null, bond: "unknown", more: 0 },
+  ]);
+  equal(rows[0].changes, ["+ a", "+ b", "+ c", "+ d"]);
+});
+
+Deno.test("a graph is two trees, and its circles end", () => {
+  const at = (/** @type {string} */ subject) => (
+    { subject, version: 1, id: 1, schemaType: "AVRO", deleted: false, distance: 0 }
+  );
+  const edge = (/** @type {number} */ from, /** @type {number} */ to) => ({ from, to, name: `${from}-${to}` });
+  const graph = {
+    nodes: ["s", "a", "b", "c"].map(at),
+    edges: [edge(0, 1), edge(1, 2), edge(2, 0), edge(3, 0)],
+    cut: false,
+  };
+  const shape = (/** @type {any} */ branch) => [branch.node.subject, branch.again, branch.children.map(shape)];
+  equal(treeOf(graph, "references").map(shape), [["a", false, [["b", false, [["s", true, []]]]]]]);
+  equal(treeOf(graph, "referrers").map(shape), [["b", false, [["a", false, [["s", true, []]]]]], ["c", false, []]]);
+  equal(holdersOf(graph).map((holder) => holder.subject), ["b", "c"]);
+});
+
+Deno.test("fragments name lines", () => {
+  equal([rangeOf("L3"), rangeOf("L9-L3"), rangeOf("L3-9"), rangeOf("x")], [[3, 3], [3, 9], [3, 9], null]);
+  equal([hashOf([3, 3]), hashOf([3, 9])], ["L3", "L3-L9"]);
+});
+
+Deno.test("programs name the registry, the subject and the version, and quote what a text may hide", () => {
+  const facts = {
+    registry: "http://localhost:8081",
+    subject: 'a "b"-key',
+    topic: "a $b",
+    version: 3,
+    id: 7,
+    type: "JSON",
+  };
+  const written = Object.fromEntries(SNIPPETS.map(([name, write]) => [name, write(facts)]));
+  equal(Object.keys(written), ["Python", "Java", "Node", "Go", "magicbyte produce", "Spark"]);
+  equal(written.Python.includes('client.get_version("a \\"b\\"-key", 3)'), true);
+  equal(
+    written["magicbyte produce"],
+    "magicbyte produce 'a $b' --schema-registry-url http://localhost:8081 --key-schema-id 7\n",
+  );
+  equal(written.Spark.includes('from_confluent_json("key", subject="a \\"b\\"-key"'), true);
+  equal([topicOf("flights-value"), topicOf("a-key-key"), topicOf("x")], ["flights", "a-key", ""]);
+});
