@@ -145,7 +145,10 @@ def test_explanations_of_many_differences_end_soon(api: Any) -> None:
     assert len(found) == 1000
     assert json.loads(found[0]["example"])
     assert found[-1]["example"] is None
-    assert api("POST", "/subjects/s/versions?explain=true", body).json()["explanations"] == found
+    refused = api("POST", "/subjects/s/versions?explain=true", body).json()["explanations"]
+    # How many of them have an example is a matter of time.
+    assert [row | {"example": None} for row in refused] == [row | {"example": None} for row in found]
+    assert json.loads(refused[0]["example"])
 
 
 def test_tags_are_taken_over_from_a_version_with_many_of_them(api: Any) -> None:
